@@ -1,0 +1,1 @@
+"""What is known: catalog entries, every figure cited."""

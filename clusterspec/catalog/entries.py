@@ -1,0 +1,184 @@
+"""What is known: one type for each kind of catalog entry, every figure with its source.
+
+Bandwidths are per direction, peaks are dense (`clusterspec.quantity`). ``achievable`` holds
+measured efficiencies beside the nominal figures: dimensionless fractions of the nominal figure,
+or SI figures where the name says so. A fact that is not known is ``None`` or absent, never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clusterspec.quantity import Bandwidth, Figure, Peak
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Whether it can be bought: announced, shipping or discontinued, as of a date (ISO)."""
+
+    state: str
+    as_of: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What every entry has. ``kind/id`` names it."""
+
+    id: str
+    name: str
+    vendor: str
+    status: Status
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator(Entry):
+    """A package as sold.
+
+    ``memory`` in bytes as the device reports it where known; ``memory_bandwidth`` in B/s (reads
+    and writes together); ``peaks`` dense FLOP/s by precision; ``scale_up_bandwidth`` B/s per
+    direction over all links together; ``peer_bandwidth`` B/s per direction between the slowest
+    pair where it differs; ``interconnects`` the catalog ids that it can have, the usual first;
+    ``domains`` the sizes of domain sold, in accelerators; ``nic_bandwidth`` the line rate of the
+    NIC share that one accelerator typically has, and ``nics_per_accelerator`` how many that is.
+    """
+
+    ranks_per_accelerator: int = 1
+    memory: Figure | None = None
+    memory_bandwidth: Figure | None = None
+    peaks: Mapping[str, Peak] = field(default_factory=dict)
+    power: Figure | None = None
+    interconnects: tuple[str, ...] = ()
+    scale_up_bandwidth: Bandwidth | None = None
+    peer_bandwidth: Bandwidth | None = None
+    topology: str | None = None
+    domains: tuple[int, ...] = ()
+    pcie: int | None = None
+    nic_bandwidth: Bandwidth | None = None
+    nics_per_accelerator: float | None = None
+    scale_out: str | None = None
+    year: int | None = None
+    achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Interconnect(Entry):
+    """A scale-up interconnect, a scale-out technology or a host bus (``scope``).
+
+    ``family`` groups technologies (``nvlink``, ``xgmi``, ``infiniband``, ``roce``, ``efa``,
+    ``slingshot``, ``omni-path``, ``tcp``, ``ici``, ``neuronlink``, ``gaudi``, ``pcie`` …);
+    ``bandwidth`` B/s per direction per accelerator (scale-up), per slot (host bus), or per port
+    at the usual rate (scale-out); ``port_rates`` the line rates a port may have, empty for any.
+    ``plugins`` are the collective plugins that belong to it, the usual first.
+    """
+
+    scope: str = ""
+    family: str = ""
+    generation: str = ""
+    lane_rate: Bandwidth | None = None
+    lanes_per_link: int | None = None
+    link_bandwidth: Bandwidth | None = None
+    links: int | None = None
+    bandwidth: Bandwidth | None = None
+    peer_bandwidth: Bandwidth | None = None
+    port_rates: tuple[Bandwidth, ...] = ()
+    topology: str | None = None
+    rdma: bool = False
+    lossless: str = ""
+    cloud: bool = False
+    proprietary: bool = False
+    in_network_reduction: bool = False
+    plugins: tuple[str, ...] = ()
+    latency: Figure | None = None
+    year: int | None = None
+    achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Nic(Entry):
+    """A network adapter: line rate of one port, ports, and the slot it needs."""
+
+    port_bandwidth: Bandwidth | None = None
+    ports: int | None = None
+    pcie: int | None = None
+    families: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Entry):
+    """A switch of the scale-out fabric: logical ports at a line rate, and what it carries."""
+
+    ports: int | None = None
+    port_bandwidth: Bandwidth | None = None
+    families: tuple[str, ...] = ()
+    cages: int | None = None
+    power: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Platform(Entry):
+    """A node, rack, instance or slice as sold; it fills the keys of the cluster not given."""
+
+    form: str = ""
+    cloud: bool = False
+    accelerator: str = ""
+    accelerators_per_node: int | None = None
+    domain: int | None = None
+    shape: tuple[int, ...] = ()
+    topology: str | None = None
+    interconnect: str | None = None
+    scale_up_bandwidth: Bandwidth | None = None
+    technologies: tuple[str, ...] = ()
+    nics_per_node: int | None = None
+    nic_bandwidth: Bandwidth | None = None
+    nic: str | None = None
+    pcie_host: int | None = None
+    pcie_nic: int | None = None
+    frontend_nics: int | None = None
+    frontend_bandwidth: Bandwidth | None = None
+    power: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Entry):
+    """A transformer. Counts are plain integers; widths in elements; ``parameters`` as published."""
+
+    layers: int = 0
+    hidden: int = 0
+    heads: int = 0
+    kv_heads: int = 0
+    head_dim: int = 0
+    ffn_hidden: int = 0
+    vocab: int = 0
+    max_sequence_length: int | None = None
+    gated_ffn: bool = False
+    tied_embeddings: bool = False
+    learned_positions: bool = False
+    attention_window: int | None = None
+    latent_q: int = 0
+    latent_kv: int = 0
+    latent_rope: int = 0
+    experts: int = 0
+    experts_per_token: int = 0
+    expert_ffn_hidden: int = 0
+    shared_experts: int = 0
+    moe_layers: int = 0
+    routing_max_nodes: int | None = None
+    parameters: Figure | None = None
+    active_parameters: Figure | None = None
+
+    @property
+    def latent(self) -> bool:
+        """Whether attention is multi-head latent attention."""
+        return self.latent_kv > 0
+
+    @property
+    def dense_layers(self) -> int:
+        """How many layers have a dense feed-forward network."""
+        return self.layers - self.moe_layers

@@ -1,0 +1,1 @@
+"""What would stand in the room, and how the work is laid on it."""

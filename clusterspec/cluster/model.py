@@ -1,0 +1,190 @@
+"""What would stand in the room: names gone, objects here.
+
+Every number that a cost works with is a `Figure` with an origin; counts are plain integers. All
+bandwidths are per direction. Sizes named in *ranks* count processes, in *accelerators* packages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform, Switch
+from clusterspec.quantity import Bandwidth, Figure, Peak
+from clusterspec.spec.model import Spec
+
+Assumption = tuple[str, Any, str]
+"""A key, the value taken for it, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleUp:
+    """The interconnect inside one domain.
+
+    ``domain`` in accelerators (1: nothing but PCIe or a single accelerator); ``bandwidth`` per
+    accelerator over all links; ``peer_bandwidth`` between the slowest pair (equal to
+    ``bandwidth`` where a switch joins them); ``shape`` and ``axis_bandwidth`` of a torus.
+    """
+
+    domain: int
+    topology: str
+    bandwidth: Bandwidth
+    peer_bandwidth: Bandwidth
+    interconnect: Interconnect | None = None
+    shape: tuple[int, ...] = ()
+    axis_bandwidth: tuple[Bandwidth, ...] = ()
+    oversubscription: float = 1.0
+    in_network_reduction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One switch level of the fabric as the spec describes it; ``nodes`` under one block of it."""
+
+    name: str
+    nodes: int | None
+    oversubscription: float
+    switch_ports: int | None = None
+    uplink_bandwidth: Bandwidth | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleOut:
+    """The fabric between nodes. ``nic_bandwidth`` is the line rate of one NIC over all planes."""
+
+    technology: Interconnect
+    nics_per_node: int
+    nic_bandwidth: Bandwidth
+    topology: str
+    oversubscription: tuple[float, ...]
+    planes: int
+    rails: int
+    tiers: int | None
+    pod_nodes: int | None
+    switch: Switch | None
+    switch_ports: int | None
+    levels: tuple[Level, ...]
+    extra_endpoints: int
+    in_network_reduction: bool
+    collective_plugin: str | None
+    gpudirect_rdma: bool
+    sharing: str
+    load_balancing: str | None
+    pfc: bool | None
+    ecn: bool | None
+    placement: str | None
+
+    @property
+    def node_bandwidth(self) -> float:
+        """B/s per direction that all NICs of one node carry at line rate."""
+        return self.nics_per_node * self.nic_bandwidth.value
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The machine. ``nodes`` do work; ``spare_nodes`` are bought on top."""
+
+    accelerator: Accelerator
+    nodes: int
+    spare_nodes: int
+    accelerators_per_node: int
+    ranks_per_accelerator: int
+    scale_up: ScaleUp
+    scale_out: ScaleOut | None
+    platform: Platform | None = None
+    pcie_host: int | None = None
+    pcie_nic: int | None = None
+    node_power: Figure | None = None
+    cloud: bool = False
+
+    @property
+    def accelerators(self) -> int:
+        """Accelerators that do work, spares not counted."""
+        return self.nodes * self.accelerators_per_node
+
+    @property
+    def ranks_per_node(self) -> int:
+        return self.accelerators_per_node * self.ranks_per_accelerator
+
+    @property
+    def ranks_per_domain(self) -> int:
+        return self.scale_up.domain * self.ranks_per_accelerator
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The work: a model, a sequence length in tokens, a global batch in sequences."""
+
+    kind: str
+    model: Model
+    sequence_length: int
+    global_batch: int
+    precision: str
+    parameter_precision: str
+    gradient_precision: str
+    optimizer: str
+    attention: str
+    peak: Peak | None
+    """Dense FLOP/s of one accelerator at ``precision``; None where the part has no such peak."""
+    tokens: float | None = None
+    data_loading: float | None = None
+    """Seconds of a step that loading data takes where it is not hidden."""
+    expected_mfu: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the work is cut, every degree settled. Degrees count ranks.
+
+    ``ranks`` = tp × cp × pp × dp. ``expert_dp`` = ranks / (expert_tp × ep × pp).
+    ``stage_layers`` has pp × virtual_stages numbers in model order. ``order`` lists the axes
+    from the fastest varying.
+    """
+
+    framework: str
+    software_year: int
+    ranks: int
+    nodes: int
+    tp: int
+    cp: int
+    ep: int
+    expert_tp: int
+    pp: int
+    dp: int
+    expert_dp: int
+    sequence_parallel: bool
+    cp_method: str
+    sharding: str
+    shard_group: int
+    order: tuple[str, ...]
+    schedule: str
+    virtual_stages: int
+    stage_layers: tuple[int, ...]
+    micro_batch: int
+    micro_batches: int | None
+    """Per data-parallel replica and optimizer step; None where the batch is not known."""
+    recompute: str
+    offload_optimizer: float
+    offload_activations: float
+    master_precision: str
+    moments_precision: str
+    gradient_compression: float
+    overlap: dict[str, bool]
+    nodes_per_domain: int | None = None
+    """Rack-scale machines: the nodes used in each domain, where not all are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Everything settled that could be: what cost, rules and reports work on.
+
+    A part is ``None`` where the spec lacks it or its description is too broken to settle; the
+    findings then say why.
+    """
+
+    spec: Spec
+    cluster: Cluster | None = None
+    workload: Workload | None = None
+    layout: Layout | None = None
+    assumptions: tuple[Assumption, ...] = field(default=())

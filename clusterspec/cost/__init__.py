@@ -1,0 +1,1 @@
+"""Arithmetic: what a design costs in time, memory and money, term by term."""

@@ -1,0 +1,77 @@
+"""One line of a cost: a number, its formula, its inputs and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clusterspec.quantity import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A figure that can show where it comes from.
+
+    ``value`` in ``unit`` (``s``, ``B``, ``FLOP``, ``1`` …); ``formula`` the equation as a person
+    writes it, in the names of ``inputs``; ``source`` the paper or manual behind the formula;
+    ``low`` and ``high`` what the uncertainty of the origins allows. The parts of a sum add up to
+    its value.
+    """
+
+    name: str
+    value: float
+    unit: str
+    formula: str
+    inputs: tuple[tuple[str, Figure], ...] = ()
+    parts: tuple[Term, ...] = ()
+    source: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def total(cls, name: str, parts: tuple[Term, ...], unit: str = "s", formula: str = "") -> Term:
+        """The sum of its parts."""
+        said = formula or (" + ".join(part.name for part in parts) or "0")
+        return cls(name, sum(part.value for part in parts), unit, said, parts=parts)
+
+    def walk(self) -> Iterator[Term]:
+        """This term and every term below it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Communication:
+    """What one axis of the layout sends in one step, per accelerator.
+
+    ``bytes`` the size as nccl-tests counts it, summed over ``calls``; ``seconds`` the time on
+    the wire summed over the calls, ``exposed`` what nothing hides.
+    """
+
+    axis: str
+    collective: str
+    tier: str
+    ranks: int
+    calls: float
+    bytes: float
+    seconds: float
+    exposed: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Bytes on the fullest rank; each part a term. ``capacity`` is None where not known."""
+
+    total: Term
+    weights: Term
+    gradients: Term
+    optimizer: Term
+    activations: Term
+    other: Term
+    capacity: Figure | None
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the total is at most the capacity; None where that is not known."""
+        return None if self.capacity is None else self.total.value <= self.capacity.value

@@ -1,0 +1,1 @@
+"""Text: YAML as written, with a place for every key and value."""

@@ -1,0 +1,95 @@
+"""What we say: problems point at key paths, findings at lines.
+
+Whoever finds a fault builds a `Problem`; only `clusterspec.document.places` turns problems into
+findings, so positions are worked out in one place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clusterspec.source import Path, Span
+
+
+class Severity(StrEnum):
+    """Error: it does not start, cannot be built, is wrong, or costs a quarter of the machine."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for the gravest."""
+        return list(Severity).index(self)
+
+
+class Confidence(StrEnum):
+    """How sure the rule is: arithmetic, evidence, or a rule of thumb."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    HEURISTIC = "heuristic"
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """New text for the value at ``path`` (for its key when ``key`` is true)."""
+
+    path: Path
+    text: str
+    key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What to change, in words and as replacements; offered only when one reading remains."""
+
+    description: str
+    replacements: tuple[Replacement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault at a key path.
+
+    ``path`` may name a key that is absent: the finding then points at the nearest mapping that
+    is there. ``at_key`` points at the key rather than the value. ``related`` are further places.
+    """
+
+    rule: str
+    path: Path
+    message: str
+    help: str = ""
+    severity: Severity = Severity.ERROR
+    confidence: Confidence = Confidence.CERTAIN
+    at_key: bool = False
+    related: tuple[tuple[Path, str], ...] = ()
+    fix: Fix | None = None
+    span: Span | None = None
+    """Set only where no key path can say it: text that is not YAML."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement made concrete: the text to put in place of a span."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem with its place: what a person gets."""
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    help: str
+    span: Span
+    path: Path
+    related: tuple[tuple[Span, str], ...] = ()
+    fix_description: str = ""
+    edits: tuple[Edit, ...] = ()

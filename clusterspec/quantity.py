@@ -1,0 +1,104 @@
+"""What we measure: quantities as written, and figures with a unit and an origin.
+
+A `Quantity` is what somebody wrote, settled to SI at the door. A `Figure` is a number that
+the cluster or a cost works with. Bandwidths are figures in bytes per second per direction,
+peaks are figures in dense FLOP/s; neither can be built without saying how the source counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clusterspec.origin import Origin
+
+
+class Direction(StrEnum):
+    """How a written bandwidth counts: one direction, or both summed."""
+
+    ONE_WAY = "unidirectional"
+    DUPLEX = "duplex"
+
+
+class Sparsity(StrEnum):
+    """How a written peak counts: dense, or with 2:4 structured sparsity."""
+
+    DENSE = "dense"
+    SPARSE = "sparse"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity as written, with its value in SI as the words say it.
+
+    ``value`` is in ``unit`` (``B/s``, ``B``, ``FLOP/s``, ``W``, ``s``, ``1``), exactly as
+    counted by the author: a duplex bandwidth is still both directions here. ``written`` is the
+    text, ``symbol`` the unit as written (``Gb/s``), ``bits`` whether that symbol counts bits.
+    """
+
+    value: float
+    unit: str
+    written: str
+    symbol: str = ""
+    bits: bool = False
+    direction: Direction | None = None
+    sparsity: Sparsity | None = None
+
+    @property
+    def per_direction(self) -> float:
+        """Bytes per second in one direction; a quantity without a direction counts one."""
+        return self.value / 2 if self.direction is Direction.DUPLEX else self.value
+
+    @property
+    def dense(self) -> float:
+        """FLOP/s without structured sparsity; a quantity that does not say counts dense."""
+        return self.value / 2 if self.sparsity is Sparsity.SPARSE else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number, its SI unit, and why we believe it."""
+
+    value: float
+    unit: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidth(Figure):
+    """Bytes per second in one direction. Build it with `one_way`, `duplex` or `line_rate`."""
+
+    @classmethod
+    def one_way(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
+        """From a figure that counts one direction."""
+        return cls(bytes_per_second, "B/s", origin)
+
+    @classmethod
+    def duplex(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
+        """From a figure that sums both directions."""
+        return cls(bytes_per_second / 2, "B/s", origin)
+
+    @classmethod
+    def line_rate(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
+        """From the line rate of a port, which by the field's usage counts one direction."""
+        return cls(bytes_per_second, "B/s", origin)
+
+    @classmethod
+    def of(cls, quantity: Quantity, origin: Origin) -> Bandwidth:
+        """From a written quantity, by the direction it says; without one, it counts one direction."""
+        return cls(quantity.per_direction, "B/s", origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Peak(Figure):
+    """Dense FLOP/s of one accelerator. Build it with `dense` or `sparse`."""
+
+    @classmethod
+    def dense(cls, flops: float, origin: Origin) -> Peak:
+        """From a figure without structured sparsity."""
+        return cls(flops, "FLOP/s", origin)
+
+    @classmethod
+    def sparse(cls, flops: float, origin: Origin) -> Peak:
+        """From a figure that counts 2:4 structured sparsity, which is twice the dense one."""
+        return cls(flops / 2, "FLOP/s", origin)

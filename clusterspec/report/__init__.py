@@ -1,0 +1,1 @@
+"""Telling: one report, many writers."""

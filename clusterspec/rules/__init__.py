@@ -1,0 +1,1 @@
+"""Judging: one file a rule."""

@@ -1,0 +1,68 @@
+"""Where something was written: positions, spans and the text they point into.
+
+Lines and columns count from 1, columns in Unicode code points, as editors show them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Key = str | int
+Path = tuple[Key, ...]
+"""The way from the root of a document to a value: ``("layout", "order", 0)``."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """One place in a text; line and column from 1, columns in code points."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one file, from ``start`` up to, not including, ``end``."""
+
+    file: str
+    start: Position
+    end: Position
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.start.line}:{self.start.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text with the name that people know it by (``-`` is standard input)."""
+
+    name: str
+    text: str
+    _lines: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def line(self, number: int) -> str:
+        """The text of line ``number`` (from 1) without its end; empty past the last one."""
+        if not self._lines:
+            self._lines.extend(self.text.split("\n"))
+        return self._lines[number - 1].rstrip("\r") if 0 < number <= len(self._lines) else ""
+
+
+def pointer(path: Path) -> str:
+    """A path as a JSON pointer (RFC 6901).
+
+    >>> pointer(("cluster", "scale_up", "shape", 0))
+    '/cluster/scale_up/shape/0'
+    """
+    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in path)
+
+
+def dotted(path: Path) -> str:
+    """A path as people say it.
+
+    >>> dotted(("layout", "order", 0))
+    'layout.order[0]'
+    """
+    text = ""
+    for key in path:
+        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else key
+    return text

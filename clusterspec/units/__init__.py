@@ -1,0 +1,1 @@
+"""Numbers: the one door for units."""
