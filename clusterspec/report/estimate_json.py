@@ -1,0 +1,134 @@
+"""The estimate in the contract's fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Communication, MemoryUse, Term
+
+Json = dict[str, Any]
+
+MFU_CONVENTION = (
+    "model FLOPs without recomputation, attention counted as if unmasked "
+    "(12 × layers × hidden × sequence per token, forward and backward), over the dense peak of the precision"
+)
+
+
+def body(plan: Plan) -> Json:
+    """Every field of ``estimate`` after the head."""
+    design = plan.design
+    return {
+        "cluster": cluster_json(design.cluster),
+        "layout": layout_json(design.layout),
+        "parameters": plan.parameters,
+        "active_parameters": plan.active_parameters,
+        "step_time": plan.step_time.value if plan.step_time else None,
+        "tokens_per_second_per_accelerator": plan.tokens_per_second_per_accelerator,
+        "model_flops_per_accelerator": plan.model_flops_per_accelerator,
+        "mfu": plan.mfu,
+        "hfu": plan.hfu,
+        "mfu_convention": MFU_CONVENTION,
+        "time_to_train": plan.time_to_train,
+        "fits": plan.memory.fits if plan.memory else None,
+        "range": {
+            "step_time": list(plan.step_time_range) if plan.step_time_range else None,
+            "memory": list(plan.memory_range) if plan.memory_range else None,
+        },
+        "memory": memory_json(plan.memory),
+        "communication": [communication_json(row) for row in plan.communication],
+        "terms": [term_json(term) for term in terms(plan)],
+        "assumptions": [{"key": key, "value": value, "why": why} for key, value, why in plan.assumptions],
+    }
+
+
+def terms(plan: Plan) -> tuple[Term, ...]:
+    """The roots of what can be explained: the step's time, then each part of memory."""
+    found = (plan.step_time,) if plan.step_time else ()
+    return found + ((plan.memory.total,) if plan.memory else ())
+
+
+def cluster_json(cluster: Cluster | None) -> Json | None:
+    if cluster is None:
+        return None
+    out = cluster.scale_out
+    ratio = 1.0
+    for level in out.oversubscription if out else ():
+        ratio *= level
+    return {
+        "accelerator": cluster.accelerator.id,
+        "accelerators": cluster.accelerators,
+        "nodes": cluster.nodes,
+        "scale_up": {
+            "domain": cluster.scale_up.domain,
+            "bandwidth": cluster.scale_up.bandwidth.value,
+            "peer_bandwidth": cluster.scale_up.peer_bandwidth.value,
+        },
+        "scale_out": {
+            "bandwidth_per_accelerator": out.node_bandwidth / cluster.accelerators_per_node if out else None,
+            "oversubscription": ratio if out else None,
+        },
+    }
+
+
+LAYOUT_FIELDS = (
+    "framework",
+    "software_year",
+    "ranks",
+    "nodes",
+    "tp",
+    "cp",
+    "ep",
+    "expert_tp",
+    "pp",
+    "dp",
+    "sharding",
+    "shard_group",
+    "order",
+    "schedule",
+    "virtual_stages",
+    "stage_layers",
+    "micro_batch",
+    "micro_batches",
+    "recompute",
+    "sequence_parallel",
+)
+
+
+def layout_json(layout: Layout | None) -> Json | None:
+    if layout is None:
+        return None
+    values = {name: getattr(layout, name) for name in LAYOUT_FIELDS}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def memory_json(memory: MemoryUse | None) -> Json:
+    parts = ("total", "weights", "gradients", "optimizer", "activations", "other")
+    if memory is None:
+        return dict.fromkeys((*parts, "capacity"))
+    return {part: getattr(memory, part).value for part in parts} | {
+        "capacity": memory.capacity.value if memory.capacity else None
+    }
+
+
+def communication_json(row: Communication) -> Json:
+    return {name: getattr(row, name) for name in Communication.__slots__}
+
+
+def term_json(term: Term) -> Json:
+    return {
+        "name": term.name,
+        "seconds": term.value if term.unit == "s" else None,
+        "value": term.value,
+        "unit": term.unit,
+        "formula": term.formula,
+        "source": term.source,
+        "low": term.low,
+        "high": term.high,
+        "inputs": [
+            {"name": name, "value": figure.value, "unit": figure.unit, "origin": str(figure.origin)}
+            for name, figure in term.inputs
+        ],
+        "parts": [term_json(part) for part in term.parts],
+    }

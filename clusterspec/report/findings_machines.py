@@ -1,0 +1,163 @@
+"""Findings for machines: SARIF 2.1.0, JUnit XML, GitLab code quality, and a table in Markdown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from clusterspec.finding import Finding, Severity
+from clusterspec.report.results import CheckReport
+from clusterspec.source import pointer
+
+Json = dict[str, Any]
+DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
+
+
+def fingerprint(finding: Finding) -> str:
+    """The same finding keeps its fingerprint when lines move: rule, file, key path and message."""
+    said = "\0".join((finding.rule, finding.span.file, pointer(finding.path), finding.message))
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+
+
+def sarif(report: CheckReport, page: Callable[[str], str] = lambda rule: rule) -> Json:
+    """SARIF 2.1.0, as code scanning reads it; ``page`` gives the one-line summary of a rule."""
+    rules = sorted({finding.rule for finding in report.findings})
+    driver = {
+        "name": "clusterspec",
+        "semanticVersion": report.tool.version,
+        "informationUri": "https://github.com/clusterspec/clusterspec",
+        "rules": [
+            {"id": rule, "shortDescription": {"text": page(rule)}, "helpUri": f"{DOCUMENTATION}#{rule}"}
+            for rule in rules
+        ],
+    }
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": [sarif_result(finding, rules) for finding in report.findings],
+            }
+        ],
+    }
+
+
+def sarif_result(finding: Finding, rules: list[str]) -> Json:
+    help_text = f"\n{finding.help}" if finding.help else ""
+    result: Json = {
+        "ruleId": finding.rule,
+        "ruleIndex": rules.index(finding.rule),
+        "level": str(finding.severity),
+        "message": {"text": finding.message + help_text},
+        "locations": [{"physicalLocation": location(finding)}],
+        "partialFingerprints": {"clusterspec/v1": fingerprint(finding)},
+    }
+    if finding.edits:
+        replacements = [
+            {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}} for edit in finding.edits
+        ]
+        change = {"artifactLocation": {"uri": finding.span.file}, "replacements": replacements}
+        result["fixes"] = [{"description": {"text": finding.fix_description}, "artifactChanges": [change]}]
+    return result
+
+
+def region(span: Any) -> Json:
+    return {
+        "startLine": span.start.line,
+        "startColumn": span.start.column,
+        "endLine": span.end.line,
+        "endColumn": span.end.column,
+    }
+
+
+def location(finding: Finding) -> Json:
+    return {"artifactLocation": {"uri": finding.span.file}, "region": region(finding.span)}
+
+
+def junit(report: CheckReport) -> str:
+    """One test case a finding (errors and warnings fail, notes are printed), one that passes a clean file."""
+    cases = [junit_case(finding) for finding in report.findings]
+    named = {finding.span.file for finding in report.findings}
+    cases += [
+        f'    <testcase classname={quoteattr(i.file)} name="check"/>' for i in report.inputs if i.file not in named
+    ]
+    failures = sum(finding.severity is not Severity.NOTE for finding in report.findings)
+    head = f'<testsuite name="clusterspec" tests="{len(cases)}" failures="{failures}" errors="0">'
+    return (
+        "\n".join(
+            [
+                '<?xml version="1.0" encoding="utf-8"?>',
+                "<testsuites>",
+                f"  {head}",
+                *cases,
+                "  </testsuite>",
+                "</testsuites>",
+            ]
+        )
+        + "\n"
+    )
+
+
+def junit_case(finding: Finding) -> str:
+    name = f"{finding.rule} {finding.span.start.line}:{finding.span.start.column}"
+    inside = (
+        f"<system-out>{escape(finding.message)}</system-out>"
+        if finding.severity is Severity.NOTE
+        else f"<failure type={quoteattr(str(finding.severity))} message={quoteattr(finding.message)}>"
+        f"{escape(str(finding.span))}\n{escape(finding.help)}</failure>"
+    )
+    return f"    <testcase classname={quoteattr(finding.span.file)} name={quoteattr(name)}>{inside}</testcase>"
+
+
+GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
+
+
+def gitlab(report: CheckReport) -> list[Json]:
+    """GitLab's code quality report."""
+    return [
+        {
+            "description": finding.message,
+            "check_name": finding.rule,
+            "fingerprint": fingerprint(finding),
+            "severity": GITLAB[finding.severity],
+            "location": {
+                "path": finding.span.file,
+                "lines": {"begin": finding.span.start.line, "end": finding.span.end.line},
+            },
+        }
+        for finding in report.findings
+    ]
+
+
+def markdown(report: CheckReport) -> str:
+    """A table for a pull request's comment or a job summary."""
+    if not report.findings:
+        return f"**clusterspec**: {len(report.inputs)} file(s) checked, nothing found.\n"
+    counted = ", ".join(f"{number} {level}" for level, number in report.summary.items())
+    head = [
+        f"**clusterspec**: {counted}",
+        "",
+        "| severity | where | rule | what | what to do |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *map(markdown_row, report.findings)]) + "\n"
+
+
+def markdown_row(finding: Finding) -> str:
+    rule = f"[{finding.rule}]({DOCUMENTATION}#{finding.rule})"
+    cells = (str(finding.severity), f"`{finding.span}`", rule, cell(finding.message), cell(finding.help))
+    return f"| {' | '.join(cells)} |"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def dumps(value: Any) -> str:
+    """JSON as every command prints it: UTF-8, two spaces, no NaN."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,133 @@
+"""Findings for people: one with a code frame, one line each, or annotations for GitHub."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Mapping
+
+from clusterspec.finding import Finding, Severity
+from clusterspec.report.ink import PLAIN, Ink, plain, plural
+from clusterspec.report.results import CheckReport
+from clusterspec.source import Source, Span
+
+WIDTH = 100
+
+
+def text(report: CheckReport, ink: Ink = PLAIN) -> str:
+    """Findings with the lines they point at, and a summary."""
+    frames = [framed(finding, report.sources, ink) for finding in report.findings]
+    return "\n".join([*frames, summary(report, ink)]) + "\n"
+
+
+def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
+    """One finding: what, where, the line, and what to do."""
+    label = f"{finding.severity}[{finding.rule}]:"
+    lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ")
+    lines += frame(finding.span, finding.severity, sources, ink)
+    lines += [f"{ink.paint('blue', '   ::')} {span}: {plain(said)}" for span, said in finding.related]
+    if finding.help:
+        lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ")
+    if finding.edits:
+        lines += folded("   = fix:", ink.paint("green", "   = ") + "fix:", finding.fix_description, "     ")
+    return "\n".join(lines) + "\n"
+
+
+def folded(label: str, painted: str, message: str, indent: str) -> list[str]:
+    """A label and a message folded to the width; the label is painted after it was measured."""
+    lines = textwrap.wrap(
+        f"{label} {plain(message)}",
+        WIDTH,
+        subsequent_indent=indent,
+        drop_whitespace=True,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [painted + lines[0][len(label) :], *lines[1:]]
+
+
+def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: Ink) -> list[str]:
+    """The place, the line before for its context, the line itself and a mark under it."""
+    bar = ink.painter("blue")
+    number = span.start.line
+    gutter = max(2, len(str(number)))
+    out = [f"{' ' * gutter}{bar('-->')} {plain(str(span))}"]
+    source = sources.get(span.file)
+    if source is None or not source.line(number).strip():
+        return out
+    shown = [number] if number == 1 or not source.line(number - 1).strip() else [number - 1, number]
+    out.append(f"{' ' * gutter} {bar('|')}")
+    out += [f"{bar(str(line).rjust(gutter))} {bar('|')} {cut(source.line(line))}".rstrip() for line in shown]
+    out.append(f"{' ' * gutter} {bar('|')} {mark(source.line(number), span, severity, ink)}")
+    return out
+
+
+def cut(line: str) -> str:
+    shown = plain(line.replace("\t", " "))
+    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"
+
+
+def mark(line: str, span: Span, severity: Severity, ink: Ink) -> str:
+    start = span.start.column - 1
+    end = span.end.column - 1 if span.end.line == span.start.line else len(line.rstrip())
+    under = max(1, columns(line[start:end]))
+    room = max(1, WIDTH - columns(line[:start]))
+    return " " * columns(line[:start]) + ink.severity(severity, "^" * min(under, room))
+
+
+def columns(part: str) -> int:
+    """How many terminal columns a text takes: wide characters take two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in part)
+
+
+def summary(report: CheckReport, ink: Ink = PLAIN) -> str:
+    """One line that counts."""
+    files = plural(len(report.inputs), "file")
+    if not report.inputs:
+        return ink.paint("yellow", "No specs found: no YAML file with a top-level `clusterspec:` key.")
+    if not report.findings:
+        return ink.paint("green", f"All clear: {files} checked, nothing found.")
+    said = [ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number]
+    joined = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
+    return f"{joined} in {files}. `clusterspec explain RULE` says more."
+
+
+def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
+    """One line a finding, as compilers print them: file:line:column: severity[rule] message."""
+    rows = [
+        f"{plain(str(f.span))}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain(f.message)}"
+        for f in report.findings
+    ]
+    return "".join(row + "\n" for row in rows)
+
+
+def github(report: CheckReport) -> str:
+    """Workflow commands that GitHub shows beside the lines of a pull request."""
+    return "".join(annotation(finding) + "\n" for finding in report.findings)
+
+
+COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def annotation(finding: Finding) -> str:
+    start, end = finding.span.start, finding.span.end
+    properties = {
+        "title": f"clusterspec ({finding.rule})",
+        "file": finding.span.file,
+        "line": str(start.line),
+        "col": str(start.column),
+        "endLine": str(end.line),
+        "endColumn": str(end.column),
+    }
+    if start.line != end.line:  # columns across lines are refused
+        del properties["col"], properties["endColumn"]
+    said = ",".join(f"{name}={escape(value, ':,')}" for name, value in properties.items())
+    body = finding.message + (f"\n{finding.help}" if finding.help else "")
+    return f"::{COMMANDS[finding.severity]} {said}::{escape(body)}"
+
+
+def escape(value: str, also: str = "") -> str:
+    """GitHub's own escapes for workflow commands."""
+    for mark_ in "%\r\n" + also:
+        value = value.replace(mark_, f"%{ord(mark_):02X}")
+    return value

@@ -1,0 +1,44 @@
+"""Colour for terminals: plain strings in, strings with or without escape codes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clusterspec.finding import Severity
+
+CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34", "green": "32", "cyan": "36"}
+BY_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """Paints text when ``on``; otherwise hands it back as it is."""
+
+    on: bool = False
+
+    def paint(self, style: str, text: str) -> str:
+        return f"\x1b[{CODES[style]}m{text}\x1b[0m" if self.on and text else text
+
+    def severity(self, level: Severity, text: str) -> str:
+        return self.paint(BY_SEVERITY[level], text)
+
+    def painter(self, style: str) -> Callable[[str], str]:
+        return lambda text: self.paint(style, text)
+
+
+PLAIN = Ink()
+
+
+def plain(text: str) -> str:
+    """Text from a file made safe for a terminal: control characters become visible."""
+    return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else f"\\x{ord(c):02x}" for c in text)
+
+
+def plural(count: int, word: str) -> str:
+    """A count with its word.
+
+    >>> plural(1, "error"), plural(3, "warning")
+    ('1 error', '3 warnings')
+    """
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

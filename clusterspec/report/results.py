@@ -1,0 +1,133 @@
+"""What a command returns: typed values that writers turn into bytes, and nothing else.
+
+Each has `to_json`, the document of the outer contract: SI numbers, ``None`` for what could not
+be computed, ``"version": 1`` first. Writers are pure functions of these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Finding, Severity
+from clusterspec.source import Source, pointer
+
+Json = dict[str, Any]
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Which program and which catalog spoke."""
+
+    version: str
+    catalog: str
+
+    def to_json(self) -> Json:
+        return {"version": self.version, "catalog": self.catalog}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The file that was read; ``sha256`` of its bytes."""
+
+    file: str
+    sha256: str | None
+
+    def to_json(self) -> Json:
+        return {"file": self.file, "sha256": self.sha256}
+
+
+def head(tool: Tool, read: Input) -> Json:
+    """How every document begins."""
+    return {"version": VERSION, "tool": tool.to_json(), "input": read.to_json()}
+
+
+def finding_json(finding: Finding) -> Json:
+    """One finding in the contract's fields."""
+    out: Json = {
+        "rule": finding.rule,
+        "severity": str(finding.severity),
+        "confidence": str(finding.confidence),
+        "message": finding.message,
+        "help": finding.help,
+        "file": finding.span.file,
+        "line": finding.span.start.line,
+        "column": finding.span.start.column,
+        "end_line": finding.span.end.line,
+        "end_column": finding.span.end.column,
+        "path": pointer(finding.path),
+        "related": [
+            {"file": span.file, "line": span.start.line, "column": span.start.column, "message": said}
+            for span, said in finding.related
+        ],
+    }
+    if finding.edits:
+        out["fix"] = {
+            "description": finding.fix_description,
+            "edits": [
+                {
+                    "line": edit.span.start.line,
+                    "column": edit.span.start.column,
+                    "end_line": edit.span.end.line,
+                    "end_column": edit.span.end.column,
+                    "text": edit.text,
+                }
+                for edit in finding.edits
+            ],
+        }
+    return out
+
+
+def count(findings: tuple[Finding, ...]) -> dict[str, int]:
+    """How many findings of each severity."""
+    return {str(level): sum(finding.severity is level for finding in findings) for level in Severity}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """The findings of one or many files, in the order of files and lines."""
+
+    tool: Tool
+    inputs: tuple[Input, ...]
+    findings: tuple[Finding, ...]
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        return count(self.findings)
+
+    def reaches(self, threshold: Severity) -> bool:
+        """Whether any finding is at or above a severity."""
+        return any(finding.severity.rank <= threshold.rank for finding in self.findings)
+
+    def to_json(self) -> Json:
+        single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.file for i in self.inputs), None)
+        return head(self.tool, single) | {
+            "inputs": [read.to_json() for read in self.inputs],
+            "findings": [finding_json(finding) for finding in self.findings],
+            "summary": self.summary,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateReport:
+    """A plan with the findings that bear on it."""
+
+    tool: Tool
+    input: Input
+    plan: Plan
+    findings: tuple[Finding, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+    @property
+    def design(self) -> Design:
+        return self.plan.design
+
+    def to_json(self) -> Json:
+        from clusterspec.report.estimate_json import body
+
+        return head(self.tool, self.input) | body(self.plan) | {"summary": count(self.findings)}
