@@ -1,0 +1,1 @@
+"""The formulas of the cost: one function each, with its source, on floats or arrays."""

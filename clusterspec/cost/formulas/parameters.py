@@ -1,0 +1,92 @@
+"""How many weights the matrices of a transformer hold.
+
+Counts of elements, not bytes. Biases are left out everywhere: they are less than one in a
+thousand of the weights of any published model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Number = Any
+"""A float, or an array of floats."""
+
+
+def attention_weights(hidden: Number, heads: Number, kv_heads: Number, head_dim: Number) -> Number:
+    """Weights of one layer's grouped-query attention.
+
+    ``P = 2·h·a·d + 2·h·k·d``: the query and output projections, and those of keys and values,
+    with hidden width h, a query heads, k key-value heads and head dimension d.
+
+    Source: Ainslie et al., *GQA*, 2023 (arXiv 2305.13245); Vaswani et al., 2017, for k = a.
+
+    >>> attention_weights(8192, 64, 8, 128)
+    150994944
+    """
+    return 2 * hidden * heads * head_dim + 2 * hidden * kv_heads * head_dim
+
+
+def latent_down_weights(hidden: Number, q_rank: Number, kv_rank: Number, rope: Number) -> Number:
+    """Weights that compress one layer's input in multi-head latent attention.
+
+    ``P = h·(q + c + r)`` with query rank q (0 where queries are not compressed), key-value rank
+    c and shared rotary width r. Tensor parallelism does not cut them.
+
+    Source: DeepSeek-V2, 2024 (arXiv 2405.04434), section 2.1.
+
+    >>> latent_down_weights(7168, 1536, 512, 64)
+    15138816
+    """
+    return hidden * (q_rank + kv_rank + rope)
+
+
+def latent_up_weights(
+    hidden: Number, heads: Number, head_dim: Number, *, q_width: Number, kv_rank: Number, rope: Number
+) -> Number:
+    """Weights that expand the latents to heads, and the output projection.
+
+    ``P = w·a·(d + r) + c·a·2d + a·d·h``: queries from width w (the query rank, or the hidden
+    width where queries are not compressed), keys and values from rank c, and the output.
+
+    Source: DeepSeek-V2, 2024 (arXiv 2405.04434), section 2.1.
+
+    >>> latent_up_weights(7168, 128, 128, q_width=1536, kv_rank=512, rope=64) + latent_down_weights(7168, 1536, 512, 64)
+    187105280
+    """
+    return q_width * heads * (head_dim + rope) + kv_rank * heads * 2 * head_dim + heads * head_dim * hidden
+
+
+def ffn_weights(hidden: Number, width: Number, matrices: Number) -> Number:
+    """Weights of a feed-forward network: ``P = n·h·f``.
+
+    Two matrices, or three where the network is gated (SwiGLU).
+
+    Source: Shazeer, *GLU Variants Improve Transformer*, 2020 (arXiv 2002.05202).
+
+    >>> ffn_weights(8192, 28672, 3)
+    704643072
+    """
+    return matrices * hidden * width
+
+
+def embedding_weights(rows: Number, hidden: Number) -> Number:
+    """Weights of a table of vectors: ``P = V·h`` for tokens, positions, or the output head.
+
+    >>> embedding_weights(128256, 8192)
+    1050673152
+    """
+    return rows * hidden
+
+
+def share_of_heads(kv_heads: Number, ranks: Number) -> Number:
+    """Key-value heads that one of ``ranks`` tensor-parallel ranks holds: ``max(k / t, 1)``.
+
+    A head is never cut: more ranks than heads hold copies.
+
+    Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2.
+
+    >>> share_of_heads(8, 4), share_of_heads(8, 16)
+    (2.0, 1.0)
+    """
+    whole = kv_heads / ranks
+    return (whole + 1 + abs(whole - 1)) / 2
