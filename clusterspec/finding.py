@@ -55,7 +55,8 @@ class Problem:
     """A fault at a key path.
 
     ``path`` may name a key that is absent: the finding then points at the nearest mapping that
-    is there. ``at_key`` points at the key rather than the value. ``related`` are further places.
+    is there. ``at_key`` points at the key rather than the value. ``related`` are further places,
+    as key paths or, where no path can say it, as spans.
     """
 
     rule: str
@@ -65,7 +66,7 @@ class Problem:
     severity: Severity = Severity.ERROR
     confidence: Confidence = Confidence.CERTAIN
     at_key: bool = False
-    related: tuple[tuple[Path, str], ...] = ()
+    related: tuple[tuple[Path | Span, str], ...] = ()
     fix: Fix | None = None
     span: Span | None = None
     """Set only where no key path can say it: text that is not YAML."""

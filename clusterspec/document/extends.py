@@ -1,0 +1,153 @@
+"""Resolves ``extends``: a spec inside the project whose keys this one adds to, replaces or deletes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from clusterspec.document.model import Document, Place
+from clusterspec.document.parse import parse
+from clusterspec.document.text import MAX_BYTES, decode
+from clusterspec.finding import Problem
+from clusterspec.source import Path
+
+KEY = "extends"
+ROOT_MARKS = ("clusterspec.toml", "pyproject.toml", ".git")
+MAX_BASES = 16
+
+
+class _UnresolvedError(Exception):
+    """Why a base cannot be had."""
+
+
+def project_root(folder: FilePath) -> FilePath:
+    """The nearest folder upward that holds a mark of a project, else ``folder``; symlinks resolved."""
+    folder = folder.resolve()
+    for candidate in (folder, *folder.parents):
+        if any((candidate / mark).exists() for mark in ROOT_MARKS):
+            return candidate
+    return folder
+
+
+def extend(document: Document, path: FilePath) -> tuple[Document, list[Problem]]:
+    """The document with its bases merged in; ``path`` is where it was read.
+
+    A base that cannot be had gives the rule unresolved-extends, and a document marked partial.
+    """
+    named = _named(document)
+    if named is None:
+        return document, []
+    root = project_root(path.parent)
+    chain, problems = [document], []
+    seen = {path.resolve()}
+    while named is not None:
+        try:
+            path, base, further = _base(chain[-1], path, named, root, seen)
+        except _UnresolvedError as error:
+            problems.append(_unresolved(chain, named, str(error)))
+            break
+        problems += further
+        if base is None:
+            break
+        chain.append(base)
+        named = _named(base)
+    return _fold(chain, partial=named is not None), problems
+
+
+def _named(document: Document) -> str | None:
+    """What ``extends`` names; a value that is no text is left to the schema."""
+    value = document.value.get(KEY) if isinstance(document.value, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _unresolved(chain: list[Document], named: str, why: str) -> Problem:
+    place = chain[-1].places[(KEY,)]
+    advice = "name a spec inside the project, relative to this file"
+    return Problem("unresolved-extends", (KEY,), f"extends names {_short(named)}, {why}", advice, span=place.value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _base(
+    document: Document, path: FilePath, named: str, root: FilePath, seen: set[FilePath]
+) -> tuple[FilePath, Document | None, list[Problem]]:
+    """The base that ``document``, read at ``path``, names: where it lies, its text, what is wrong with it."""
+    target = path.parent / named
+    data = _data(target, root, seen)
+    name = os.path.normpath(os.path.join(os.path.dirname(document.source.name), named))  # noqa: PTH118, PTH120
+    source = decode(name, data)
+    if isinstance(source, Problem):
+        return target, None, [source]
+    base, problems = parse(source)
+    if base is not None and not isinstance(base.value, dict):
+        raise _UnresolvedError("whose top level is no mapping")
+    return target, base, problems
+
+
+def _data(target: FilePath, root: FilePath, seen: set[FilePath]) -> bytes:
+    try:
+        resolved = target.resolve()
+        if not resolved.is_relative_to(root):
+            raise _UnresolvedError("which lies outside the project")
+        if resolved in seen:
+            raise _UnresolvedError("which closes a circle")
+        if len(seen) > MAX_BASES:
+            raise _UnresolvedError(f"which makes a chain of more than {MAX_BASES} files")
+        if not resolved.is_file():
+            raise _UnresolvedError("which is no file" if resolved.exists() else "which does not exist")
+        seen.add(resolved)
+        with resolved.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of symlinks before Python 3.13
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise _UnresolvedError(f"which cannot be opened: {reason.lower()}") from None
+
+
+def _fold(chain: list[Document], *, partial: bool) -> Document:
+    """The chain as one document: the first in it wins."""
+    value, places = chain[-1].value, chain[-1].places
+    for over in reversed(chain[:-1]):
+        under = {key: item for key, item in value.items() if key != KEY}
+        value = merge(under, over.value)
+        places = _merged_places(value, over.places, places)
+    return replace(
+        chain[0],
+        value=value,
+        places=places,
+        comments=tuple(comment for document in chain for comment in document.comments),
+        sources={document.source.name: document.source for document in reversed(chain)},
+        partial=partial,
+    )
+
+
+def merge(base: Any, value: Any) -> Any:
+    """``value`` laid over ``base``: mappings key by key, anything else replaces, null deletes a key.
+
+    >>> merge({"a": 1, "b": {"c": 2, "d": 3}}, {"a": None, "b": {"d": 4}})
+    {'b': {'c': 2, 'd': 4}}
+    """
+    if not isinstance(value, dict):
+        return value
+    merged = dict(base) if isinstance(base, dict) else {}
+    for key, item in value.items():
+        if item is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge(merged.get(key), item)
+    return merged
+
+
+def _merged_places(value: Any, over: Mapping[Path, Place], under: Mapping[Path, Place]) -> dict[Path, Place]:
+    places: dict[Path, Place] = {}
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, item = waiting.pop()
+        places[path] = over.get(path) or under[path]
+        children = item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, list) else ()
+        waiting.extend(((*path, key), child) for key, child in children)
+    return places

@@ -1,0 +1,211 @@
+"""From parser events to a tree of nodes: iterative, bounded, and strict about keys.
+
+PyYAML's own composer is recursive and keeps the last of two equal keys, so events are composed
+here. Whatever the text, the work is bounded by the limits below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from clusterspec.document.scalars import Scalar, resolve
+from clusterspec.document.text import Lines, unreadable
+from clusterspec.finding import Problem
+from clusterspec.source import Source
+
+MAX_DEPTH = 32
+MAX_NODES = 50_000
+"""Values in one document, those that aliases repeat counted each time."""
+MAX_ALIASES = 200
+
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s|#[^\n]*)*)*")
+"""The anchor and tag before a value, which are no part of it."""
+
+
+class RefusedError(Exception):
+    """The text cannot be composed at all; holds the one problem that says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+@dataclass(slots=True)
+class Node:
+    """One value: a scalar, a list of nodes, or pairs of key node and value node.
+
+    ``start`` and ``end`` are offsets into the text. ``size`` counts the nodes in it, ``height``
+    its levels, aliases unfolded.
+    """
+
+    content: Scalar | list[Node] | dict[str, tuple[Node, Node]]
+    start: int
+    end: int
+    plain: bool = False
+    alias: bool = False
+    size: int = 1
+    height: int = 1
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection whose end has not been met; ``skip`` when the pending value is to be dropped."""
+
+    node: Node
+    anchor: str | None
+    key: Node | None = None
+    skip: bool = False
+
+
+@dataclass(slots=True)
+class Composer:
+    """Builds the nodes of one text; `compose` may raise `RefusedError`, softer faults go to ``problems``."""
+
+    source: Source
+    lines: Lines
+    problems: list[Problem] = field(default_factory=list)
+    scalars: list[tuple[int, int]] = field(default_factory=list)
+    """Stretches of the text that hold scalars: no comment starts inside one."""
+    _root: Node | None = None
+    _stack: list[_Open] = field(default_factory=list)
+    _anchors: dict[str, Node] = field(default_factory=dict)
+    _aliases: int = 0
+
+    def compose(self, events: Iterator[Any]) -> Node | None:
+        """The root of the first document; None when the text holds no document."""
+        documents = 0
+        for event in events:
+            kind = type(event).__name__
+            if kind == "ScalarEvent":
+                self._scalar(event)
+            elif kind == "AliasEvent":
+                self._alias(event)
+            elif kind in {"MappingStartEvent", "SequenceStartEvent"}:
+                self._begin(event, {} if kind == "MappingStartEvent" else [])
+            elif kind in {"MappingEndEvent", "SequenceEndEvent"}:
+                self._finish(event)
+            elif kind == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    start = event.start_mark.index
+                    self._report(start, start + 3, "a second document begins here", "keep one document in one file")
+                    break
+        return self._root
+
+    def _report(self, start: int, end: int, message: str, advice: str = "") -> None:
+        self.problems.append(unreadable(self.lines.span(start, end), message, advice))
+
+    def _refuse(self, start: int, end: int, message: str, advice: str = "") -> RefusedError:
+        return RefusedError(unreadable(self.lines.span(start, end), message, advice))
+
+    def _start_of(self, event: Any) -> int:
+        """Where the value itself starts; a tag before it is refused."""
+        start: int = event.start_mark.index
+        if event.tag is not None:
+            self._report(start, event.end_mark.index, f"the tag {event.tag} is refused", "write the value without it")
+        if event.tag is None and event.anchor is None:
+            return start
+        match = _PROPERTIES.match(self.source.text, start)
+        return match.end() if match else start
+
+    def _scalar(self, event: Any) -> None:
+        end: int = event.end_mark.index
+        start = min(self._start_of(event), end)
+        if event.style in {"|", ">"}:  # the header line may end in a comment
+            header = self.source.text.find("\n", start, end)
+            self.scalars.append((header if header >= 0 else end, end))
+            end = start + len(self.source.text[start:end].rstrip())
+        else:
+            self.scalars.append((start, end))
+        plain = bool(event.implicit[0])
+        node = Node(resolve(event.value) if plain else event.value, start, end, plain)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        self._place(node)
+
+    def _alias(self, event: Any) -> None:
+        start, end = event.start_mark.index, event.end_mark.index
+        self._aliases += 1
+        if self._aliases > MAX_ALIASES:
+            raise self._refuse(start, end, f"more than {MAX_ALIASES} aliases in one file")
+        if any(opened.anchor == event.anchor for opened in self._stack):
+            raise self._refuse(start, end, f"the alias *{event.anchor} stands inside the value that it names")
+        target = self._anchors.get(event.anchor)
+        if target is None:
+            raise self._refuse(start, end, f"the alias *{event.anchor} names no anchor above it")
+        self._place(Node(target.content, start, end, alias=True, size=target.size, height=target.height))
+
+    def _begin(self, event: Any, content: Any) -> None:
+        start = self._start_of(event)
+        if len(self._stack) >= MAX_DEPTH:
+            raise self._refuse(start, start + 1, f"nested deeper than {MAX_DEPTH} levels")
+        self._stack.append(_Open(Node(content, start, start), event.anchor))
+
+    def _finish(self, event: Any) -> None:
+        opened = self._stack.pop()
+        node = opened.node
+        if self.source.text[node.start : node.start + 1] in {"{", "["}:
+            node.end = event.end_mark.index  # a block ends with its last value: `_place` saw to that
+        if opened.anchor is not None:
+            self._anchors[opened.anchor] = node
+        self._place(node)
+
+    def _place(self, node: Node) -> None:
+        """Puts a finished node where it belongs: into the open collection, as key, value or item."""
+        if not self._stack:
+            self._root = node
+            return
+        parent = self._stack[-1]
+        into = parent.node
+        into.end = max(into.end, node.end)
+        into.size += node.size
+        into.height = max(into.height, node.height + 1)
+        if into.size > MAX_NODES:
+            raise self._refuse(node.start, node.end, f"more than {MAX_NODES} values in one document")
+        if len(self._stack) + node.height > MAX_DEPTH + 1:
+            raise self._refuse(node.start, node.end, f"nested deeper than {MAX_DEPTH} levels")
+        if isinstance(into.content, list):
+            into.content.append(node)
+        elif isinstance(into.content, dict):
+            self._pair(parent, into.content, node)
+
+    def _pair(self, parent: _Open, pairs: dict[str, tuple[Node, Node]], node: Node) -> None:
+        if parent.skip:
+            parent.skip = False
+        elif parent.key is not None:
+            pairs[str(parent.key.content)] = (parent.key, node)
+            parent.key = None
+        elif self._is_key(node, pairs):
+            parent.key = node
+        else:
+            parent.skip = True
+
+    def _is_key(self, node: Node, pairs: dict[str, tuple[Node, Node]]) -> bool:
+        """Whether a node can be a key here; reports why not."""
+        written = self.source.text[node.start : node.end]
+        if node.alias or not isinstance(node.content, str):
+            what = (
+                "an alias" if node.alias else "a list or mapping" if isinstance(node.content, list | dict) else written
+            )
+            self._report(node.start, node.end, f"{what or 'an empty key'} is no key: keys are text", "put it in quotes")
+        elif node.plain and node.content == "<<":
+            self._report(node.start, node.end, "merge keys (<<) are refused", "repeat the keys, or use extends")
+        elif node.content in pairs:
+            self.problems.append(self._duplicate(node, pairs[node.content][0]))
+        else:
+            return True
+        return False
+
+    def _duplicate(self, node: Node, first: Node) -> Problem:
+        here, there = self.lines.span(node.start, node.end), self.lines.span(first.start, first.end)
+        return Problem(
+            "duplicate-key",
+            (),
+            f"the key {node.content} is already given on line {there.start.line}",
+            "keep one of the two",
+            related=((there, "first given here"),),
+            span=here,
+        )

@@ -1,0 +1,117 @@
+"""From a text to a `Document`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.document.model import Comment, Document, Place
+from clusterspec.document.nodes import Composer, Node, RefusedError
+from clusterspec.document.text import Lines, forbidden, unreadable
+from clusterspec.finding import Problem
+from clusterspec.source import Path, Source
+
+_COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
+
+_IN_WORDS = (  # what libyaml says, and what it means to somebody who writes a spec
+    ("mapping values are not allowed", "a second `:` stands where none can", "indent the line, or quote the value"),
+    ("could not find expected ':'", "a key has no `:` after it", "write `key: value`"),
+    ("did not find expected key", "this does not continue the mapping it stands in", "line it up with the keys above"),
+    ("did not find expected '-'", "this does not continue the list it stands in", "line it up with the `-` above"),
+    ("did not find expected ',' or ']'", "a `[` is not closed", "separate items with `,` and close with `]`"),
+    ("did not find expected ',' or '}'", "a `{` is not closed", "separate keys with `,` and close with `}`"),
+    ("found unexpected end of stream", "a quote is not closed", "close the quote"),
+    ("block sequence entries are not allowed", "a list item (`-`) cannot start here", "put the list on its own lines"),
+    ("unknown escape character", "an unknown escape in double quotes", "use single quotes, or write `\\\\`"),
+    ("expected <document start>", "text stands outside the mapping", "start every top-level key in column 1"),
+)
+
+
+def parse(source: Source) -> tuple[Document | None, list[Problem]]:
+    """The document in a text and what is wrong with the text; no document where it cannot be read."""
+    if source.text.startswith("\ufeff"):
+        source = Source(source.name, source.text[1:])
+    lines = Lines(source)
+    if problem := forbidden(source, lines):
+        return None, [problem]
+    composer = Composer(source, lines)
+    try:
+        root = composer.compose(_events(source, lines))
+    except RefusedError as refused:
+        return None, [*composer.problems, refused.problem]
+    if root is None:
+        root = Node(None, 0, 0)
+    value, places = _unfold(root, lines)
+    comments = tuple(_comments(source, lines, composer.scalars))
+    return Document(source, value, places, comments, {source.name: source}), composer.problems
+
+
+def _events(source: Source, lines: Lines) -> Iterator[Any]:
+    """What the parser meets in the text; a fault of syntax raises `RefusedError`."""
+    import yaml
+
+    try:
+        parser = _parser(source.text)
+        while (event := parser.get_event()) is not None:
+            yield event
+    except yaml.YAMLError as error:
+        raise RefusedError(_in_words(error, source, lines)) from None
+
+
+def _parser(text: str) -> Any:
+    """libyaml where PyYAML was built with it, which is everywhere but on rare platforms."""
+    try:
+        from yaml.cyaml import CParser  # type: ignore[attr-defined]
+    except ImportError:
+        from clusterspec.document.slow import SlowParser
+
+        return SlowParser(text)
+    return CParser(text)
+
+
+def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    offset = min(mark.index, len(source.text)) if mark else 0
+    span = lines.span(offset, min(offset + 1, len(source.text)))
+    said = str(getattr(error, "problem", None) or "it cannot be read")
+    character = source.text[offset : offset + 1]
+    if "cannot start any token" in said:
+        if character == "\t":
+            return unreadable(span, "a tab stands where only spaces may", "indent with spaces")
+        return unreadable(span, f"a value cannot start with `{character}`", "put the value in quotes")
+    for part, message, advice in _IN_WORDS:
+        if part in said:
+            return unreadable(span, f"not YAML: {message}", advice)
+    return unreadable(span, f"not YAML: {said}")
+
+
+def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:
+    """Plain values and their places. Aliases become copies: the composer has counted them."""
+    holder: list[Any] = [None]
+    places: dict[Path, Place] = {}
+    waiting: list[tuple[Node, Node | None, Path, Any, Any]] = [(root, None, (), holder, 0)]
+    while waiting:
+        node, key, path, into, slot = waiting.pop()
+        places[path] = Place(lines.span(key.start, key.end) if key else None, lines.span(node.start, node.end))
+        content = node.content
+        if isinstance(content, dict):
+            into[slot] = made = dict.fromkeys(content)
+            waiting.extend((value, key, (*path, name), made, name) for name, (key, value) in reversed(content.items()))
+        elif isinstance(content, list):
+            into[slot] = items = [None] * len(content)
+            waiting.extend((content[i], None, (*path, i), items, i) for i in reversed(range(len(content))))
+        else:
+            into[slot] = content
+    return holder[0], places
+
+
+def _comments(source: Source, lines: Lines, scalars: list[tuple[int, int]]) -> Iterator[Comment]:
+    """Every ``#`` after white space that lies in no scalar starts a comment."""
+    start = 0
+    for begin, end in [*scalars, (len(source.text), 0)]:
+        for match in _COMMENT.finditer(source.text, start, max(start, begin)):
+            at = lines.position(match.start())
+            before = source.line(at.line)[: at.column - 1]
+            yield Comment(source.name, at.line, at.column, match[0], not before.strip())
+        start = max(start, end)

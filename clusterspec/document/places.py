@@ -1,0 +1,86 @@
+"""The one place where key paths become lines."""
+
+from __future__ import annotations
+
+from clusterspec.document.model import Document, Place
+from clusterspec.finding import Edit, Finding, Fix, Problem
+from clusterspec.source import Path, Position, Span
+
+
+def settle(problem: Problem, document: Document | None) -> Finding:
+    """The finding of a problem. Without a document only problems that bring a span can be settled."""
+    related = tuple((_related(document, where), words) for where, words in problem.related)
+    return Finding(
+        rule=problem.rule,
+        severity=problem.severity,
+        confidence=problem.confidence,
+        message=problem.message,
+        help=problem.help,
+        span=problem.span or locate(document, problem.path, at_key=problem.at_key),
+        path=problem.path,
+        related=related,
+        fix_description=problem.fix.description if problem.fix else "",
+        edits=_edits(problem.fix, document),
+    )
+
+
+def locate(document: Document | None, path: Path, *, at_key: bool = False) -> Span:
+    """Where a path stands: its value, or its key when asked or when the value fills several lines.
+
+    A path that is absent stands where its nearest present ancestor does.
+    """
+    if document is None:
+        raise ValueError("a problem without a span needs a document")
+    present = path
+    while present not in document.places:
+        present = present[:-1]
+    place = document.places[present]
+    if not present:
+        return _top(document)
+    if place.key and (at_key or present != path or not _fits_a_line(place.value)):
+        return place.key
+    return _first_line(document, place.value)
+
+
+def _related(document: Document | None, where: Path | Span) -> Span:
+    return where if isinstance(where, Span) else locate(document, where)
+
+
+def _fits_a_line(span: Span) -> bool:
+    return span.start.line == span.end.line and span.start != span.end
+
+
+def _first_line(document: Document, span: Span) -> Span:
+    """A span cut off at the end of its first line, so that a block is not underlined whole."""
+    if span.start.line == span.end.line:
+        return span
+    text = document.sources[span.file].line(span.start.line).rstrip()
+    return Span(span.file, span.start, Position(span.start.line, max(len(text) + 1, span.start.column)))
+
+
+def _top(document: Document) -> Span:
+    """What stands for the whole document: its first key, or its first line."""
+    if isinstance(document.value, dict):
+        for name in document.value:
+            place = document.places[(name,)]
+            if place.key and place.key.file == document.source.name:
+                return place.key
+    return _first_line(document, document.places[()].value)
+
+
+def _edits(fix: Fix | None, document: Document | None) -> tuple[Edit, ...]:
+    """A fix made concrete; none at all when one of its places is absent."""
+    if fix is None or document is None:
+        return ()
+    places = [document.places.get(replacement.path) for replacement in fix.replacements]
+    if any(place is None for place in places):
+        return ()
+    spans = [_target(place, key=wanted.key) for place, wanted in zip(places, fix.replacements, strict=True) if place]
+    if any(span is None for span in spans):
+        return ()
+    edits = [Edit(span, wanted.text) for span, wanted in zip(spans, fix.replacements, strict=True) if span]
+    return tuple(sorted(edits, key=lambda edit: (edit.span.file, edit.span.start)))
+
+
+def _target(place: Place, *, key: bool) -> Span | None:
+    return place.key if key else place.value
