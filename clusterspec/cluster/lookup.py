@@ -1,0 +1,117 @@
+"""Looks names up in the catalog, and says what is near when there is no such name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, TypeVar
+
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Platform, Switch
+from clusterspec.cluster.ledger import Ledger
+from clusterspec.finding import Fix, Problem, Replacement
+from clusterspec.source import Path, dotted
+
+if TYPE_CHECKING:
+    from clusterspec.catalog import Catalog
+
+E = TypeVar("E", bound=Entry)
+
+CLEARLY_MEANT = 0.85
+"""Similarity (Ratcliff and Obershelp) from which one near id is offered as a fix."""
+CLEAR_LEAD = 0.05
+"""How far the nearest id must be ahead of the next one for that."""
+LISTED = 8
+"""Members of a family that a message lists."""
+
+
+class Lookup:
+    """The catalog as resolving sees it: an entry, or a problem in the ledger."""
+
+    def __init__(self, catalog: Catalog, ledger: Ledger) -> None:
+        self.catalog = catalog
+        self.ledger = ledger
+
+    def accelerator(self, name: str, path: Path) -> Accelerator | None:
+        return self._find("accelerator", Accelerator, name, path)
+
+    def interconnect(self, name: str, path: Path, other_than: str) -> Interconnect | None:
+        """An interconnect; one of the scope ``other_than`` (a scale-up one as technology) is no answer."""
+        entry = self._find("interconnect", Interconnect, name, path)
+        if entry is None or entry.scope != other_than:
+            return entry
+        message = f"`{name}` is a {entry.scope} interconnect, which `{dotted(path)}` does not take"
+        self.ledger.problems.append(Problem("unknown-catalog-id", path, message, "name one of the other kind"))
+        return None
+
+    def platform(self, name: str, path: Path) -> Platform | None:
+        return self._find("platform", Platform, name, path)
+
+    def switch(self, name: str, path: Path) -> Switch | None:
+        return self._find("switch", Switch, name, path)
+
+    def model(self, name: str, path: Path) -> Model | None:
+        return self._find("model", Model, name, path)
+
+    def known(self, kind: str, name: str) -> Entry | None:
+        """An entry that another entry names; None where the catalog lacks it."""
+        entry: Entry | None = self.catalog.find(kind, name)
+        return entry
+
+    def bus(self, generation: int) -> Interconnect | None:
+        """The PCIe slot of a generation, 16 lanes wide."""
+        entry = self.known("interconnect", f"pcie-{generation}")
+        return entry if isinstance(entry, Interconnect) else None
+
+    def _find(self, kind: str, type_: type[E], name: str, path: Path) -> E | None:
+        entry = self.known(kind, name)
+        if isinstance(entry, type_):
+            return entry
+        self.ledger.problems.append(unknown(kind, name, path, self.catalog.ids(kind)))
+        return None
+
+
+def unknown(kind: str, name: str, path: Path, ids: Sequence[str]) -> Problem:
+    """The problem of a name without an entry: a whole family, or a name near others."""
+    family = _family(name, ids)
+    if kind == "accelerator" and len(family) > 1:
+        return _ambiguous(name, path, family)
+    near = nearest(name, ids)
+    help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
+    meant = _clearly_meant(name, family, near)
+    fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
+    return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
+
+
+def nearest(name: str, ids: Sequence[str], count: int = 3) -> tuple[str, ...]:
+    """The ids most like a name, best first; those that it begins come before all others."""
+    wanted = _plain(name)
+    ranked = sorted(ids, key=lambda id_: (not id_.startswith(wanted), -_likeness(wanted, id_), id_))
+    return tuple(ranked[:count])
+
+
+def _ambiguous(name: str, path: Path, family: Sequence[str]) -> Problem:
+    listed = ", ".join(family[:LISTED]) + (" …" if len(family) > LISTED else "")
+    message = f"`{name}` is a family of {len(family)} parts with different scale-up or memory"
+    return Problem("ambiguous-form-factor", path, message, f"write one of: {listed}")
+
+
+def _family(name: str, ids: Sequence[str]) -> tuple[str, ...]:
+    wanted = _plain(name)
+    return tuple(id_ for id_ in ids if wanted and id_.startswith(wanted) and id_ != wanted)
+
+
+def _clearly_meant(name: str, family: Sequence[str], near: Sequence[str]) -> str:
+    wanted = _plain(name)
+    if wanted in near or len(family) == 1:
+        return wanted if wanted in near else family[0]
+    scores = [_likeness(wanted, id_) for id_ in near] + [0.0, 0.0]
+    return near[0] if near and scores[0] >= CLEARLY_MEANT and scores[0] - scores[1] >= CLEAR_LEAD else ""
+
+
+def _likeness(name: str, id_: str) -> float:
+    return SequenceMatcher(None, name, id_).ratio()
+
+
+def _plain(name: str) -> str:
+    """The name as ids are spelt: lower case, with hyphens, and no longer than any id could be."""
+    return "-".join(name[:100].lower().replace("_", " ").replace("-", " ").split())

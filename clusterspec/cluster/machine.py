@@ -1,0 +1,116 @@
+"""Settles the machine: platform, accelerator, counts, slots and power."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.cluster.ledger import Ledger, written_figure
+from clusterspec.cluster.lookup import Lookup
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.parts import Parts
+from clusterspec.cluster.scaleout import settle_scale_out
+from clusterspec.cluster.scaleup import settle_scale_up
+from clusterspec.origin import Written
+from clusterspec.quantity import Figure, Peak, Quantity
+from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, PowerSpec
+
+NODE_SCALE = 16
+"""Accelerators of the largest scale-up domain that is sold as one node (DGX-2, Trainium)."""
+TRAY = 4
+"""Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
+USUAL_NODE = 8
+
+
+def settle_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
+    """The cluster, or None where its accelerator or its number of nodes is not known."""
+    ledger = lookup.ledger
+    platform = lookup.platform(said.platform, ("cluster", "platform")) if said.platform else None
+    accelerator = _accelerator(said, platform, lookup)
+    if said.nodes is None:
+        ledger.missing(("cluster", "nodes"), "the size of the machine is not known", "say how many nodes do work")
+    if accelerator is None or said.nodes is None:
+        return None
+    parts = Parts(said, platform, accelerator, said.nodes, _per_node(said, platform, accelerator, ledger), lookup)
+    pcie = said.pcie or PcieSpec()
+    host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie
+    scale_up = settle_scale_up(parts, host)
+    if scale_up is None:
+        return None
+    return Cluster(
+        accelerator=accelerator,
+        nodes=said.nodes,
+        spare_nodes=said.spare_nodes or 0,
+        accelerators_per_node=parts.per_node,
+        ranks_per_accelerator=said.ranks_per_accelerator or accelerator.ranks_per_accelerator,
+        scale_up=scale_up,
+        scale_out=settle_scale_out(parts, scale_up.domain),
+        platform=platform,
+        pcie_host=host,
+        pcie_nic=pcie.nic or (platform.pcie_nic if platform else None),
+        node_power=_node_power(said.power, platform),
+        cloud=platform.cloud if platform else False,
+    )
+
+
+def _accelerator(said: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:
+    wanted, path = said.accelerator, ("cluster", "accelerator")
+    if isinstance(wanted, str):
+        return lookup.accelerator(wanted, path)
+    if wanted is not None and wanted.like is not None:
+        like = lookup.accelerator(wanted.like, (*path, "like"))
+        return adjusted(like, wanted) if like else None
+    if lookup.ledger.unreadable(path):
+        return None
+    supplied = lookup.known("accelerator", platform.accelerator) if platform is not None else None
+    if isinstance(supplied, Accelerator):
+        return adjusted(supplied, wanted) if wanted else supplied
+    if said.platform is None:
+        remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"
+        lookup.ledger.missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
+    return None
+
+
+def adjusted(entry: Accelerator, said: AcceleratorSpec) -> Accelerator:
+    """The entry with the figures of the spec in place of its own."""
+    key = "cluster.accelerator"
+    written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (said.peak or {}).items()}
+    return replace(
+        entry,
+        memory=_or(said.memory, f"{key}.memory", entry.memory),
+        memory_bandwidth=_or(said.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth),
+        power=_or(said.power, f"{key}.power", entry.power),
+        peaks={**entry.peaks, **{name: peak for name, peak in written.items() if peak is not None}},
+    )
+
+
+def written_peak(quantity: Quantity, key: str) -> Peak | None:
+    """A written peak; None where the author did not say dense or sparse, which a finding asks for."""
+    return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
+
+
+def _or(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure | None:
+    return otherwise if quantity is None else written_figure(quantity, key)
+
+
+def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Accelerator, ledger: Ledger) -> int:
+    if said.accelerators_per_node:
+        return said.accelerators_per_node
+    if platform is not None and platform.accelerators_per_node:
+        return platform.accelerators_per_node
+    key, sold = "cluster.accelerators_per_node", accelerator.domains
+    if sold and max(sold) <= NODE_SCALE and accelerator.topology != "bridge":
+        return ledger.assume(key, _usual_domain(sold), f"a node of {accelerator.id} is usually one scale-up domain")
+    if sold and accelerator.topology != "bridge":
+        return ledger.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
+    return ledger.assume(key, USUAL_NODE, "the usual size of a node")
+
+
+def _usual_domain(sold: tuple[int, ...]) -> int:
+    return USUAL_NODE if USUAL_NODE in sold else max(sold)
+
+
+def _node_power(said: PowerSpec | None, platform: Platform | None) -> Figure | None:
+    if said is not None and said.node is not None:
+        return written_figure(said.node, "cluster.power.node")
+    return platform.power if platform else None

@@ -1,0 +1,31 @@
+"""Everything that has a say about a machine: the spec, then the platform, then the accelerator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.cluster.ledger import Ledger
+from clusterspec.cluster.lookup import Lookup
+from clusterspec.spec.model import ClusterSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What was said of the cluster, and the entries that fill what was not."""
+
+    said: ClusterSpec
+    platform: Platform | None
+    accelerator: Accelerator
+    nodes: int
+    per_node: int
+    """Accelerators of a node."""
+    lookup: Lookup
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.lookup.ledger
+
+    @property
+    def accelerators(self) -> int:
+        return self.nodes * self.per_node
