@@ -1,0 +1,37 @@
+"""What is wrong with a quantity, in words for its author."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SHOWN = 48
+"""Characters of a bad text that a message repeats."""
+
+
+@dataclass(eq=False)
+class UnitFault(ValueError):
+    """A quantity that cannot be taken as written.
+
+    ``rule`` is ``ambiguous-unit``, ``missing-unit``, ``wrong-unit``, ``missing-sparsity`` or
+    ``unreadable-quantity``; ``message`` holds the text as written, ``help`` what to write instead.
+    """
+
+    rule: str
+    message: str
+    help: str
+
+    def __post_init__(self) -> None:
+        super().__init__(self.rule, self.message, self.help)  # what pickling between processes needs
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.help}"
+
+
+def quoted(text: str) -> str:
+    """The text in backticks, shortened, and without characters that a terminal would obey.
+
+    >>> quoted("400 Gbs")
+    '`400 Gbs`'
+    """
+    shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+    return "`" + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown) + "`"

@@ -1,0 +1,126 @@
+"""What to write instead: the faults of texts whose number is fine and whose unit is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from clusterspec.units.fault import UnitFault, quoted
+from clusterspec.units.kinds import MEANING, Kind
+from clusterspec.units.symbols import both_symbols, symbol_of
+from clusterspec.units.table import TABLE
+
+_PREFIX = re.compile(r"[kKMGTPE]i?", re.ASCII)
+_FOREIGN = {
+    "hz": "a clock frequency",
+    "t/s": "a transfer rate",
+    "bd": "a symbol rate",
+    "baud": "a symbol rate",
+    "wh": "an energy",
+    "va": "an apparent power",
+    "v": "a voltage",
+    "a": "a current",
+    "ops": "a rate of integer operations",
+    "op/s": "a rate of integer operations",
+    "pps": "a packet rate",
+    "%": "a percentage",
+    "percent": "a percentage",
+}
+_FOREIGN_UNIT = re.compile(rf"[kmgtpe]?(?P<unit>{'|'.join(_FOREIGN)})", re.ASCII | re.IGNORECASE)
+
+
+def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFault:
+    """The fault of a number whose unit is absent, half there, ambiguous or unknown."""
+    number = written.removesuffix(rest).rstrip(" ")
+    if not rest or _PREFIX.fullmatch(rest):
+        what = f"stops at the prefix `{rest}`" if rest else "has no unit"
+        message = f"{quoted(written)} {what}, where {wanted.name} is wanted"
+        return UnitFault("missing-unit", message, _either(f"{number} {unit}" for unit in _suggested(wanted, rest)))
+    readings = both_symbols(spelling)
+    if readings:
+        return _ambiguous(written, rest, spelling, readings, wanted)
+    if foreign := _FOREIGN_UNIT.fullmatch(spelling):
+        return _wrong(written, _FOREIGN[foreign["unit"].lower()], wanted, _example(wanted))
+    message = f"{quoted(spelling)} in {quoted(written)} is not a unit of {wanted.name.split(' ', 1)[1]}"
+    near = _nearest(spelling, wanted.unit)
+    advice = _either(f"{number} {unit}" for unit in near) if near else _example(wanted)
+    return UnitFault("unreadable-quantity", message, advice)
+
+
+def other_unit(written: str, rest: str, spelling: str, symbol: str, wanted: Kind) -> UnitFault:
+    """The fault of a good unit in the wrong place (GB where GB/s is wanted)."""
+    unit = TABLE[symbol][0]
+    advice = _example(wanted)
+    if f"{unit}/s" == wanted.unit:
+        advice = f"write `{_replaced(written, rest, spelling, symbol + '/s')}`, if that is what it carries in a second"
+    elif unit == f"{wanted.unit}/s":
+        advice = f"write `{_replaced(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
+    elif unit == "T/s" and wanted.unit == "B/s":
+        advice += "; a lane of 32 GT/s carries 32 Gb/s in each direction before line code, and a link has several lanes"
+    return _wrong(written, MEANING[unit], wanted, advice)
+
+
+def not_a_number(written: str, number: float, rest: str, wanted: Kind) -> UnitFault:
+    """The fault of a plain number that carries something after it."""
+    if rest in ("%", "percent"):
+        return _wrong(written, "a percentage", wanted, f"write `{number / 100:.12g}`")
+    if wanted.name == "a ratio" and rest.startswith((":", "/", "to", "x")):
+        return UnitFault("unreadable-quantity", f"cannot read {quoted(written)} as a ratio", "write it as `2:1` or `2`")
+    symbol = symbol_of(rest)
+    if symbol:
+        return _wrong(written, MEANING[TABLE[symbol][0]], wanted, "write the number alone")
+    advice = "write a whole number, or one such as `15T` or `8 million`" if wanted.whole else "write the number alone"
+    message = f"cannot read {quoted(rest)} after the number of {quoted(written)}"
+    return UnitFault("unreadable-quantity", message, advice)
+
+
+def unknown_words(written: str, words: str, wanted: Kind) -> UnitFault:
+    """The fault of words after a unit that say nothing known."""
+    advice = "leave them out"
+    if wanted.directed:
+        advice = "after the unit, write `duplex` or `unidirectional` and nothing else"
+    elif wanted.unit == "FLOP/s":
+        advice = "after the unit, write `dense` or `sparse` and nothing else"
+    return UnitFault("unreadable-quantity", f"cannot read the words {quoted(words)} in {quoted(written)}", advice)
+
+
+def _ambiguous(written: str, rest: str, spelling: str, readings: tuple[str, ...], wanted: Kind) -> UnitFault:
+    if wanted.unit not in ("B", "B/s"):
+        return _wrong(written, "a number of bits or bytes", wanted, _example(wanted))
+    per = "/s" if wanted.unit == "B/s" else ""
+    bits, whole = (_replaced(written, rest, spelling, r.removesuffix("/s") + per) for r in readings)
+    message = f"{quoted(spelling)} in {quoted(written)} may mean bits or bytes, a factor of eight"
+    return UnitFault("ambiguous-unit", message, f"write `{bits}` (bits) or `{whole}` (bytes)")
+
+
+def _wrong(written: str, what: str, wanted: Kind, advice: str) -> UnitFault:
+    return UnitFault("wrong-unit", f"{quoted(written)} is {what}, where {wanted.name} is wanted", advice)
+
+
+def _replaced(written: str, rest: str, spelling: str, symbol: str) -> str:
+    number = written.removesuffix(rest).rstrip(" ")
+    return f"{number} {symbol}{' '.join(rest.split()).removeprefix(spelling)}"
+
+
+def _suggested(wanted: Kind, prefix: str) -> list[str]:
+    """The usual units of a kind, with the prefix that the author began with."""
+    if not prefix:
+        return list(wanted.suggestions)
+    fitted = [_PREFIX.sub(prefix, unit, count=1) for unit in wanted.suggestions if _PREFIX.match(unit)]
+    return list(dict.fromkeys(fitted)) or list(wanted.suggestions)
+
+
+def _nearest(spelling: str, unit: str) -> list[str]:
+    """Symbols of that SI unit which look like the spelling."""
+    from difflib import get_close_matches
+
+    by_lower = {symbol.lower(): symbol for symbol, (si, _, _) in TABLE.items() if si == unit}
+    return [by_lower[near] for near in get_close_matches(spelling.lower(), by_lower, n=2, cutoff=0.5)]
+
+
+def _either(readings: Iterable[str]) -> str:
+    return "write " + " or ".join(f"`{reading}`" for reading in readings)
+
+
+def _example(wanted: Kind) -> str:
+    return f"write {wanted.name} such as `1 {wanted.suggestions[0]}`"

@@ -1,0 +1,49 @@
+"""What a key of the spec, or a fact of the catalog, may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of quantity: its SI unit, its name in a sentence, and units to suggest.
+
+    ``directed`` says that it may name a direction, ``zero`` that nothing at all is a sensible
+    value, ``whole`` that only whole numbers are.
+    """
+
+    unit: str
+    name: str
+    suggestions: tuple[str, ...]
+    directed: bool = False
+    zero: bool = True
+    whole: bool = False
+
+
+KINDS = {
+    "line_rate": Kind("B/s", "a line rate", ("Gb/s", "GB/s"), directed=True, zero=False),
+    "bandwidth": Kind("B/s", "a bandwidth", ("GB/s duplex", "GB/s unidirectional"), directed=True, zero=False),
+    "rate": Kind("B/s", "a rate", ("GB/s", "Gb/s"), directed=True, zero=False),
+    "transfer_rate": Kind("T/s", "a transfer rate", ("GT/s",), zero=False),
+    "bytes": Kind("B", "a size", ("GB", "GiB")),
+    "count": Kind("1", "a count", ("",), whole=True),
+    "number": Kind("1", "a number", ("",)),
+    "ratio": Kind("1", "a ratio", (":1",)),
+    "time": Kind("s", "a time", ("s", "min", "h")),
+    "power": Kind("W", "a power", ("kW", "W")),
+    "peak": Kind("FLOP/s", "a peak", ("TFLOP/s dense", "TFLOP/s sparse"), zero=False),
+}
+"""The kinds that `read` knows, by name."""
+
+MEANING = {
+    "B/s": "a bandwidth",
+    "B": "a size",
+    "FLOP/s": "a rate of computing",
+    "FLOP": "an amount of work",
+    "T/s": "a transfer rate of one lane",
+    "W": "a power",
+    "s": "a time",
+    "1": "a plain number",
+}
+"""What each SI unit measures, in a sentence."""

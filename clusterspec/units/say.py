@@ -1,0 +1,111 @@
+"""Says numbers to people: a fitting prefix, a few digits, no scientific notation.
+
+What is said can be read back (`clusterspec.units.read`) to the same number of digits.
+"""
+
+from __future__ import annotations
+
+import math
+
+_LARGE = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
+_PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W")
+_SHORT_TIMES = ((1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_LONG_TIMES = (
+    (2 * 31_557_600.0, 31_557_600.0, "years"),
+    (3 * 86_400.0, 86_400.0, "days"),
+    (7_200.0, 3_600.0, "h"),
+    (120.0, 60.0, "min"),
+)
+_COUNTS = ((1e12, "T"), (1e9, "B"))
+
+
+def say(value: float, unit: str, digits: int = 3) -> str:
+    """A value in an SI unit (``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``s``), ``1`` or a currency code.
+
+    Counts below a thousand million and money are said in full, everything else to ``digits``
+    significant digits.
+
+    >>> say(450e9, "B/s"), say(0.0123, "s"), say(1024, "1"), say(7.916e15, "FLOP/s")
+    ('450 GB/s', '12.3 ms', '1,024', '7.92 PFLOP/s')
+    """
+    if not math.isfinite(value):
+        return "unknown" if math.isnan(value) else "unbounded"
+    if value < 0:
+        return f"−{say(-value, unit, digits)}"
+    if unit == "s":
+        return _time(value, digits)
+    if unit in _PREFIXED:
+        return _prefixed(value, unit, digits)
+    return _count(value, digits) if unit == "1" else f"{_money(value)} {unit}"
+
+
+def say_bits(bytes_per_second: float, digits: int = 3) -> str:
+    """A rate as network people write it.
+
+    >>> say_bits(400e9)
+    '3.2 Tb/s'
+    """
+    return say(bytes_per_second * 8, "b/s", digits)
+
+
+def percent(fraction: float, digits: int = 3) -> str:
+    """A fraction of one as a percentage.
+
+    >>> percent(0.4117), percent(1.0)
+    ('41.2 %', '100 %')
+    """
+    if not math.isfinite(fraction):
+        return say(fraction, "1")
+    return f"{'−' if fraction < 0 else ''}{plain(abs(fraction) * 100, digits)} %"
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """A number of zero or more to ``digits`` significant digits, without an exponent or trailing zeros.
+
+    >>> plain(450.04), plain(0.0012345), plain(123456.0)
+    ('450', '0.00123', '123000')
+    """
+    if value == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(value))
+    text = f"{round(value, places):.{max(places, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _rounded(value: float, digits: int) -> float:
+    """To significant digits, so that 999.9 picks its prefix as the 1000 that it will be said as."""
+    return float(f"{value:.{digits - 1}e}")
+
+
+def _prefixed(value: float, unit: str, digits: int) -> str:
+    size = _rounded(value, digits)
+    step = 0
+    while size >= 1000 ** (step + 1) and step < len(_LARGE) - 1:
+        step += 1
+    return f"{plain(value / 1000**step, digits)} {_LARGE[step]}{unit}"
+
+
+def _time(value: float, digits: int) -> str:
+    size = _rounded(value, digits)
+    for least, scale, name in _LONG_TIMES:
+        if size >= least:
+            return f"{plain(value / scale, digits)} {name}"
+    if value == 0 or size >= 1:
+        return f"{plain(value, digits)} s"
+    for scale, name in _SHORT_TIMES:
+        if size >= scale:
+            return f"{plain(value / scale, digits)} {name}"
+    return f"{plain(value / 1e-9, digits)} ns"
+
+
+def _count(value: float, digits: int) -> str:
+    for scale, name in _COUNTS:
+        if _rounded(value, digits) >= scale:
+            return f"{plain(value / scale, digits)}{name}"
+    if value == math.floor(value) or value >= 10**digits:
+        return f"{value:,.0f}"
+    return plain(value, digits)
+
+
+def _money(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 or value == math.floor(value) else f"{value:.2f}"

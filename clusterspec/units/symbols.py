@@ -1,0 +1,99 @@
+"""How people spell units, and which spellings leave a factor of eight open.
+
+Every spelling leads to one symbol of the generated table, or to none. Letter case is taken as
+meaning only where the author visibly minds it: ``Gb/s`` and ``GB/s`` do, ``gb/s`` and ``GBPS``
+do not. Words (``Gbit/s``, ``gigabytes per second``) settle it in any case.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.units.table import TABLE
+
+_PREFIXES = {p.lower(): p for p in ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")}
+_PREFIXES |= {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E"}
+_PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti", "pebi": "Pi", "exbi": "Ei"}
+
+_FLAGS = re.ASCII | re.IGNORECASE
+_LONG = "kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi|pebi|exbi"
+_PER = r"(?P<per>[ ]?/[ ]?s(?:ec|econd)?|ps|[ ]per[ ]s(?:ec|econd)?)?"
+_WORD = re.compile(rf"(?P<prefix>{_LONG}|[kmgtpe]i?)?(?P<base>bit|byte)s?{_PER}", _FLAGS)
+_LETTER = re.compile(rf"(?P<prefix>[kmgtpe]i?)?b(?:s|{_PER})", _FLAGS)
+_CLEAR_LETTER = re.compile(rf"(?!ki?b)(?P<prefix>[kKMGTPE]i?)?(?P<base>[bB]){_PER}", re.ASCII)
+_ETHERNET = re.compile(r"(?P<prefix>[GT])bE", re.ASCII)
+_FLOP = re.compile(rf"(?P<prefix>{_LONG}|[kmgtpezy])?flop(?P<plural>s)?{_PER}", _FLAGS)
+_WATT = re.compile(rf"(?P<prefix>{_LONG})?watts?", _FLAGS)
+
+_TIME_SYMBOLS = {"µs": "us", "μs": "us", "d": "day", "hr": "h", "hrs": "h", "y": "year", "yr": "year", "yrs": "year"}
+_TIME_SYMBOLS |= {"sec": "s", "secs": "s", "mins": "min"}
+_TIME_WORDS = {
+    "second": "s",
+    "minute": "min",
+    "hour": "h",
+    "millisecond": "ms",
+    "microsecond": "us",
+    "nanosecond": "ns",
+}
+_TIME_WORDS |= {word: word for word in ("day", "week", "month", "year")}
+
+COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
+COUNTS |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+
+def symbol_of(spelling: str) -> str | None:
+    """The symbol of the table that a spelling means, whatever the case of its words.
+
+    >>> symbol_of("Gbps"), symbol_of("gigabytes per second"), symbol_of("gb/s")
+    ('Gb/s', 'GB/s', None)
+    """
+    if spelling in TABLE and spelling not in ("kb", "kb/s"):
+        return spelling
+    return _information(spelling) or _operations(spelling) or _power(spelling) or _time(spelling)
+
+
+def both_symbols(spelling: str) -> tuple[str, ...]:
+    """The bit reading and the byte reading of a spelling that does not settle it; empty if it does.
+
+    >>> both_symbols("gbps"), both_symbols("GIB")
+    (('Gb/s', 'GB/s'), ('Gib', 'GiB'))
+    """
+    match = _LETTER.fullmatch(spelling)
+    if not match or symbol_of(spelling):
+        return ()
+    per = "" if spelling[-1] in "bB" else "/s"
+    bit = "bit" if _prefix(match) == "k" else "b"  # kb itself is one of the refused
+    return f"{_prefix(match)}{bit}{per}", f"{_prefix(match)}B{per}"
+
+
+def _prefix(match: re.Match[str]) -> str:
+    return _PREFIXES[(match["prefix"] or "").lower()]
+
+
+def _information(spelling: str) -> str | None:
+    if match := _ETHERNET.fullmatch(spelling):
+        return f"{_prefix(match)}b/s"
+    if match := _WORD.fullmatch(spelling) or _CLEAR_LETTER.fullmatch(spelling):
+        letter = {"bit": "b", "byte": "B"}.get(match["base"].lower(), match["base"])
+        return f"{_prefix(match)}{letter}{'/s' if match['per'] else ''}"
+    return None
+
+
+def _operations(spelling: str) -> str | None:
+    """``FLOPs`` and ``FLOPS`` are both taken as a rate, which is what a peak is quoted in."""
+    match = _FLOP.fullmatch(spelling)
+    if not match:
+        return None
+    return f"{_prefix(match)}FLOP{'/s' if match['plural'] or match['per'] else ''}"
+
+
+def _power(spelling: str) -> str | None:
+    if spelling in ("KW", "kw"):  # nothing else is meant by it
+        return "kW"
+    match = _WATT.fullmatch(spelling)
+    return f"{_prefix(match)}W" if match else None
+
+
+def _time(spelling: str) -> str | None:
+    word = spelling.lower()
+    return _TIME_SYMBOLS.get(spelling) or _TIME_WORDS.get(word) or _TIME_WORDS.get(word.removesuffix("s"))
