@@ -1,0 +1,53 @@
+"""Work of the attention core: scores, softmax and the weighted sum of values.
+
+All functions take floats or arrays; lengths in tokens, widths in elements.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number, smaller
+
+
+def visible(queries: Number, keys: Number) -> Number:
+    """Pairs of query and key in a full (unmasked) attention: s_q s_k.
+
+    >>> visible(4, 4)
+    16
+    """
+    return queries * keys
+
+
+def causal_pairs(length: Number, window: Number) -> Number:
+    """Pairs that a causal mask leaves in one sequence: s²/2, less with a window w: s w − w²/2.
+
+    The diagonal counts half, which is what a kernel that skips masked blocks does for long
+    sequences. ``window`` is the length itself where attention is full.
+
+    >>> causal_pairs(8.0, 8.0), causal_pairs(8.0, 2.0)
+    (32.0, 14.0)
+    """
+    span = smaller(window, length)
+    return length * span - span * span / 2
+
+
+def core_flops(pairs: Number, heads: Number, width_qk: Number, width_v: Number) -> Number:
+    """Forward operations of the two products over ``pairs``: F = 2 p a (d_qk + d_v).
+
+    The backward pass of plain attention takes twice that, of flash attention two and a half
+    times, since it computes the scores again (Dao, "FlashAttention-2", arXiv 2307.08691).
+
+    >>> core_flops(16, 1, 4, 4)
+    256
+    """
+    return 2 * pairs * heads * (width_qk + width_v)
+
+
+def score_traffic(queries: Number, keys: Number, heads: Number, passes: Number, width: Number = 2) -> Number:
+    """Bytes that plain attention moves for its score matrices: B = w n a s_q s_k.
+
+    ``passes`` (n) counts reads and writes of the whole matrix.
+
+    >>> score_traffic(4, 4, 2, 3)
+    192
+    """
+    return width * passes * heads * queries * keys

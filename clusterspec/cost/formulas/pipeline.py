@@ -1,0 +1,49 @@
+"""What a pipeline schedule leaves idle. All functions take floats or arrays, times in seconds.
+
+``work`` is the time that one micro-batch takes on one rank, forward and backward, all its
+virtual stages together.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number, positive
+
+
+def fill_and_drain(total: Number, slowest: Number, virtual_stages: Number = 1) -> Number:
+    """Idle seconds of the slowest stage: b = (Σᵢ wᵢ − max wᵢ) / v.
+
+    ``total`` sums the work of one micro-batch over the stages. With equal stages this is the
+    well-known (p − 1) w / v. GPipe and 1F1B idle alike (v = 1).
+
+    Source: Narayanan et al., "Efficient large-scale language model training on GPU clusters
+    using Megatron-LM", SC21, arXiv 2104.04473, sections 2.2.1 and 2.2.2.
+
+    >>> fill_and_drain(8.0, 2.0), fill_and_drain(8.0, 2.0, 2)
+    (6.0, 3.0)
+    """
+    return (total - slowest) / virtual_stages
+
+
+def zero_bubble(stages: Number, forward: Number, backward_input: Number, backward_weight: Number) -> Number:
+    """Idle seconds of the ZB-H1 schedule: b = (p − 1)(f + b − w), in the memory of 1F1B.
+
+    Source: Qi et al., "Zero bubble pipeline parallelism", ICLR 2024, arXiv 2401.10241, table 2.
+
+    >>> zero_bubble(4, 1.0, 1.0, 1.0)
+    3.0
+    """
+    return (stages - 1) * positive(forward + backward_input - backward_weight)
+
+
+def dualpipe(stages: Number, both: Number, backward: Number, backward_weight: Number) -> Number:
+    """Idle seconds of DualPipe: b = (p / 2 − 1)(fb + B − 3 W).
+
+    ``both`` (fb) is a forward and a backward chunk run together, ``backward`` (B) a whole
+    backward chunk, ``backward_weight`` (W) its weight part.
+
+    Source: DeepSeek-AI, "DeepSeek-V3 technical report", arXiv 2412.19437, table 2.
+
+    >>> dualpipe(8, 3.0, 2.0, 1.0)
+    6.0
+    """
+    return positive(stages / 2 - 1) * positive(both + backward - 3 * backward_weight)
