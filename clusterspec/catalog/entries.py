@@ -45,8 +45,10 @@ class Accelerator(Entry):
     and writes together); ``peaks`` dense FLOP/s by precision; ``scale_up_bandwidth`` B/s per
     direction over all links together; ``peer_bandwidth`` B/s per direction between the slowest
     pair where it differs; ``interconnects`` the catalog ids that it can have, the usual first;
-    ``domains`` the sizes of domain sold, in accelerators; ``nic_bandwidth`` the line rate of the
-    NIC share that one accelerator typically has, and ``nics_per_accelerator`` how many that is.
+    ``domains`` the sizes of domain sold, in accelerators, the usual first; ``axis_bandwidth`` one
+    link, one way, along each axis of a torus, and ``shape`` where it is sold in one shape only;
+    ``nic_bandwidth`` the line rate of one NIC that it typically has, and ``nics_per_accelerator``
+    how many that is (a fraction where several accelerators share one).
     """
 
     ranks_per_accelerator: int = 1
@@ -59,6 +61,9 @@ class Accelerator(Entry):
     peer_bandwidth: Bandwidth | None = None
     topology: str | None = None
     domains: tuple[int, ...] = ()
+    axis_bandwidth: tuple[Bandwidth, ...] = ()
+    shape: tuple[int, ...] = ()
+    links: int | None = None
     pcie: int | None = None
     nic_bandwidth: Bandwidth | None = None
     nics_per_accelerator: float | None = None
@@ -87,6 +92,7 @@ class Interconnect(Entry):
     links: int | None = None
     bandwidth: Bandwidth | None = None
     peer_bandwidth: Bandwidth | None = None
+    axis_bandwidth: tuple[Bandwidth, ...] = ()
     port_rates: tuple[Bandwidth, ...] = ()
     topology: str | None = None
     rdma: bool = False
@@ -108,6 +114,7 @@ class Nic(Entry):
     ports: int | None = None
     pcie: int | None = None
     families: tuple[str, ...] = ()
+    year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +126,19 @@ class Switch(Entry):
     families: tuple[str, ...] = ()
     cages: int | None = None
     power: Figure | None = None
+    in_network_reduction: bool = False
+    latency: Figure | None = None
+    year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Platform(Entry):
-    """A node, rack, instance or slice as sold; it fills the keys of the cluster not given."""
+    """A node, rack, instance or slice as sold; it fills the keys of the cluster not given.
+
+    ``technologies`` are what it comes with, the usual first; ``frontend_bandwidth`` is the line
+    rate of one of its ``frontend_nics``; ``power`` is of one node; ``pfc`` and ``ecn`` say what a
+    provider is known to run on its fabric, None where that is not known or is the buyer's affair.
+    """
 
     form: str = ""
     cloud: bool = False
@@ -143,6 +158,9 @@ class Platform(Entry):
     frontend_nics: int | None = None
     frontend_bandwidth: Bandwidth | None = None
     power: Figure | None = None
+    pfc: bool | None = None
+    ecn: bool | None = None
+    year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +190,7 @@ class Model(Entry):
     routing_max_nodes: int | None = None
     parameters: Figure | None = None
     active_parameters: Figure | None = None
+    year: int | None = None
 
     @property
     def latent(self) -> bool:

@@ -1,0 +1,166 @@
+"""From a card to the entry of its kind: every fact under the name that the program uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
+from clusterspec.catalog.reader import Reader
+
+
+def accelerator(read: Reader) -> Accelerator:
+    """An accelerator. Bandwidths are per direction and peaks dense, whatever its data sheet prints."""
+    return Accelerator(
+        **_header(read),
+        ranks_per_accelerator=read.count("ranks_per_accelerator") or 1,
+        memory=read.figure("memory", "bytes"),
+        memory_bandwidth=read.figure("memory_bandwidth", "rate"),
+        peaks=read.peaks("peak"),
+        power=read.figure("power", "power"),
+        interconnects=read.texts("scale_up.interconnects"),
+        scale_up_bandwidth=read.bandwidth("scale_up.bandwidth"),
+        peer_bandwidth=read.bandwidth("scale_up.peer_bandwidth"),
+        axis_bandwidth=read.bandwidths("scale_up.axis_bandwidth"),
+        shape=read.counts("scale_up.shape"),
+        links=read.count("scale_up.links"),
+        topology=read.text("scale_up.topology"),
+        domains=read.counts("scale_up.domains"),
+        pcie=read.count("pcie"),
+        nic_bandwidth=read.bandwidth("scale_out.nic_bandwidth"),
+        nics_per_accelerator=read.number("scale_out.nics_per_accelerator"),
+        scale_out=read.text("scale_out.technology"),
+        year=read.count("year"),
+        achievable=read.achievable(),
+    )
+
+
+def interconnect(read: Reader) -> Interconnect:
+    """A scale-up interconnect, a scale-out technology or a host bus."""
+    return Interconnect(
+        **_header(read),
+        scope=read.text("scope") or "",
+        family=read.text("family") or "",
+        generation=read.text("generation") or "",
+        lane_rate=read.bandwidth("lane.bandwidth"),
+        lanes_per_link=read.count("lane.per_link"),
+        link_bandwidth=read.bandwidth("link.bandwidth"),
+        links=read.count("link.count"),
+        bandwidth=read.bandwidth("bandwidth"),
+        peer_bandwidth=read.bandwidth("peer_bandwidth"),
+        axis_bandwidth=read.bandwidths("axis_bandwidth"),
+        port_rates=read.bandwidths("port_rates"),
+        topology=read.text("topology"),
+        rdma=read.flag("rdma") or False,
+        lossless=read.text("lossless") or "",
+        cloud=read.flag("cloud") or False,
+        proprietary=read.flag("proprietary") or False,
+        in_network_reduction=read.flag("in_network_reduction") or False,
+        plugins=read.texts("plugins"),
+        latency=read.figure("latency", "time"),
+        year=read.count("year"),
+        achievable=read.achievable(),
+    )
+
+
+def nic(read: Reader) -> Nic:
+    """A network adapter."""
+    return Nic(
+        **_header(read),
+        port_bandwidth=read.bandwidth("port_bandwidth"),
+        ports=read.count("ports"),
+        pcie=read.count("pcie"),
+        families=read.texts("families"),
+        year=read.count("year"),
+    )
+
+
+def switch(read: Reader) -> Switch:
+    """A switch of a scale-out fabric."""
+    return Switch(
+        **_header(read),
+        ports=read.count("ports"),
+        port_bandwidth=read.bandwidth("port_bandwidth"),
+        families=read.texts("families"),
+        cages=read.count("cages"),
+        power=read.figure("power", "power"),
+        in_network_reduction=read.flag("in_network_reduction") or False,
+        latency=read.figure("latency", "time"),
+        year=read.count("year"),
+    )
+
+
+def platform(read: Reader) -> Platform:
+    """A node, rack, instance or slice as sold."""
+    return Platform(
+        **_header(read),
+        form=read.text("form") or "",
+        cloud=read.flag("cloud") or False,
+        accelerator=read.text("accelerator") or "",
+        accelerators_per_node=read.count("accelerators_per_node"),
+        domain=read.count("domain"),
+        shape=read.counts("shape"),
+        topology=read.text("topology"),
+        interconnect=read.text("interconnect"),
+        scale_up_bandwidth=read.bandwidth("scale_up_bandwidth"),
+        technologies=read.texts("technologies"),
+        nics_per_node=read.count("nics_per_node"),
+        nic_bandwidth=read.bandwidth("nic_bandwidth"),
+        nic=read.text("nic"),
+        pcie_host=read.count("pcie.host"),
+        pcie_nic=read.count("pcie.nic"),
+        frontend_nics=read.count("frontend.nics"),
+        frontend_bandwidth=read.bandwidth("frontend.nic_bandwidth"),
+        power=read.figure("power", "power"),
+        pfc=read.flag("flow_control.pfc"),
+        ecn=read.flag("flow_control.ecn"),
+        year=read.count("year"),
+    )
+
+
+def model(read: Reader) -> Model:
+    """A transformer."""
+    heads = read.count("heads") or 0
+    hidden = read.count("hidden") or 0
+    return Model(
+        **_header(read),
+        layers=read.count("layers") or 0,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=read.count("kv_heads") or heads,
+        head_dim=read.count("head_dim") or (hidden // heads if heads else 0),
+        ffn_hidden=read.count("ffn_hidden") or 0,
+        vocab=read.count("vocab") or 0,
+        max_sequence_length=read.count("max_sequence_length"),
+        gated_ffn=read.flag("gated_ffn") or False,
+        tied_embeddings=read.flag("tied_embeddings") or False,
+        learned_positions=read.flag("learned_positions") or False,
+        attention_window=read.count("attention_window"),
+        latent_q=read.count("latent_attention.q") or 0,
+        latent_kv=read.count("latent_attention.kv") or 0,
+        latent_rope=read.count("latent_attention.rope") or 0,
+        experts=read.count("experts") or 0,
+        experts_per_token=read.count("experts_per_token") or 0,
+        expert_ffn_hidden=read.count("expert_ffn_hidden") or 0,
+        shared_experts=read.count("shared_experts") or 0,
+        moe_layers=read.count("moe_layers") or 0,
+        routing_max_nodes=read.count("routing_max_nodes"),
+        parameters=read.figure("parameters", "count"),
+        active_parameters=read.figure("active_parameters", "count"),
+        year=read.count("year"),
+    )
+
+
+BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
+    "accelerator": accelerator,
+    "interconnect": interconnect,
+    "nic": nic,
+    "switch": switch,
+    "platform": platform,
+    "model": model,
+}
+
+
+def _header(read: Reader) -> dict[str, Any]:
+    card = read.card
+    return {"id": card.id, "name": card.name, "vendor": card.vendor, "status": card.status, "notes": card.notes}

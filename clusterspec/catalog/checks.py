@@ -1,0 +1,35 @@
+"""Holds an entry that others wrote against the schema, before anything is read from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from clusterspec import resources
+from clusterspec.document import Document
+from clusterspec.finding import Problem
+
+
+def check(document: Document, kind: str, name: str) -> list[Problem]:
+    """What keeps a document from being the catalog entry ``kind/name``."""
+    from clusterspec.document.validate import validate
+
+    problems = validate(document, schema())
+    return problems or [*_misplaced(document, "kind", kind), *_misplaced(document, "id", name)]
+
+
+def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]:
+    written = document.value[key]
+    if written != expected:
+        message = f"{key} is `{written}`, and the place of the file says `{expected}`"
+        yield Problem("catalog-entry-misplaced", (key,), message, "change the one or move the file")
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of catalog entries."""
+    text = (resources.schemas() / "catalog.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded

@@ -1,0 +1,70 @@
+"""Which entries there are: the file names of the shipped catalog and of company folders.
+
+Nothing is opened here. A folder holds one folder for each kind (``accelerators``, ``nics`` …),
+and that holds one file for each entry, named by its id. What a later folder holds counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path as FilePath
+
+_PLACES = {
+    "accelerator": "accelerators",
+    "interconnect": "interconnects",
+    "nic": "nics",
+    "switch": "switches",
+    "platform": "platforms",
+    "model": "models",
+}
+KINDS = tuple(_PLACES)
+"""The kinds of entry, in the order people ask for them."""
+
+_LONGEST = 64  # characters of a name that are compared with ids; no id is longer
+
+
+class Folders:
+    """The files of several catalogs laid over each other."""
+
+    def __init__(self, folders: Sequence[FilePath]) -> None:
+        self.folders = tuple(folders)
+
+    @cached_property
+    def files(self) -> Mapping[str, Mapping[str, FilePath]]:
+        """For each kind, the file of each id, ids in order."""
+        return {kind: dict(sorted(self._files(kind).items())) for kind in KINDS}
+
+    def _files(self, kind: str) -> dict[str, FilePath]:
+        found: dict[str, FilePath] = {}
+        for folder in self.folders:
+            place = folder / _PLACES[kind]
+            if place.is_dir():
+                found |= {file.stem: file for file in place.iterdir() if file.suffix == ".yaml"}
+        return found
+
+    def ids(self, kind: str) -> tuple[str, ...]:
+        """All ids of a kind."""
+        return tuple(self.files[kind])
+
+    def family(self, kind: str, text: str) -> tuple[str, ...]:
+        """The ids that a family name could mean: ``h100`` means the SXM, PCIe and NVL parts.
+
+        A name means the ids that begin with it, where no digit follows (``h10`` means none).
+        """
+        name = _plain(text)
+        if len(name) < 2 or name in self.files[kind]:
+            return ()
+        return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
+
+    def nearest(self, kind: str, text: str) -> tuple[str, ...]:
+        """The three ids most like a text: those of its family first, then by spelling."""
+        from difflib import get_close_matches
+
+        name, ids = _plain(text), self.ids(kind)
+        alike = (*self.family(kind, name), *get_close_matches(name, ids, n=6, cutoff=0.4))
+        return tuple(dict.fromkeys(alike))[:3]
+
+
+def _plain(text: str) -> str:
+    return "-".join(text[:_LONGEST].lower().replace("_", " ").split())

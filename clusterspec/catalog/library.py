@@ -1,0 +1,154 @@
+"""The catalog: entries by kind and id, each file read when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+from clusterspec import resources
+from clusterspec.catalog.build import BUILDERS
+from clusterspec.catalog.card import Card, read_card
+from clusterspec.catalog.checks import check
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
+from clusterspec.catalog.folders import KINDS, Folders
+from clusterspec.catalog.reader import Reader
+from clusterspec.document import Document, read_bytes, settle
+from clusterspec.finding import Finding, Problem
+
+_E = TypeVar("_E", bound=Entry)
+
+
+@dataclass(eq=False)
+class UnknownEntry(LookupError):
+    """No entry of this kind has this id; ``nearest`` are up to three ids that are most like it."""
+
+    kind: str
+    id: str
+    nearest: tuple[str, ...]
+
+    def __str__(self) -> str:
+        offer = f"; did you mean {', '.join(self.nearest)}?" if self.nearest else ""
+        return f"no {self.kind} `{self.id}` in the catalog{offer}"
+
+
+@dataclass(eq=False)
+class BrokenEntry(ValueError):
+    """The file of an entry is not a catalog entry; ``findings`` say where and why."""
+
+    kind: str
+    id: str
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        first = self.findings[0]
+        return f"catalog entry {self.kind}/{self.id}: {first.span}: {first.message}"
+
+
+class Catalog:
+    """Entries of the shipped catalog and of company folders, which add to it or override it.
+
+    Every lookup raises `UnknownEntry` for an id that is not there and `BrokenEntry` for
+    a file that cannot be read as an entry. An entry is read once.
+    """
+
+    def __init__(self, folders: Sequence[FilePath]) -> None:
+        self._folders = Folders(folders)
+        self._entries: dict[tuple[str, str], Entry] = {}
+
+    @classmethod
+    def open(cls, folders: Sequence[FilePath] = ()) -> Catalog:
+        """The shipped catalog with company folders over it, the last one on top. Reads nothing yet.
+
+        Raises `NotADirectoryError` for a company folder that is not there.
+        """
+        for folder in folders:
+            if not folder.is_dir():
+                raise NotADirectoryError(f"the catalog folder {folder} is not a folder")
+        return cls((resources.catalog(), *folders))
+
+    @cached_property
+    def version(self) -> str:
+        """What the shipped catalog holds, as a date and a digest; ``+`` where folders lie over it."""
+        shipped = (resources.catalog() / "VERSION").read_text(encoding="utf-8").strip()
+        return shipped + "+" * (len(self._folders.folders) > 1)
+
+    def ids(self, kind: str) -> tuple[str, ...]:
+        """All ids of a kind, without opening a file."""
+        return self._folders.ids(kind)
+
+    def nearest(self, kind: str, text: str) -> tuple[str, ...]:
+        """Up to three ids of a kind that are most like a text."""
+        return self._folders.nearest(kind, text)
+
+    def family(self, kind: str, text: str) -> tuple[str, ...]:
+        """The ids that a family name (``h100``, ``mi300``) could mean; none where it is itself an id."""
+        return self._folders.family(kind, text)
+
+    def kinds(self, id_: str) -> tuple[str, ...]:
+        """The kinds that have an entry of this id: ``tpu-v5p`` is an accelerator and a platform."""
+        return tuple(kind for kind in KINDS if id_ in self._folders.files[kind])
+
+    def get(self, kind: str, id_: str) -> Entry:
+        """The entry of a kind and an id."""
+        entry = self._entries.get((kind, id_))
+        if entry is None:
+            reader = Reader(self.card(kind, id_))
+            entry = BUILDERS[kind](reader)
+            if reader.problems:
+                raise BrokenEntry(kind, id_, self._settle(kind, id_, reader.problems))
+            self._entries[kind, id_] = entry
+        return entry
+
+    def find(self, kind: str, id_: str) -> Entry | None:
+        """The entry of a kind and an id; None where there is none."""
+        return self.get(kind, id_) if id_ in self._folders.files[kind] else None
+
+    def accelerator(self, id_: str) -> Accelerator:
+        return self._as(Accelerator, id_)
+
+    def interconnect(self, id_: str) -> Interconnect:
+        return self._as(Interconnect, id_)
+
+    def nic(self, id_: str) -> Nic:
+        return self._as(Nic, id_)
+
+    def switch(self, id_: str) -> Switch:
+        return self._as(Switch, id_)
+
+    def platform(self, id_: str) -> Platform:
+        return self._as(Platform, id_)
+
+    def model(self, id_: str) -> Model:
+        return self._as(Model, id_)
+
+    def card(self, kind: str, id_: str) -> Card:
+        """The entry as written: every fact with its source, its notes and its doubts."""
+        document, problems = self._document(kind, id_)
+        if document is None or problems:
+            raise BrokenEntry(kind, id_, tuple(settle(problem, document) for problem in problems))
+        return read_card(document.value)
+
+    def _as(self, kind: type[_E], id_: str) -> _E:
+        entry = self.get(kind.__name__.lower(), id_)
+        assert isinstance(entry, kind)  # the builder of this kind made it
+        return entry
+
+    def _file(self, kind: str, id_: str) -> FilePath:
+        file = self._folders.files[kind].get(id_)
+        if file is None:
+            raise UnknownEntry(kind, id_, self.nearest(kind, id_))
+        return file
+
+    def _document(self, kind: str, id_: str) -> tuple[Document | None, list[Problem]]:
+        file = self._file(kind, id_)
+        document, problems = read_bytes(str(file), file.read_bytes())
+        if document is not None and not file.is_relative_to(resources.catalog()):
+            problems = [*problems, *check(document, kind, id_)]  # the shipped entries are checked by our tests
+        return document, problems
+
+    def _settle(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
+        document, _ = self._document(kind, id_)
+        return tuple(settle(problem, document) for problem in problems)
