@@ -41,7 +41,7 @@ def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFa
         return _ambiguous(written, rest, spelling, readings, wanted)
     if foreign := _FOREIGN_UNIT.fullmatch(spelling):
         return _wrong(written, _FOREIGN[foreign["unit"].lower()], wanted, _example(wanted))
-    message = f"{quoted(spelling)} in {quoted(written)} is not a unit of {wanted.name.split(' ', 1)[1]}"
+    message = f"{quoted(spelling)} in {quoted(written)} is not a unit that this program knows"
     near = _nearest(spelling, wanted.unit)
     advice = _either(f"{number} {unit}" for unit in near) if near else _example(wanted)
     return UnitFault("unreadable-quantity", message, advice)
@@ -52,9 +52,9 @@ def other_unit(written: str, rest: str, spelling: str, symbol: str, wanted: Kind
     unit = TABLE[symbol][0]
     advice = _example(wanted)
     if f"{unit}/s" == wanted.unit:
-        advice = f"write `{_replaced(written, rest, spelling, symbol + '/s')}`, if that is what it carries in a second"
+        advice = f"write `{replaced(written, rest, spelling, symbol + '/s')}`, if that is what it carries in a second"
     elif unit == f"{wanted.unit}/s":
-        advice = f"write `{_replaced(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
+        advice = f"write `{replaced(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
     elif unit == "T/s" and wanted.unit == "B/s":
         advice += "; a lane of 32 GT/s carries 32 Gb/s in each direction before line code, and a link has several lanes"
     return _wrong(written, MEANING[unit], wanted, advice)
@@ -88,7 +88,7 @@ def _ambiguous(written: str, rest: str, spelling: str, readings: tuple[str, ...]
     if wanted.unit not in ("B", "B/s"):
         return _wrong(written, "a number of bits or bytes", wanted, _example(wanted))
     per = "/s" if wanted.unit == "B/s" else ""
-    bits, whole = (_replaced(written, rest, spelling, r.removesuffix("/s") + per) for r in readings)
+    bits, whole = (replaced(written, rest, spelling, r.removesuffix("/s") + per) for r in readings)
     message = f"{quoted(spelling)} in {quoted(written)} may mean bits or bytes, a factor of eight"
     return UnitFault("ambiguous-unit", message, f"write `{bits}` (bits) or `{whole}` (bytes)")
 
@@ -97,7 +97,8 @@ def _wrong(written: str, what: str, wanted: Kind, advice: str) -> UnitFault:
     return UnitFault("wrong-unit", f"{quoted(written)} is {what}, where {wanted.name} is wanted", advice)
 
 
-def _replaced(written: str, rest: str, spelling: str, symbol: str) -> str:
+def replaced(written: str, rest: str, spelling: str, symbol: str) -> str:
+    """The text with another symbol in place of the spelling that begins ``rest``."""
     number = written.removesuffix(rest).rstrip(" ")
     return f"{number} {symbol}{' '.join(rest.split()).removeprefix(spelling)}"
 
@@ -114,8 +115,10 @@ def _nearest(spelling: str, unit: str) -> list[str]:
     """Symbols of that SI unit which look like the spelling."""
     from difflib import get_close_matches
 
-    by_lower = {symbol.lower(): symbol for symbol, (si, _, _) in TABLE.items() if si == unit}
-    return [by_lower[near] for near in get_close_matches(spelling.lower(), by_lower, n=2, cutoff=0.5)]
+    if spelling == "m" and unit == "s":  # as near to months, but nobody writes those so
+        return ["min", "ms"]
+    by_lower = {symbol.lower(): symbol for symbol, (si, _, _) in TABLE.items() if unit in (si, "")}
+    return [by_lower[near] for near in get_close_matches(spelling.lower(), by_lower, n=2, cutoff=0.6)]
 
 
 def _either(readings: Iterable[str]) -> str:

@@ -32,6 +32,7 @@ KINDS = {
     "ratio": Kind("1", "a ratio", (":1",)),
     "time": Kind("s", "a time", ("s", "min", "h")),
     "power": Kind("W", "a power", ("kW", "W")),
+    "work": Kind("FLOP", "an amount of work", ("EFLOP",)),
     "peak": Kind("FLOP/s", "a peak", ("TFLOP/s dense", "TFLOP/s sparse"), zero=False),
 }
 """The kinds that `read` knows, by name."""
@@ -44,6 +45,6 @@ MEANING = {
     "T/s": "a transfer rate of one lane",
     "W": "a power",
     "s": "a time",
-    "1": "a plain number",
+    "1": "a number",
 }
 """What each SI unit measures, in a sentence."""

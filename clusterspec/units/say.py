@@ -6,6 +6,7 @@ What is said can be read back (`clusterspec.units.read`) to the same number of d
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 _LARGE = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W")
@@ -46,6 +47,28 @@ def say_bits(bytes_per_second: float, digits: int = 3) -> str:
     '3.2 Tb/s'
     """
     return say(bytes_per_second * 8, "b/s", digits)
+
+
+@dataclass(frozen=True, slots=True)
+class BandwidthReadings:
+    """One bandwidth as bytes and as bits, in one direction and as the sum of both."""
+
+    one_way: str
+    one_way_bits: str
+    duplex: str
+    duplex_bits: str
+
+
+def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -> BandwidthReadings:
+    """The four ways in which a data sheet may print one bandwidth.
+
+    >>> bandwidth_readings(450e9)
+    BandwidthReadings(one_way='450 GB/s', one_way_bits='3.6 Tb/s', duplex='900 GB/s', duplex_bits='7.2 Tb/s')
+    """
+    one_way, both = bytes_per_second_per_direction, 2 * bytes_per_second_per_direction
+    return BandwidthReadings(
+        say(one_way, "B/s", digits), say_bits(one_way, digits), say(both, "B/s", digits), say_bits(both, digits)
+    )
 
 
 def percent(fraction: float, digits: int = 3) -> str:

@@ -1,0 +1,209 @@
+"""Every way to read a quantity: what ``clusterspec convert`` shows.
+
+Conversions here are pint's own (`clusterspec.units.registry`). Where the text leaves something
+open (bit or byte, one direction or both, dense or sparse) each reading says what it assumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from clusterspec.quantity import Quantity
+from clusterspec.units import hints
+from clusterspec.units.grammar import divide, read
+from clusterspec.units.kinds import MEANING, Kind
+from clusterspec.units.number import split, text_of
+from clusterspec.units.registry import convert
+from clusterspec.units.say import plain, say
+from clusterspec.units.symbols import COUNTS, both_symbols
+from clusterspec.units.table import TABLE
+
+DIGITS = 6
+"""Significant digits of a converted value: enough to tell GB from GiB and a line rate from its payload."""
+
+_ANY = Kind("", "a quantity of a cluster spec", ("GB/s", "Gb/s", "GB"))
+_KIND_OF_UNIT = {"B/s": "rate", "B": "bytes", "FLOP/s": "peak", "FLOP": "work", "T/s": "transfer_rate"}
+_KIND_OF_UNIT |= {"W": "power", "s": "time"}
+_LEFT_OPEN = {
+    "B/s": (("unidirectional", "it counts one direction"), ("duplex", "it sums both directions")),
+    "FLOP/s": (("dense", "it is dense"), ("sparse", "it counts 2:4 sparsity")),
+}
+_DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_TIMES = ("ns", "us", "ms", "s", "min", "h", "day", "year")
+_PLAIN = frozenset("0123456789., :")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to say a quantity: ``text`` for people, ``value`` in the SI ``unit`` for programs.
+
+    ``label`` says what the text counts (``per direction``), ``assuming`` what the author left open.
+    ``value`` is what this program works with, whatever the text counts: a bandwidth in bytes per
+    second per direction, a peak in dense FLOP/s.
+    """
+
+    label: str
+    text: str
+    value: float
+    unit: str
+    assuming: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Every reading of one text; ``ambiguous`` where the text leaves something open."""
+
+    written: str
+    meaning: str
+    rows: tuple[Reading, ...]
+
+    @property
+    def ambiguous(self) -> bool:
+        return any(row.assuming for row in self.rows)
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values; ``assuming`` is null where the text settles it."""
+        rows = [
+            {"assuming": r.assuming or None, "label": r.label, "text": r.text, "value": r.value, "unit": r.unit}
+            for r in self.rows
+        ]
+        return {"written": self.written, "meaning": self.meaning, "ambiguous": self.ambiguous, "readings": rows}
+
+
+def readings(text: str) -> Readings:
+    """Every reading of a quantity of any kind; raises `UnitFault` for what is none.
+
+    >>> [row.text for row in readings("450 GB/s unidirectional").rows][:2]
+    ['450 GB/s', '3600 Gb/s']
+    """
+    written = text_of(text)
+    settled = list(_settled(written, ()))
+    rows = tuple(
+        Reading(label, shown, value, unit, " and ".join(assumed))
+        for assumed, quantity in settled
+        for label, shown, value, unit in _ROWS[quantity.unit](quantity)
+    )
+    return Readings(written, " or ".join(dict.fromkeys(MEANING[quantity.unit] for _, quantity in settled)), rows)
+
+
+_Assumed = tuple[str, ...]
+_Row = tuple[str, str, float, str]
+
+
+def _settled(text: str, assumed: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
+    """The quantities that a text may mean: whatever it leaves open is closed both ways."""
+    if ":" in text and _PLAIN.issuperset(text):
+        yield assumed, read(text, "ratio")
+        return
+    number, rest = split(text, _PLAIN.issuperset(text), "900 GB/s duplex")
+    symbol, spelling, words = divide(rest)
+    if rest in COUNTS and rest != "G":  # 400 G is a rate that lost its unit
+        kind = "count" if rest or number.is_integer() else "number"
+        yield (*assumed, "B is billion") if symbol else assumed, read(text, kind)
+        if symbol:
+            yield (*assumed, "B is bytes"), read(text, "bytes")
+    elif symbol:
+        yield from _directed(text, TABLE[symbol][0], words, assumed)
+    else:
+        for meaning, closed in _bits_and_bytes(text, rest, spelling):
+            yield from _settled(closed, (*assumed, meaning))
+
+
+def _directed(text: str, unit: str, words: str, assumed: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
+    kind = _KIND_OF_UNIT[unit]
+    if words or unit not in _LEFT_OPEN:
+        yield assumed, read(text, kind)
+        return
+    for word, meaning in _LEFT_OPEN[unit]:
+        yield (*assumed, meaning), read(f"{text} {word}", kind)
+
+
+def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, str]]:
+    symbols = both_symbols(spelling)
+    if not symbols:
+        raise hints.no_such_unit(text, rest, spelling, _ANY)
+    for name, symbol in zip(("bits", "bytes"), symbols, strict=True):
+        yield f"{spelling} is {name}", hints.replaced(text, rest, spelling, symbol)
+
+
+def _bandwidth(quantity: Quantity) -> Iterator[_Row]:
+    one_way = quantity.per_direction
+    for label, count in (("per direction", 1), ("duplex", 2)):
+        fitting = [_fitting(count * one_way, "B/s", base, prefixes) for base, prefixes in _INFORMATION_RATES]
+        yield from _in_symbols(label, one_way, "B/s", ["GB/s", "Gb/s", *fitting], count)
+
+
+def _size(quantity: Quantity) -> Iterator[_Row]:
+    value = quantity.value
+    symbols = [
+        _fitting(value, "B", base, prefixes) for base, prefixes in (("B", _DECIMAL), ("B", _BINARY), ("b", _DECIMAL))
+    ]
+    yield from _in_symbols("", value, "B", symbols)
+    if value.is_integer():
+        yield "exactly", f"{value:,.0f} B", value, "B"
+
+
+def _peak(quantity: Quantity) -> Iterator[_Row]:
+    for label, count in (("dense", 1), ("with 2:4 sparsity", 2)):
+        fitting = _fitting(count * quantity.dense, "FLOP/s", "FLOP/s", _DECIMAL)
+        yield from _in_symbols(label, quantity.dense, "FLOP/s", ["TFLOP/s", fitting], count)
+
+
+def _transfers(quantity: Quantity) -> Iterator[_Row]:
+    """One transfer moves one bit of a lane, in each direction; line code takes its share of that."""
+    yield from _in_symbols("", quantity.value, "T/s", ["GT/s"])
+    for lanes in (1, 16):
+        label = f"{lanes} lane{'s' if lanes > 1 else ''}, per direction, before line code"
+        yield from _in_symbols(label, quantity.value * lanes / 8, "B/s", ["Gb/s", "GB/s"])
+
+
+def _work(quantity: Quantity) -> Iterator[_Row]:
+    symbol = _fitting(quantity.value, "FLOP", "FLOP", (*_DECIMAL, "Z", "Y"))
+    yield from _in_symbols("", quantity.value, "FLOP", [symbol])
+
+
+def _power(quantity: Quantity) -> Iterator[_Row]:
+    symbol = _fitting(quantity.value, "W", "W", ("", "k", "M", "G"))
+    yield from _in_symbols("", quantity.value, "W", [symbol, "kW", "W"])
+
+
+def _time(quantity: Quantity) -> Iterator[_Row]:
+    apt = [symbol for symbol in _TIMES if 0.1 <= convert(quantity.value, "s", symbol) < 100_000]
+    yield from _in_symbols("", quantity.value, "s", apt or ["s"])
+
+
+def _number(quantity: Quantity) -> Iterator[_Row]:
+    short, full = say(quantity.value, "1", DIGITS), f"{quantity.value:,.12g}"
+    if quantity.value.is_integer():
+        full = f"{quantity.value:,.0f}"
+    for shown in dict.fromkeys((full, short)):
+        yield "", shown, quantity.value, "1"
+
+
+_INFORMATION_RATES = (("B/s", _DECIMAL), ("b/s", _DECIMAL), ("B/s", _BINARY))
+_ROWS: dict[str, Callable[[Quantity], Iterator[_Row]]] = {
+    "B/s": _bandwidth,
+    "B": _size,
+    "FLOP/s": _peak,
+    "FLOP": _work,
+    "T/s": _transfers,
+    "W": _power,
+    "s": _time,
+    "1": _number,
+}
+
+
+def _fitting(value: float, unit: str, base: str, prefixes: tuple[str, ...]) -> str:
+    """The symbol with the largest prefix that leaves a number of one or more."""
+    fits = [prefix for prefix in prefixes if convert(value, unit, prefix + base) >= 1]
+    return (fits[-1] if fits else "") + base
+
+
+def _in_symbols(label: str, value: float, unit: str, symbols: list[str], count: int = 1) -> Iterator[_Row]:
+    """One row for each symbol; the text counts the value ``count`` times."""
+    for symbol in dict.fromkeys(symbols):
+        shown = plain(convert(count * value, unit, symbol), DIGITS)
+        plural = "s" if symbol in ("day", "year") and shown != "1" else ""
+        yield label, f"{shown} {symbol.replace('us', 'µs')}{plural}", value, unit
