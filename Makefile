@@ -1,0 +1,45 @@
+# Two commands do everything: `make demo` runs the main job, `make test` runs every check.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+OUT    := out
+SPEC   ?= examples/dgx-h100-pod.yaml
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit docs accuracy fuzz bench clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: $(VENV)/installed ## check, estimate and report on SPEC (default: a pod of DGX H100)
+	@sh tools/demo.sh $(BIN)/clusterspec $(SPEC) $(OUT)
+
+test: $(VENV)/developed ## every check of the project: style, types, contracts, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto --dist worksteal
+
+docs: $(VENV)/developed ## write every generated page
+	$(BIN)/python -m tools.generate write
+
+accuracy: $(VENV)/developed ## score every published case and write docs/accuracy.md
+	$(BIN)/python -m tools.accuracy
+
+fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units -n auto
+
+bench: $(VENV)/developed ## start-up, rules and estimate, in ratios measured in one run
+	$(BIN)/python -m tools.benchmark
+
+clean: ## remove what was made
+	rm -rf $(VENV) $(OUT) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/installed: pyproject.toml tools/prepare.sh
+	@sh tools/prepare.sh $(PYTHON) $(VENV) ".[pdf]"
+	@touch $@
+
+$(VENV)/developed: pyproject.toml tools/prepare.sh
+	@sh tools/prepare.sh $(PYTHON) $(VENV) ".[dev]"
+	@touch $@ $(VENV)/installed

@@ -1,0 +1,38 @@
+"""Pages that are made, not written: each from what the program itself uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Every generated file, by its path from the root, with the function that makes its text."""
+    from tools.generate import catalog, commands, formulas, spec
+
+    return {
+        "docs/commands.md": commands.page,
+        "docs/spec.md": spec.page,
+        "docs/formulas.md": formulas.page,
+        "docs/catalog.md": catalog.page,
+    }
+
+
+def stale() -> list[str]:
+    """The generated files whose text on disk is not what would be made now."""
+    return [name for name, make in pages().items() if _read(ROOT / name) != make()]
+
+
+def write() -> list[str]:
+    """Writes the files that are stale and returns their names."""
+    changed = stale()
+    for name in changed:
+        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).write_text(pages()[name](), "utf-8")
+    return changed
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text("utf-8") if path.is_file() else None

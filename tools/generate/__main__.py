@@ -1,0 +1,23 @@
+"""``python -m tools.generate write|check``."""
+
+from __future__ import annotations
+
+import sys
+
+from tools.generate import stale, write
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["write"]:
+        print("\n".join(f"wrote {name}" for name in write()) or "everything is current")
+        return 0
+    if arguments in ([], ["check"]):
+        old = stale()
+        print("\n".join(f"{name} is stale: run `make docs`" for name in old) or "everything is current")
+        return 1 if old else 0
+    print("usage: python -m tools.generate write|check", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,60 @@
+"""The command reference, from the parser."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from clusterspec.cli.parser import EPILOG, documented, everywhere, parser
+
+HEAD = f"""# Commands
+
+Made from the parser by `make docs`.
+
+{EPILOG}
+"""
+
+
+def page() -> str:
+    shared = {option for action in everywhere()._actions for option in action.option_strings}
+    parts = [HEAD]
+    for name, one in documented(parser()):
+        parts += section(name, one, shared)
+    parts += ["## Everywhere\n", table(everywhere(), set())]
+    return "\n".join(parts)
+
+
+def section(name: str, one: argparse.ArgumentParser, shared: set[str]) -> Iterator[str]:
+    yield f"## `clusterspec {name}`\n"
+    said = (one.description or "").strip()
+    yield f"{said[:1].upper()}{said[1:]}.\n"
+    if rows := table(one, shared):
+        yield rows
+    for actions in (action for action in one._actions if isinstance(action, argparse._SubParsersAction)):
+        helps = {choice.dest: choice.help for choice in actions._choices_actions}
+        for inner, sub in actions.choices.items():
+            yield f"### `clusterspec {name} {inner}`\n"
+            yield f"{(helps.get(inner) or '').capitalize()}.\n"
+            yield table(sub, shared)
+
+
+def table(one: argparse.ArgumentParser, shared: set[str]) -> str:
+    rows = [row(action) for action in one._actions if wanted(action, shared)]
+    return "\n".join(["| argument | meaning |", "|---|---|", *rows, ""]) if rows else ""
+
+
+def wanted(action: argparse.Action, shared: set[str]) -> bool:
+    if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+        return False
+    return not (set(action.option_strings) & shared)
+
+
+def row(action: argparse.Action) -> str:
+    takes = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices or ()))
+    name = ", ".join(action.option_strings) if action.option_strings else ""
+    shown = f"{name} {takes}".strip() or action.dest
+    help_text = (action.help or "").replace("%%", "%")
+    return (
+        f"| `{shown}` | {help_text} |".replace("|", "\\|").replace("\\| `", "| `", 1).replace("` \\| ", "` | ", 1)[:-2]
+        + "|"
+    )

@@ -1,0 +1,80 @@
+"""The spec reference, from the JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec import resources
+
+Schema = dict[str, Any]
+HEAD = """# The spec
+
+Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explain every key with
+
+```yaml
+# yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/spec.schema.json
+```
+
+| key | takes | meaning |
+|---|---|---|
+"""
+
+
+def page() -> str:
+    schema: Schema = json.loads((resources.schemas() / "spec.schema.json").read_text("utf-8"))
+    return HEAD + "".join(row + "\n" for row in rows(schema, schema, ""))
+
+
+def rows(schema: Schema, root: Schema, prefix: str) -> Iterator[str]:
+    for name, raw in schema.get("properties", {}).items():
+        field = resolved(raw, root)
+        path = f"{prefix}{name}"
+        yield f"| `{path}` | {cell(takes(raw, root))} | {cell(meaning(raw, field))} |"
+        for inner, mark in insides(field, root):
+            yield from rows(inner, root, f"{path}{mark}.")
+
+
+def insides(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:
+    """The mappings inside a field: itself, its alternatives, or the items of a list."""
+    for choice in (field, *(resolved(c, root) for key in ("oneOf", "anyOf") for c in field.get(key, ()))):
+        if "properties" in choice:
+            yield choice, ""
+        items = resolved(choice.get("items", {}), root) if isinstance(choice.get("items"), dict) else {}
+        if "properties" in items:
+            yield items, "[]"
+
+
+def resolved(field: Schema, root: Schema) -> Schema:
+    """A field with its reference followed; what stands beside the reference wins."""
+    if "$ref" not in field:
+        return field
+    target = root
+    for part in field["$ref"].removeprefix("#/").split("/"):
+        target = target[part]
+    return resolved(target, root) | {key: value for key, value in field.items() if key != "$ref"}
+
+
+def takes(raw: Schema, root: Schema) -> str:
+    field = resolved(raw, root)
+    if "enum" in field:
+        return " \\| ".join(f"`{choice}`" for choice in field["enum"])
+    if "const" in field:
+        return f"`{field['const']}`"
+    if quantity := field.get("x-quantity"):
+        return str(quantity).replace("_", " ")
+    kinds = field.get("type")
+    said = " or ".join(kinds) if isinstance(kinds, list) else kinds or "mapping"
+    examples = field.get("examples") or []
+    return f"{said}, such as `{json.dumps(examples[0], ensure_ascii=False)}`" if examples else said
+
+
+def meaning(raw: Schema, field: Schema) -> str:
+    said = raw.get("description") or field.get("description") or raw.get("title") or field.get("title") or ""
+    default = field.get("default")
+    return said + (f" Default: `{json.dumps(default, ensure_ascii=False)}`." if default is not None else "")
+
+
+def cell(text: str) -> str:
+    return text.replace("\n", " ").replace("\\|", "|").replace("|", "\\|")
