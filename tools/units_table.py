@@ -10,9 +10,8 @@ from clusterspec.units.registry import factor
 
 TABLE = Path(__file__).resolve().parent.parent / "clusterspec" / "units" / "table.py"
 
-DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-LARGE = (*DECIMAL, "Z", "Y")
 
 HEADER = '''"""What each unit is in SI: written by ``tools/units_table.py`` from the pint registry, not by hand.
 
@@ -32,13 +31,9 @@ def symbols() -> Iterator[tuple[str, str]]:
         for prefix in DECIMAL + BINARY:
             yield f"{prefix}{base}", "B"
             yield f"{prefix}{base}/s", "B/s"
-    for prefix in LARGE:
-        yield f"{prefix}FLOP", "FLOP"
-        yield f"{prefix}FLOP/s", "FLOP/s"
-    for prefix in ("M", "G"):
-        yield f"{prefix}T/s", "T/s"
-    for prefix in ("", "k", "M", "G"):
-        yield f"{prefix}W", "W"
+    for base in ("FLOP", "FLOP/s", "T/s", "W"):
+        for prefix in DECIMAL:
+            yield f"{prefix}{base}", base
     for unit in ("ns", "us", "ms", "s", "min", "h", "day", "week", "month", "year"):
         yield unit, "s"
 

@@ -27,6 +27,7 @@ _FOREIGN = {
     "percent": "a percentage",
 }
 _FOREIGN_UNIT = re.compile(rf"[kmgtpe]?(?P<unit>{'|'.join(_FOREIGN)})", re.ASCII | re.IGNORECASE)
+_WORDS = re.compile("bytes?|bits?")
 
 
 def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFault:
@@ -39,8 +40,9 @@ def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFa
     readings = both_symbols(spelling)
     if readings:
         return _ambiguous(written, rest, spelling, readings, wanted)
-    if foreign := _FOREIGN_UNIT.fullmatch(spelling):
-        return _wrong(written, _FOREIGN[foreign["unit"].lower()], wanted, _example(wanted))
+    foreign = _FOREIGN_UNIT.fullmatch(spelling)
+    if foreign and (what := _FOREIGN[foreign["unit"].lower()]) != wanted.name:
+        return _wrong(written, what, wanted, _example(wanted))
     message = f"{quoted(spelling)} in {quoted(written)} is not a unit that this program knows"
     near = _nearest(spelling, wanted.unit)
     advice = _either(f"{number} {unit}" for unit in near) if near else _example(wanted)
@@ -117,8 +119,10 @@ def _nearest(spelling: str, unit: str) -> list[str]:
 
     if spelling == "m" and unit == "s":  # as near to months, but nobody writes those so
         return ["min", "ms"]
-    by_lower = {symbol.lower(): symbol for symbol, (si, _, _) in TABLE.items() if unit in (si, "")}
-    return [by_lower[near] for near in get_close_matches(spelling.lower(), by_lower, n=2, cutoff=0.6)]
+    lowered = {symbol: symbol.lower() for symbol, (si, _, _) in TABLE.items() if unit in (si, "")}
+    short = _WORDS.sub("b", spelling.lower())
+    near = get_close_matches(short, set(lowered.values()), n=2, cutoff=0.6)
+    return [symbol for best in near for symbol, lower in lowered.items() if lower == best][:4]
 
 
 def _either(readings: Iterable[str]) -> str:

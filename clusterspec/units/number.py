@@ -24,7 +24,7 @@ def text_of(value: object) -> str:
         raise unreadable(str(value), "write a number and its unit")
     if isinstance(value, int) and value.bit_length() > 333:
         raise UnitFault("unreadable-quantity", "the number has more than 100 digits", "write a smaller number")
-    text = str(value).translate(_SPACES).strip(" ")
+    text = str(value).translate(_SPACES).strip()
     if len(text) > LIMIT:
         raise unreadable(text, f"write at most {LIMIT} characters: a number and its unit")
     return text

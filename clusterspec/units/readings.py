@@ -29,7 +29,7 @@ _LEFT_OPEN = {
     "B/s": (("unidirectional", "it counts one direction"), ("duplex", "it sums both directions")),
     "FLOP/s": (("dense", "it is dense"), ("sparse", "it counts 2:4 sparsity")),
 }
-_DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+_DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _TIMES = ("ns", "us", "ms", "s", "min", "h", "day", "year")
 _PLAIN = frozenset("0123456789., :")
@@ -160,12 +160,12 @@ def _transfers(quantity: Quantity) -> Iterator[_Row]:
 
 
 def _work(quantity: Quantity) -> Iterator[_Row]:
-    symbol = _fitting(quantity.value, "FLOP", "FLOP", (*_DECIMAL, "Z", "Y"))
+    symbol = _fitting(quantity.value, "FLOP", "FLOP", _DECIMAL)
     yield from _in_symbols("", quantity.value, "FLOP", [symbol])
 
 
 def _power(quantity: Quantity) -> Iterator[_Row]:
-    symbol = _fitting(quantity.value, "W", "W", ("", "k", "M", "G"))
+    symbol = _fitting(quantity.value, "W", "W", _DECIMAL)
     yield from _in_symbols("", quantity.value, "W", [symbol, "kW", "W"])
 
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 _LARGE = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W")
 _SHORT_TIMES = ((1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_YEAR, _DAY = 31_557_600.0, 86_400.0
 _LONG_TIMES = (
-    (2 * 31_557_600.0, 31_557_600.0, "years"),
-    (3 * 86_400.0, 86_400.0, "days"),
+    # from so many seconds on, said in units of so many seconds
+    (2 * _YEAR, _YEAR, "years"),
+    (360_000.0, _DAY, "days"),  # 72 h is what people write, 100 h is not
     (7_200.0, 3_600.0, "h"),
     (120.0, 60.0, "min"),
 )
@@ -105,14 +107,17 @@ def _prefixed(value: float, unit: str, digits: int) -> str:
     step = 0
     while size >= 1000 ** (step + 1) and step < len(_LARGE) - 1:
         step += 1
-    return f"{plain(value / 1000**step, digits)} {_LARGE[step]}{unit}"
+    symbol = f"{_LARGE[step]}{unit}"
+    if symbol.startswith("kb"):  # the one symbol that a reader who minds no letter case could take for bytes
+        symbol = symbol.replace("kb", "kbit")
+    return f"{plain(value / 1000**step, digits)} {symbol}"
 
 
 def _time(value: float, digits: int) -> str:
-    size = _rounded(value, digits)
     for least, scale, name in _LONG_TIMES:
-        if size >= least:
+        if value >= least:
             return f"{plain(value / scale, digits)} {name}"
+    size = _rounded(value, digits)
     if value == 0 or size >= 1:
         return f"{plain(value, digits)} s"
     for scale, name in _SHORT_TIMES:

@@ -1,0 +1,83 @@
+"""How numbers are said to people."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from clusterspec.units import bandwidth_readings, percent, plain, say, say_bits
+
+SAID = [
+    (450e9, "B/s", "450 GB/s"),
+    (0.0123, "s", "12.3 ms"),
+    (1.5e12, "B", "1.5 TB"),
+    (80e9, "B", "80 GB"),
+    (7.916e15, "FLOP/s", "7.92 PFLOP/s"),
+    (10_200, "W", "10.2 kW"),
+    (1024, "1", "1,024"),
+    (1_048_576, "1", "1,048,576"),
+    (70.6e9, "1", "70.6B"),
+    (15e12, "1", "15T"),
+    (1234.5, "1", "1,234"),
+    (0.40404, "1", "0.404"),
+    (0, "B", "0 B"),
+    (0, "s", "0 s"),
+    (0, "1", "0"),
+    (999.9e9, "B", "1 TB"),
+    (999.4e9, "B", "999 GB"),
+    (3e25, "FLOP", "30 YFLOP"),
+    (32e9, "T/s", "32 GT/s"),
+    (2e-6, "s", "2 µs"),
+    (8e-7, "s", "800 ns"),
+    (59.96, "s", "60 s"),
+    (90, "s", "90 s"),
+    (1800, "s", "30 min"),
+    (3 * 3600, "s", "3 h"),
+    (72 * 3600, "s", "72 h"),
+    (41.3 * 86400, "s", "41.3 days"),
+    (4 * 31_557_600, "s", "4 years"),
+    (310_000, "USD", "310,000 USD"),
+    (0.12, "USD", "0.12 USD"),
+    (2.5, "EUR", "2.50 EUR"),
+    (-5e9, "B", "−5 GB"),
+    (math.inf, "s", "unbounded"),
+    (math.nan, "B/s", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("value", "unit", "text"), SAID)
+def test_a_number_is_said_as_people_say_it(value: float, unit: str, text: str) -> None:
+    assert say(value, unit) == text
+
+
+def test_network_people_are_told_bits() -> None:
+    assert say_bits(50e9) == "400 Gb/s"
+    assert say_bits(400e9) == "3.2 Tb/s"
+
+
+def test_a_percentage_has_no_false_digits() -> None:
+    assert [percent(f) for f in (0.4117, 0.5, 1.0, 0.0, 0.00123, -0.25)] == [
+        "41.2 %",
+        "50 %",
+        "100 %",
+        "0 %",
+        "0.123 %",
+        "−25 %",
+    ]
+    assert percent(math.nan) == "unknown"
+
+
+def test_digits_are_significant_digits() -> None:
+    assert [plain(1234.567, digits) for digits in (1, 2, 4, 6)] == ["1000", "1200", "1235", "1234.57"]
+    assert say(1234.567e9, "B", 5) == "1.2346 TB"
+
+
+def test_a_data_sheet_may_print_one_bandwidth_four_ways() -> None:
+    ndr = bandwidth_readings(50e9)
+    assert (ndr.one_way, ndr.one_way_bits, ndr.duplex, ndr.duplex_bits) == (
+        "50 GB/s",
+        "400 Gb/s",
+        "100 GB/s",
+        "800 Gb/s",
+    )

@@ -1,0 +1,81 @@
+"""pint is the authority: the table agrees with the registry, and the registry with the field."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pint
+import pytest
+
+from clusterspec.units.registry import convert, factor, registry
+from clusterspec.units.table import TABLE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("symbol", sorted(TABLE))
+def test_the_table_agrees_with_the_registry(symbol: str) -> None:
+    unit, numerator, denominator = TABLE[symbol]
+    assert factor(symbol, unit) == Fraction(numerator, denominator)
+
+
+def test_the_table_is_what_the_tool_writes() -> None:
+    tool = [sys.executable, str(ROOT / "tools" / "units_table.py"), "--check"]
+    done = subprocess.run(tool, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("symbol", "into", "expected"),
+    [
+        ("Gb/s", "B/s", Fraction(10**9, 8)),  # not gilberts
+        ("GT/s", "T/s", Fraction(10**9)),  # not teslas
+        ("TB", "B", Fraction(10**12)),
+        ("Tb", "B", Fraction(10**12, 8)),
+        ("GiB", "B", Fraction(2**30)),
+        ("PB", "B", Fraction(10**15)),
+        ("EFLOP/s", "FLOP/s", Fraction(10**18)),  # not electronvolts, not euros
+        ("min", "s", Fraction(60)),  # not milli-inches
+        ("day", "h", Fraction(24)),
+        ("year", "day", Fraction(1461, 4)),
+    ],
+)
+def test_the_words_that_trip_pint_mean_what_the_field_means(symbol: str, into: str, expected: Fraction) -> None:
+    assert factor(symbol, into) == expected
+
+
+def test_pint_left_alone_would_read_magnetism() -> None:
+    """Why there is an own registry; should pint change its mind, this says so."""
+    default = pint.UnitRegistry()
+    assert default.Unit("Gb").dimensionality != default.Unit("bit").dimensionality
+    assert default.Unit("GT").dimensionality == default.Unit("tesla").dimensionality
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("GB", "GB/s"), ("GB", "s"), ("GT/s", "Gb/s"), ("FLOP", "B"), ("W", "FLOP/s")]
+)
+def test_what_measures_different_things_does_not_convert(left: str, right: str) -> None:
+    with pytest.raises(pint.DimensionalityError):
+        factor(left, right)
+
+
+@pytest.mark.parametrize("word", ["gb", "Gilbert", "tesla", "meter", "gram", "kelvin"])
+def test_the_registry_knows_this_field_and_nothing_else(word: str) -> None:
+    with pytest.raises(pint.UndefinedUnitError):
+        registry().Unit(word)
+
+
+def test_a_conversion_is_rounded_once() -> None:
+    assert convert(0.1, "Gb/s", "b/s") == 1e8
+    assert convert(1 / 3, "GB", "GB") == 1 / 3
+
+
+def test_reading_a_quantity_imports_neither_pint_nor_numpy() -> None:
+    code = (
+        "import sys; from clusterspec.units import read; read('900 GB/s duplex', 'bandwidth');"
+        "sys.exit(bool({'pint', 'numpy', 'difflib', 'decimal'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
