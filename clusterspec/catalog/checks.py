@@ -8,14 +8,12 @@ from functools import cache
 from typing import Any
 
 from clusterspec import resources
-from clusterspec.document import Document
+from clusterspec.document import Document, validate
 from clusterspec.finding import Problem
 
 
 def check(document: Document, kind: str, name: str) -> list[Problem]:
     """What keeps a document from being the catalog entry ``kind/name``."""
-    from clusterspec.document.validate import validate
-
     problems = validate(document, schema())
     return problems or [*_misplaced(document, "kind", kind), *_misplaced(document, "id", name)]
 

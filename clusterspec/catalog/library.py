@@ -15,8 +15,9 @@ from clusterspec.catalog.checks import check
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
 from clusterspec.catalog.folders import KINDS, Folders
 from clusterspec.catalog.reader import Reader
-from clusterspec.document import Document, read_bytes, settle
+from clusterspec.document import Document, decode, parse, settle
 from clusterspec.finding import Finding, Problem
+from clusterspec.source import Source
 
 _E = TypeVar("_E", bound=Entry)
 
@@ -126,9 +127,9 @@ class Catalog:
 
     def card(self, kind: str, id_: str) -> Card:
         """The entry as written: every fact with its source, its notes and its doubts."""
-        document, problems = self._document(kind, id_)
+        source, document, problems = self._document(kind, id_)
         if document is None or problems:
-            raise BrokenEntry(kind, id_, tuple(settle(problem, document) for problem in problems))
+            raise BrokenEntry(kind, id_, tuple(settle(problem, document, source) for problem in problems))
         return read_card(document.value)
 
     def _as(self, kind: type[_E], id_: str) -> _E:
@@ -142,13 +143,14 @@ class Catalog:
             raise UnknownEntry(kind, id_, self.nearest(kind, id_))
         return file
 
-    def _document(self, kind: str, id_: str) -> tuple[Document | None, list[Problem]]:
+    def _document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
         file = self._file(kind, id_)
-        document, problems = read_bytes(str(file), file.read_bytes())
+        source = decode(str(file), file.read_bytes())
+        document, problems = parse(source)
         if document is not None and not file.is_relative_to(resources.catalog()):
             problems = [*problems, *check(document, kind, id_)]  # the shipped entries are checked by our tests
-        return document, problems
+        return source, document, problems
 
     def _settle(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
-        document, _ = self._document(kind, id_)
-        return tuple(settle(problem, document) for problem in problems)
+        source, document, _ = self._document(kind, id_)
+        return tuple(settle(problem, document, source) for problem in problems)
