@@ -1,0 +1,67 @@
+"""All-to-all: every rank has a part for every other. Floats or arrays.
+
+S is the whole buffer of one rank, as nccl-tests counts it; n ranks in islands of m.
+Source: Bruck et al., "Efficient algorithms for all-to-all communications in multiport
+message-passing systems", IEEE TPDS 8(11), 1997 (direct exchange: n − 1 messages of S / n).
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number
+
+
+def messages(ranks: Number) -> Number:
+    """Messages that each rank sends when it sends them directly: n − 1.
+
+    >>> messages(8)
+    7
+    """
+    return ranks - 1
+
+
+def traffic_inside(size: Number, ranks: Number, ranks_in_island: Number) -> Number:
+    """Bytes that a rank sends to others of its island: (m − 1) / n · S.
+
+    >>> traffic_inside(16e9, 16, 8), traffic_inside(8e9, 8, 8)
+    (7000000000.0, 7000000000.0)
+    """
+    return size * (ranks_in_island - 1) / ranks
+
+
+def traffic_between(size: Number, ranks: Number, ranks_in_island: Number) -> Number:
+    """Bytes that a rank sends to other islands: (n − m) / n · S.
+
+    >>> traffic_between(16e9, 16, 8), traffic_between(8e9, 8, 8)
+    (8000000000.0, 0.0)
+    """
+    return size * (ranks - ranks_in_island) / ranks
+
+
+def staged_traffic_inside(size: Number, ranks: Number, ranks_in_island: Number) -> Number:
+    """Bytes that a rank sends inside when data for other islands first hops to the right rail.
+
+    Every byte that leaves passes the scale-up tier once, but for the m-th part that already
+    starts on its rail: (m − 1) / m · S.
+
+    >>> staged_traffic_inside(16e9, 16, 8)
+    14000000000.0
+    """
+    return size * (ranks_in_island - 1) / ranks_in_island
+
+
+def staged_messages(ranks_in_island: Number, islands: Number) -> Number:
+    """Messages of a rank in two stages: m − 1 inside, then k − 1 along its rail.
+
+    >>> staged_messages(8, 16)
+    22
+    """
+    return ranks_in_island - 1 + islands - 1
+
+
+def bus_bandwidth_ceiling(ranks: Number, ranks_in_island: Number, rank_bandwidth: Number) -> Number:
+    """The highest bus bandwidth between islands: B (n − 1) / (n − m), with B the share of one rank; m < n.
+
+    >>> round(bus_bandwidth_ceiling(16, 8, 50e9) / 1e9, 2)
+    93.75
+    """
+    return rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)

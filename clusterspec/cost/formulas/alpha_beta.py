@@ -1,0 +1,64 @@
+"""Latency and bandwidth of one transfer. Floats or arrays; bytes, seconds, bytes per second."""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number
+
+
+def transfer(latency: Number, size: Number, bandwidth: Number) -> Number:
+    """Seconds of one message: t = α + S / B.
+
+    Source: Hockney, "The communication challenge for MPP", Parallel Computing 20(3), 1994.
+
+    >>> transfer(2e-6, 50e9, 50e9)
+    1.000002
+    """
+    return latency + size / bandwidth
+
+
+def crossover(latency: Number, bandwidth: Number) -> Number:
+    """The message that takes as long to start as to send: S½ = α B, in bytes.
+
+    >>> crossover(1e-6, 450e9), crossover(2e-6, 50e9)
+    (450000.0, 100000.0)
+    """
+    return latency * bandwidth
+
+
+def parallel(first: Number, second: Number) -> Number:
+    """Two rates or times in parallel: x y / (x + y), at most the smaller of the two; 0 where both are 0.
+
+    >>> parallel(2.0, 2.0), parallel(0.0, 5.0), parallel(0.0, 0.0)
+    (1.0, 0.0, 0.0)
+    """
+    total = first + second
+    return first * second / (total + (total == 0))
+
+
+def pipelined(latency: Number, sending: Number, filling: Number) -> Number:
+    """Seconds of a transfer that is cut into chunks and handed from hop to hop.
+
+    t = α + b + b q / (b + q), with α the latency of all hops, b = S / B the time to send all
+    bytes, and q the time to send what the full pipeline holds. A message much larger than the
+    pipeline pays for filling it once (t → α + b + q); one much smaller travels as one chunk and
+    waits again for its own length (t → α + 2 b).
+
+    Source: the two limits are those of a segmented pipeline (Sanders, Speck, Träff, "Two-tree
+    algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
+    2009, section 2); the harmonic mean joins them.
+
+    >>> pipelined(1e-6, 0.0, 1e-4), round(pipelined(1e-6, 1.0, 1e-4), 6)
+    (1e-06, 1.000101)
+    """
+    return latency + sending + parallel(sending, filling)
+
+
+def overlapped(latency: Number, sending: Number) -> Number:
+    """Seconds of a transfer whose latency runs beside the sending: t = α + b − α b / (α + b).
+
+    This is how a transport behaves whose CPU threads keep many messages in flight.
+
+    >>> overlapped(1.0, 0.0), overlapped(0.0, 1.0), overlapped(1.0, 1.0)
+    (1.0, 1.0, 1.5)
+    """
+    return latency + sending - parallel(latency, sending)

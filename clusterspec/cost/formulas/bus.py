@@ -1,0 +1,57 @@
+"""The two bandwidths that nccl-tests prints. Floats or arrays; bytes, seconds, bytes per second.
+
+Source of all: NVIDIA, nccl-tests, doc/PERFORMANCE.md. The size of an all-gather or a
+reduce-scatter is the whole buffer, gathered or before scattering.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number
+
+
+def algorithm_bandwidth(size: Number, seconds: Number) -> Number:
+    """The rate that a caller sees: algbw = S / t.
+
+    >>> algorithm_bandwidth(1e9, 0.01)
+    100000000000.0
+    """
+    return size / seconds
+
+
+def all_reduce_factor(ranks: Number) -> Number:
+    """Bytes that each rank sends for each byte of an all-reduce by a ring: f = 2 (n − 1) / n.
+
+    >>> all_reduce_factor(8), all_reduce_factor(64), all_reduce_factor(1)
+    (1.75, 1.96875, 0.0)
+    """
+    return 2 * (ranks - 1) / ranks
+
+
+def gather_factor(ranks: Number) -> Number:
+    """The same of an all-gather, a reduce-scatter or an all-to-all: f = (n − 1) / n.
+
+    >>> gather_factor(8), gather_factor(1)
+    (0.875, 0.0)
+    """
+    return (ranks - 1) / ranks
+
+
+def bus_bandwidth(size: Number, seconds: Number, factor: Number) -> Number:
+    """The rate that a link would carry if the algorithm were a ring: busbw = f S / t.
+
+    ``factor`` is that of the collective; it is 1 for a broadcast and a send. Where switches
+    reduce, or a tree spans two nodes, it exceeds what any wire carries.
+
+    >>> round(bus_bandwidth(17179869184, 0.127997, all_reduce_factor(8)) / 1e9, 2)
+    234.89
+    """
+    return factor * size / seconds
+
+
+def seconds_at(size: Number, busbw: Number, factor: Number) -> Number:
+    """The time that a bus bandwidth stands for: t = f S / busbw.
+
+    >>> round(seconds_at(17179869184, 234.89e9, all_reduce_factor(8)), 4)
+    0.128
+    """
+    return factor * size / busbw

@@ -1,0 +1,58 @@
+"""Reduction in the switches. Floats or arrays; bytes, seconds, bytes per second and direction.
+
+Source: Graham et al., "Scalable hierarchical aggregation protocol (SHARP)", COMHPC 2016; for
+NVSwitch: NVIDIA, "Upgrading multi-GPU interconnectivity with the third-generation NVIDIA
+NVSwitch", 2022: an all-reduce sends N + 1 instead of 2 N pieces.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.bus import all_reduce_factor
+from clusterspec.cost.formulas.elementwise import Number
+
+
+def all_reduce_traffic(size: Number, ranks: Number) -> Number:
+    """Bytes over the link of each rank when its switch reduces and multicasts: (1 + 1 / n) S.
+
+    Each rank offers its whole buffer once, and once more the reduced n-th part that it owns.
+
+    >>> all_reduce_traffic(8e9, 8)
+    9000000000.0
+    """
+    return size * (1 + 1 / ranks)
+
+
+def all_reduce_time(size: Number, ranks: Number, bandwidth: Number, latency: Number = 0.0) -> Number:
+    """Seconds of an all-reduce in the switch of one domain: t = α + (1 + 1 / n) S / B.
+
+    >>> all_reduce_time(8e9, 8, 450e9)
+    0.02
+    """
+    return latency + all_reduce_traffic(size, ranks) / bandwidth
+
+
+def gain(ranks: Number) -> Number:
+    """How much less than a ring of many ranks it sends: 2 n / (n + 1).
+
+    >>> round(gain(8), 4), gain(1)
+    (1.7778, 1.0)
+    """
+    return 2 * ranks / (ranks + 1)
+
+
+def bus_bandwidth_ceiling(ranks: Number, bandwidth: Number) -> Number:
+    """The highest bus bandwidth that an all-reduce in the switch can show: 2 B (n − 1) / (n + 1).
+
+    >>> bus_bandwidth_ceiling(8, 450e9) / 1e9
+    700.0
+    """
+    return all_reduce_factor(ranks) * bandwidth / (1 + 1 / ranks)
+
+
+def wire_bandwidth(busbw: Number, ranks: Number) -> Number:
+    """What the wire really carried at a reported bus bandwidth: busbw (n + 1) / (2 (n − 1)).
+
+    >>> round(wire_bandwidth(480e9, 8) / 1e9, 1)
+    308.6
+    """
+    return busbw * (1 + 1 / ranks) / all_reduce_factor(ranks)

@@ -1,0 +1,89 @@
+"""Bandwidth of links from their parts. Floats or arrays; bytes per second unless said otherwise.
+
+Everything is per direction; `duplex` makes the sum of both.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number
+
+PCIE_128B130B = 128 / 130
+"""Share of the transfer rate that PCIe 3 to 5 leaves after its line code (PCI Express Base Specification)."""
+PCIE_FLIT = 242 / 256
+"""Share that PCIe 6 and 7 leave for transaction and data-link packets of a 256-byte flit (same source)."""
+PCIE_FLIT_PAYLOAD = 236 / 256
+"""Share of a flit that transaction packets alone have (same source)."""
+
+
+def accelerator_bandwidth(lane: Number, lanes: Number, links: Number) -> Number:
+    """One accelerator over all its links, one direction: lane × lanes × links.
+
+    >>> accelerator_bandwidth(12.5e9, 2, 18) / 1e9, accelerator_bandwidth(2.5e9, 8, 4) / 1e9
+    (450.0, 80.0)
+    """
+    return lane * lanes * links
+
+
+def duplex(bandwidth: Number) -> Number:
+    """Both directions summed.
+
+    >>> duplex(450e9)
+    900000000000.0
+    """
+    return 2 * bandwidth
+
+
+def slot_bandwidth(transfers: Number, lanes: Number, share: Number) -> Number:
+    """A PCIe slot: T × x × share / 8, with T in transfers per second and lane.
+
+    >>> round(slot_bandwidth(32e9, 16, PCIE_128B130B) / 1e9, 3), slot_bandwidth(64e9, 16, PCIE_FLIT) / 1e9
+    (63.015, 121.0)
+    >>> slot_bandwidth(64e9, 16, PCIE_FLIT_PAYLOAD) / 1e9
+    118.0
+    """
+    return transfers * lanes * share / 8
+
+
+def node_bandwidth(nics: Number, line_rate: Number) -> Number:
+    """All NICs of a node at line rate, in the unit of ``line_rate``.
+
+    >>> node_bandwidth(8, 50e9) / 1e9, node_bandwidth(24, 200)
+    (400.0, 4800)
+    """
+    return nics * line_rate
+
+
+def bytes_per_second(bits_per_second: Number) -> Number:
+    """A line rate in bits as bytes per second.
+
+    >>> bytes_per_second(400e9) / 1e9
+    50.0
+    """
+    return bits_per_second / 8
+
+
+def mesh_bandwidth(peer_bandwidth: Number, ranks: Number) -> Number:
+    """What a rank of a full mesh sends to a group: one link to each other member, (k − 1) B.
+
+    >>> mesh_bandwidth(64e9, 8) / 1e9, mesh_bandwidth(64e9, 2) / 1e9
+    (448.0, 64.0)
+    """
+    return (ranks - 1) * peer_bandwidth
+
+
+def bisection(accelerators: Number, bandwidth: Number) -> Number:
+    """What half of a non-blocking domain sends to the other half, one direction: n / 2 · B.
+
+    >>> duplex(bisection(8, 450e9)) / 1e12, duplex(bisection(128, 450e9)) / 1e12
+    (3.6, 57.6)
+    """
+    return accelerators / 2 * bandwidth
+
+
+def share(bandwidth: Number, sharers: Number, oversubscription: Number = 1.0) -> Number:
+    """What one of several that use a link at the same time gets, behind a tapered level: B / (g o).
+
+    >>> share(400e9, 8), share(400e9, 1, 2.0)
+    (50000000000.0, 200000000000.0)
+    """
+    return bandwidth / (sharers * oversubscription)
