@@ -10,7 +10,7 @@ from typing import Any
 
 from clusterspec.document.model import Document, Place
 from clusterspec.document.parse import parse
-from clusterspec.document.text import MAX_BYTES, decode
+from clusterspec.document.text import LARGEST, decode
 from clusterspec.finding import Problem
 from clusterspec.source import Path
 
@@ -32,20 +32,21 @@ def project_root(folder: FilePath) -> FilePath:
     return folder
 
 
-def extend(document: Document, path: FilePath) -> tuple[Document, list[Problem]]:
-    """The document with its bases merged in; ``path`` is where it was read.
+def extend(document: Document, folder: FilePath) -> tuple[Document, list[Problem]]:
+    """The document, which stands in ``folder``, with its bases merged in.
 
     A base that cannot be had gives the rule unresolved-extends, and a document marked partial.
     """
     named = _named(document)
     if named is None:
         return document, []
-    root = project_root(path.parent)
-    chain, problems = [document], []
-    seen = {path.resolve()}
+    root = project_root(folder)
+    chain: list[Document] = [document]
+    problems: list[Problem] = []
+    seen = {(folder / FilePath(document.source.name).name).resolve()}
     while named is not None:
         try:
-            path, base, further = _base(chain[-1], path, named, root, seen)
+            folder, base, further = _base(chain[-1], folder, named, root, seen)
         except _UnresolvedError as error:
             problems.append(_unresolved(chain, named, str(error)))
             break
@@ -74,19 +75,16 @@ def _short(text: str) -> str:
 
 
 def _base(
-    document: Document, path: FilePath, named: str, root: FilePath, seen: set[FilePath]
+    document: Document, folder: FilePath, named: str, root: FilePath, seen: set[FilePath]
 ) -> tuple[FilePath, Document | None, list[Problem]]:
-    """The base that ``document``, read at ``path``, names: where it lies, its text, what is wrong with it."""
-    target = path.parent / named
+    """The base that ``document`` in ``folder`` names: its folder, its document, what is wrong with its text."""
+    target = folder / named
     data = _data(target, root, seen)
     name = os.path.normpath(os.path.join(os.path.dirname(document.source.name), named))  # noqa: PTH118, PTH120
-    source = decode(name, data)
-    if isinstance(source, Problem):
-        return target, None, [source]
-    base, problems = parse(source)
+    base, problems = parse(decode(name, data))
     if base is not None and not isinstance(base.value, dict):
         raise _UnresolvedError("whose top level is no mapping")
-    return target, base, problems
+    return target.parent, base, problems
 
 
 def _data(target: FilePath, root: FilePath, seen: set[FilePath]) -> bytes:
@@ -102,7 +100,7 @@ def _data(target: FilePath, root: FilePath, seen: set[FilePath]) -> bytes:
             raise _UnresolvedError("which is no file" if resolved.exists() else "which does not exist")
         seen.add(resolved)
         with resolved.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(LARGEST + 1)
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of symlinks before Python 3.13
         reason = getattr(error, "strerror", None) or "not a file name"
         raise _UnresolvedError(f"which cannot be opened: {reason.lower()}") from None

@@ -29,7 +29,10 @@ _IN_WORDS = (  # what libyaml says, and what it means to somebody who writes a s
 
 
 def parse(source: Source) -> tuple[Document | None, list[Problem]]:
-    """The document in a text and what is wrong with the text; no document where it cannot be read."""
+    """The document in a text and what is wrong with the text; no document where it cannot be read.
+
+    A byte order mark is dropped, and takes no column. ``extends`` is left as written.
+    """
     if source.text.startswith("\ufeff"):
         source = Source(source.name, source.text[1:])
     lines = Lines(source)

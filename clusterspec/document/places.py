@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from clusterspec.document.model import Document, Place
 from clusterspec.finding import Edit, Finding, Fix, Problem
-from clusterspec.source import Path, Position, Span
+from clusterspec.source import Path, Position, Source, Span
 
 
-def settle(problem: Problem, document: Document | None) -> Finding:
-    """The finding of a problem. Without a document only problems that bring a span can be settled."""
+def settle(problem: Problem, document: Document | None, source: Source) -> Finding:
+    """The finding of a problem with the document in ``source``.
+
+    Where the text could not be read there is no document, and what brings no span of its own
+    points at the first line.
+    """
+    document = document or Document(source, None, {(): _unread(source)}, sources={source.name: source})
     related = tuple((_related(document, where), words) for where, words in problem.related)
     return Finding(
         rule=problem.rule,
@@ -24,13 +29,16 @@ def settle(problem: Problem, document: Document | None) -> Finding:
     )
 
 
-def locate(document: Document | None, path: Path, *, at_key: bool = False) -> Span:
+def _unread(source: Source) -> Place:
+    top = Position(1, 1)
+    return Place(None, Span(source.name, top, top))
+
+
+def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
     """Where a path stands: its value, or its key when asked or when the value fills several lines.
 
     A path that is absent stands where its nearest present ancestor does.
     """
-    if document is None:
-        raise ValueError("a problem without a span needs a document")
     present = path
     while present not in document.places:
         present = present[:-1]
@@ -42,7 +50,7 @@ def locate(document: Document | None, path: Path, *, at_key: bool = False) -> Sp
     return _first_line(document, place.value)
 
 
-def _related(document: Document | None, where: Path | Span) -> Span:
+def _related(document: Document, where: Path | Span) -> Span:
     return where if isinstance(where, Span) else locate(document, where)
 
 
@@ -68,9 +76,9 @@ def _top(document: Document) -> Span:
     return _first_line(document, document.places[()].value)
 
 
-def _edits(fix: Fix | None, document: Document | None) -> tuple[Edit, ...]:
+def _edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
     """A fix made concrete; none at all when one of its places is absent."""
-    if fix is None or document is None:
+    if fix is None:
         return ()
     places = [document.places.get(replacement.path) for replacement in fix.replacements]
     if any(place is None for place in places):
@@ -84,3 +92,15 @@ def _edits(fix: Fix | None, document: Document | None) -> tuple[Edit, ...]:
 
 def _target(place: Place, *, key: bool) -> Span | None:
     return place.key if key else place.value
+
+
+def text_at(document: Document, path: Path) -> str:
+    """A value as its author wrote it, quotes and all; empty where the path is absent."""
+    place = document.places.get(path)
+    if place is None:
+        return ""
+    source, (start, end) = document.sources[place.value.file], (place.value.start, place.value.end)
+    if start.line == end.line:
+        return source.line(start.line)[start.column - 1 : end.column - 1]
+    between = [source.line(number) for number in range(start.line + 1, end.line)]
+    return "\n".join([source.line(start.line)[start.column - 1 :], *between, source.line(end.line)[: end.column - 1]])

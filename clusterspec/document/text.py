@@ -8,7 +8,7 @@ from bisect import bisect_right
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source, Span
 
-MAX_BYTES = 1024 * 1024
+LARGEST = 1024 * 1024
 """The largest file read. A cluster spec of a thousand lines has some 40 kB."""
 
 _FORBIDDEN = re.compile(
@@ -46,33 +46,30 @@ def unreadable(span: Span, message: str, advice: str = "") -> Problem:
     return Problem("unreadable-yaml", (), message, advice, span=span)
 
 
-def decode(name: str, data: bytes) -> Source | Problem:
-    """The text of a file, or why it has none. A byte order mark is dropped."""
-    top = Span(name, Position(1, 1), Position(1, 1))
-    if len(data) > MAX_BYTES:
-        return unreadable(top, f"the file is larger than {MAX_BYTES // 1024} KiB, the most that is read")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
-        return unreadable(top, "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
-    try:
-        return Source(name, data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        before = Source(name, data[: error.start].decode("utf-8", "replace"))
-        byte = data[error.start] if error.start < len(data) else 0
-        lines = Lines(before)
-        span = lines.span(len(before.text), len(before.text))
-        return unreadable(span, f"the byte 0x{byte:02X} here is not UTF-8", "save the file as UTF-8")
+def decode(name: str, data: bytes) -> Source:
+    """The text of a file. Bytes that are not UTF-8 become lone surrogates, which `forbidden` finds."""
+    return Source(name, data.decode("utf-8", "surrogateescape"))
 
 
 def forbidden(source: Source, lines: Lines) -> Problem | None:
-    """The first character that may not stand in a YAML text, where there is one."""
+    """The first reason why a text may not be parsed, where there is one."""
+    top = lines.span(0, 0)
+    if source.text.startswith(("\udcff\udcfe", "\udcfe\udcff", "\0\0\udcfe\udcff")):
+        return unreadable(top, "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
     if match := _FORBIDDEN.search(source.text):
-        character = match[0]
-        name = _NAMES.get(character, f"the control character U+{ord(character):04X}")
-        if 0xD800 <= ord(character) <= 0xDFFF:
-            name = f"half of a surrogate pair (U+{ord(character):04X})"
-        return unreadable(lines.span(*match.span()), f"{name} may not stand in YAML", "delete it")
+        return _not_yaml(match[0], lines.span(*match.span()))
+    if len(source.text.encode("utf-8")) > LARGEST:
+        return unreadable(top, f"the file is larger than {LARGEST // 1024} KiB, the most that is read")
     directives = list(_DIRECTIVE.finditer(source.text))
     if len(directives) > _MAX_DIRECTIVES:
         span = lines.span(*directives[_MAX_DIRECTIVES].span())
         return unreadable(span, f"more than {_MAX_DIRECTIVES} lines begin with %", "a spec needs none of them")
     return None
+
+
+def _not_yaml(character: str, span: Span) -> Problem:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return unreadable(span, f"the byte 0x{code - 0xDC00:02X} here is not UTF-8", "save the file as UTF-8")
+    name = _NAMES.get(character, f"the character U+{code:04X}")
+    return unreadable(span, f"{name} may not stand in YAML", "delete it")

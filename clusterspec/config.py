@@ -1,0 +1,145 @@
+"""Choices of a team: ``clusterspec.toml``, or ``[tool.clusterspec]`` in ``pyproject.toml``.
+
+select = ["shared-nic"]         # only these rules
+ignore = ["few-spines"]
+error = ["undeclared-network"]  # raised to errors
+severity = {tight-memory = "note"}
+profile = "strict"
+fail-on = "warning"
+catalog = ["hardware"]          # folders of own entries, relative to this file
+thresholds = {pipeline-bubble = 0.2}
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clusterspec.finding import Severity
+
+FILE = "clusterspec.toml"
+_PYPROJECT = "pyproject.toml"
+_PROFILES = ("default", "strict")
+
+
+class ConfigFault(ValueError):  # noqa: N818 — named like the other faults of the house
+    """What is wrong with a configuration, in one line that names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a team chose. ``select`` empty means every rule; ``catalog`` holds existing or absent folders."""
+
+    file: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    error: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    profile: str = "default"
+    fail_on: Severity = Severity.ERROR
+    catalog: tuple[Path, ...] = ()
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+def discover(folder: Path) -> Config:
+    """The configuration of the nearest folder upward that has one, no further than the project's root.
+
+    The root is the folder of ``.git``. Raises `ConfigFault`.
+    """
+    folder = folder.resolve()
+    for candidate in (folder, *folder.parents):
+        if (candidate / FILE).is_file():
+            return load(candidate / FILE)
+        if (candidate / _PYPROJECT).is_file():
+            config = load(candidate / _PYPROJECT)
+            if config.file is not None:
+                return config
+        if (candidate / ".git").exists():
+            break
+    return Config()
+
+
+def load(path: Path) -> Config:
+    """The configuration in a file; in a ``pyproject.toml`` without ``[tool.clusterspec]`` the default one.
+
+    Raises `ConfigFault` for a file that cannot be read, that is no TOML, or holds what we do not know.
+    """
+    try:
+        table: Any = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise ConfigFault(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigFault(f"{path}: not TOML: {error}") from None
+    if path.name == _PYPROJECT:
+        tool = table.get("tool")
+        table = tool.get("clusterspec") if isinstance(tool, dict) else None
+        if table is None:
+            return Config()
+    try:
+        return _read(table, path)
+    except ConfigFault as fault:
+        raise ConfigFault(f"{path}: {fault}") from None
+
+
+def _read(table: Any, path: Path) -> Config:
+    if not isinstance(table, dict):
+        raise ConfigFault("tool.clusterspec is a table")
+    unknown = [key for key in table if key not in _READERS]
+    if unknown:
+        raise ConfigFault(f"unknown key {unknown[0]}; the keys are {', '.join(sorted(_READERS))}")
+    values = {key.replace("-", "_"): _READERS[key](key, value) for key, value in table.items()}
+    if "catalog" in values:
+        values["catalog"] = tuple(path.parent / folder for folder in values["catalog"])
+    return Config(file=path, **values)
+
+
+def _words(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) and word for word in value):
+        raise ConfigFault(f'{key} is a list of words, such as ["one", "two"]')
+    return tuple(value)
+
+
+def _table(key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigFault(f"{key} is a table of rule names")
+    return value
+
+
+def _severity(key: str, value: Any) -> Severity:
+    if value not in list(Severity):
+        raise ConfigFault(f"{key} is error, warning or note, not {value!r}")
+    return Severity(value)
+
+
+def _severities(key: str, value: Any) -> dict[str, Severity]:
+    return {rule: _severity(f"{key}.{rule}", word) for rule, word in _table(key, value).items()}
+
+
+def _thresholds(key: str, value: Any) -> dict[str, float]:
+    numbers = _table(key, value)
+    for rule, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+            raise ConfigFault(f"{key}.{rule} is a number, not {number!r}")
+    return {rule: float(number) for rule, number in numbers.items()}
+
+
+def _profile(key: str, value: Any) -> str:
+    if value not in _PROFILES:
+        raise ConfigFault(f"{key} is {' or '.join(_PROFILES)}, not {value!r}")
+    return str(value)
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "select": _words,
+    "ignore": _words,
+    "error": _words,
+    "severity": _severities,
+    "profile": _profile,
+    "fail-on": _severity,
+    "catalog": _words,
+    "thresholds": _thresholds,
+}

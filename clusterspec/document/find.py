@@ -1,0 +1,55 @@
+"""Finds the specs that paths name: files as they are, folders by what lies in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from clusterspec.document.parse import parse
+from clusterspec.document.text import LARGEST, decode
+
+_SUFFIXES = (".yaml", ".yml")
+_SKIPPED = {"node_modules", "__pycache__"}
+_NAMES_KEY = re.compile(rb"""clusterspec["']?\s*:""")
+_TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
+
+
+def specs(path: str) -> list[str]:
+    """The specs that one path names: a file (or ``-``) itself, and in a folder every YAML file whose
+    top mapping has the key ``clusterspec``, in order of name.
+
+    Hidden folders, ``node_modules`` and folders behind symbolic links are passed over. Raises
+    `OSError` when there is nothing at ``path``.
+    """
+    if path == "-" or not FilePath(path).is_dir():
+        if path != "-":
+            FilePath(path).stat()
+        return [path]
+    return [name for name in _yaml_files(path) if _is_spec(name)]
+
+
+def _yaml_files(folder: str) -> Iterator[str]:
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        for name in sorted(files):
+            if name.endswith(_SUFFIXES):
+                yield os.path.join(where, name)  # noqa: PTH118 — keeps ./ as the user wrote it
+
+
+def _is_spec(name: str) -> bool:
+    """Whether a file is meant as a spec; a broken one is, when the key starts a line."""
+    try:
+        if not FilePath(name).is_file():
+            return False
+        with FilePath(name).open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError:
+        return False
+    if not _NAMES_KEY.search(data):
+        return False
+    document, _ = parse(decode(name, data))
+    if document is None:
+        return _TOP_KEY.search(data) is not None
+    return isinstance(document.value, dict) and "clusterspec" in document.value

@@ -1,0 +1,57 @@
+"""Did you mean: the words nearest to one that is not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MAX_LENGTH = 100
+
+
+def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+    """The known words within ``distance`` edits, the nearest first; fewer edits for short words.
+
+    Spelling habits count as no edit: case, camel case, and ``_`` for ``-``.
+
+    >>> nearest("nicsPerNod", ["nics_per_node", "nodes"])
+    ['nics_per_node']
+    """
+    if len(word) > _MAX_LENGTH:
+        return []
+    plain = _plain(word)
+    allowed = min(distance, 1 if len(plain) <= 4 else distance)
+    ranked = sorted((edits(plain, _plain(one)), one) for one in known if abs(len(plain) - len(_plain(one))) <= allowed)
+    return [one for count, one in ranked if count <= allowed and count < len(plain)]
+
+
+def one_of(words: list[str]) -> str:
+    """Words as alternatives in a sentence.
+
+    >>> one_of(["a", "b", "c"])
+    '`a`, `b` or `c`'
+    """
+    marked = [f"`{word}`" for word in words]
+    return f"{', '.join(marked[:-1])} or {marked[-1]}" if len(marked) > 1 else marked[0]
+
+
+def _plain(word: str) -> str:
+    return _HUMP.sub("_", word).lower().replace("-", "_").replace(" ", "_")
+
+
+def edits(one: str, other: str) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+
+    >>> edits("sclae_out", "scale_out")
+    1
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one):
+        before, above, row = row, before, [i + 1]
+        for j, wanted in enumerate(other):
+            cost = min(before[j] + (letter != wanted), before[j + 1] + 1, row[j] + 1)
+            if i and j and letter == other[j - 1] and wanted == one[i - 1]:
+                cost = min(cost, above[j - 1] + 1)
+            row.append(cost)
+    return row[-1]

@@ -1,0 +1,73 @@
+"""What a JSON Schema says of one key: its type, choices, unit, examples and annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.source import Path
+
+Schema = dict[str, Any]
+
+_BRANCHES = ("anyOf", "oneOf", "allOf")
+
+
+def resolved(given: Any, root: Schema) -> Schema:
+    """A schema node with its ``$ref`` followed; what stands beside the reference wins."""
+    node: Schema = given if isinstance(given, dict) else {}
+    while "$ref" in node:
+        target: Any = root
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
+    return node
+
+
+def branches(node: Schema, root: Schema) -> Iterator[Schema]:
+    """The node itself, then every alternative in it."""
+    yield node
+    parts = [part for word in _BRANCHES for part in node.get(word, ())]
+    parts += [node[word] for word in ("then", "else") if word in node]
+    for part in parts:
+        yield from branches(resolved(part, root), root)
+
+
+def child(node: Schema, root: Schema, key: str | int) -> Schema | None:
+    """The node of a key or item under ``node``; None where the schema knows no such key."""
+    for branch in branches(node, root):
+        if isinstance(key, int):
+            found = branch.get("items")
+        else:
+            found = branch.get("properties", {}).get(key, branch.get("additionalProperties"))
+        if isinstance(found, dict):
+            return resolved(found, root)
+    return None
+
+
+def at(root: Schema, path: Path) -> Schema:
+    """The node of a whole path; empty where the schema does not know it."""
+    node = root
+    for key in path:
+        node = child(node, root, key) or {}
+    return node
+
+
+def keys(node: Schema, root: Schema) -> dict[str, Schema]:
+    """The keys that a mapping may have here."""
+    return {name: sub for branch in branches(node, root) for name, sub in branch.get("properties", {}).items()}
+
+
+def homes(root: Schema, key: str) -> list[Path]:
+    """Every place in the schema where a key is known, lists passed through."""
+    found: list[Path] = []
+    waiting: list[tuple[Path, Schema]] = [((), root)]
+    while waiting:
+        path, node = waiting.pop(0)
+        for name, sub in keys(node, root).items():
+            if name == key:
+                found.append(path)
+            waiting.append(((*path, name), resolved(sub, root)))
+        item = child(node, root, 0)
+        if item is not None:
+            waiting.append((path, item))
+    return found

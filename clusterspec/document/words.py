@@ -1,0 +1,286 @@
+"""What is wrong with a value, in words for people: no message of jsonschema is ever shown."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from clusterspec.document import outline
+from clusterspec.document.mend import mended
+from clusterspec.document.model import Document
+from clusterspec.document.nearest import nearest, one_of
+from clusterspec.document.outline import Schema
+from clusterspec.document.places import text_at
+from clusterspec.finding import Fix, Problem, Replacement, Severity
+from clusterspec.source import Path, dotted
+
+_MAX_SHOWN = 48
+_MAX_UNKNOWN = 40
+"""Unknown keys of one mapping that get a finding each."""
+_TYPES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true` or `false`",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One error of the validator, with what is needed to put it in words."""
+
+    error: Any
+    path: Path
+    document: Document
+    schema: Schema
+    field: Schema
+    """What the schema says of the key at ``path``."""
+
+    @property
+    def value(self) -> Any:
+        return self.error.instance
+
+    @property
+    def limit(self) -> Any:
+        """What the failed keyword asks for."""
+        return self.error.validator_value
+
+    @property
+    def name(self) -> str:
+        """The key in a sentence."""
+        if not self.path:
+            return "the document"
+        last = self.path[-1]
+        return f"item {last + 1} of `{self.path[-2]}`" if isinstance(last, int) else f"`{shown(last)}`"
+
+    @property
+    def written(self) -> str:
+        """The value in a sentence, as its author wrote it."""
+        if isinstance(self.value, dict | list):
+            return "a mapping" if isinstance(self.value, dict) else "a list"
+        text = text_at(self.document, self.path)
+        return f"`{shown(text if not text.startswith('*') else str(self.value))}`"
+
+    def problem(self, rule: str, message: str, advice: str = "", fix: Fix | None = None) -> Problem:
+        return Problem(self.field.get("x-rule", rule), self.path, message, advice, fix=fix)
+
+
+def shown(value: object) -> str:
+    """A text on one line, shortened, and without characters that a terminal would obey."""
+    text = str(value)
+    text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def problems(error: Any, path: Path, document: Document, schema: Schema) -> Iterator[Problem]:
+    """What a person is told about one error of the validator."""
+    fault = Fault(error, path, document, schema, outline.at(schema, path))
+    if not path and error.validator == "type":
+        yield _no_mapping(fault)
+    elif fault.value is None and path and isinstance(path[-1], str):
+        yield _no_value(fault)
+    else:
+        yield from _SAY.get(error.validator, _otherwise)(fault)
+
+
+def wants(node: Schema, root: Schema) -> str:
+    """What a key takes, in a sentence."""
+    if "x-quantity" in node:
+        return "a quantity"
+    if "enum" in node:
+        return "one of its choices"
+    if "const" in node:
+        return f"`{node['const']}`"
+    kinds = node.get("type", [])
+    words = [_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    alternatives = (*node.get("anyOf", ()), *node.get("oneOf", ()))
+    words += [wants(outline.resolved(alternative, root), root) for alternative in alternatives]
+    return " or ".join(dict.fromkeys(words)) or "another value"
+
+
+def example(path: Path, node: Schema) -> str:
+    """The first example of a key as a line to write; empty where the schema has none."""
+    if not node.get("examples"):
+        return ""
+    value = node["examples"][0]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False).replace('"', "")
+    return f"{path[-1]}: {text}" if path and isinstance(path[-1], str) else text
+
+
+def _such_as(fault: Fault) -> str:
+    line = example(fault.path, fault.field)
+    return f"write {wants(fault.field, fault.schema)}" + (f", such as `{line}`" if line else "")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a truth value"
+    if isinstance(value, float):
+        return "a fraction" if math.isfinite(value) else "not a finite number"
+    return "a number" if isinstance(value, int) else "nothing" if value is None else "text"
+
+
+def _no_mapping(fault: Fault) -> Problem:
+    if fault.value is None:
+        what = "the file is empty"
+    else:
+        what = f"the top level is {_TYPES['array'] if isinstance(fault.value, list) else _kind(fault.value)}"
+    return Problem("unreadable-yaml", (), what, "a mapping of keys belongs there, such as `clusterspec: 1`")
+
+
+def _no_value(fault: Fault) -> Problem:
+    key = fault.path[-1]
+    if key in outline.at(fault.schema, fault.path[:-1]).get("required", ()):
+        return fault.problem("missing-key", f"{fault.name} has no value", _such_as(fault))
+    message = f"{fault.name} has no value, and counts as not given"
+    line = example(fault.path, fault.field)
+    advice = (f"write a value, such as `{line}`, or " if line else "write a value, or ") + "delete the line"
+    return Problem("wrong-type", fault.path, message, advice, severity=Severity.WARNING, at_key=True)
+
+
+def _type(fault: Fault) -> Iterator[Problem]:
+    wanted = wants(fault.field, fault.schema) if fault.field else wants(fault.error.schema, fault.schema)
+    if isinstance(fault.value, dict | list):
+        message = f"{fault.name} takes {wanted}, not {fault.written}"
+    else:
+        message = f"{fault.name} takes {wanted}, and {fault.written} is {_kind(fault.value)}"
+    text = mended(fault.value, fault.field, text_at(fault.document, fault.path))
+    if text is None:
+        yield fault.problem("wrong-type", message, _such_as(fault))
+    else:
+        fix = Fix(f"write {text}", (Replacement(fault.path, text),))
+        yield fault.problem("wrong-type", message, f"write `{text}`", fix)
+
+
+def _choice(fault: Fault) -> Iterator[Problem]:
+    choices = [str(choice) for choice in fault.limit]
+    word = str(fault.value)
+    synonyms = fault.field.get("x-synonyms", {})
+    meant = [synonyms[word.lower()]] if word.lower() in synonyms else nearest(word, choices)
+    advice = f"the choices are {one_of(choices)}"
+    if meant:
+        advice = f"did you mean {one_of(meant)}? {advice[0].upper()}{advice[1:]}"
+    fix = Fix(f"write {meant[0]}", (Replacement(fault.path, meant[0]),)) if len(meant) == 1 else None
+    yield fault.problem("unknown-choice", f"{fault.written} is none of the choices of {fault.name}", advice, fix)
+
+
+def _const(fault: Fault) -> Iterator[Problem]:
+    text = json.dumps(fault.limit)
+    fix = Fix(f"write {text}", (Replacement(fault.path, text),))
+    message = f"{fault.name} is {text}, and {fault.written} is not known"
+    yield fault.problem("unknown-choice", message, f"write `{fault.path[-1]}: {text}`", fix)
+
+
+def _unknown_keys(fault: Fault) -> Iterator[Problem]:
+    known = fault.error.schema.get("properties", {})
+    unknown = [key for key in fault.value if key not in known]
+    for key in unknown[:_MAX_UNKNOWN]:
+        yield _unknown_key(fault, key, list(known))
+    if len(unknown) > _MAX_UNKNOWN:
+        key, rest = unknown[_MAX_UNKNOWN], len(unknown) - _MAX_UNKNOWN
+        message = f"`{shown(key)}` and {rest - 1} further keys are not known here"
+        yield Problem("unknown-key", (*fault.path, key), message, at_key=True)
+
+
+def _unknown_key(fault: Fault, key: str, known: list[str]) -> Problem:
+    path = (*fault.path, key)
+    meant = nearest(key, known)
+    where = f"a key of `{dotted(fault.path)}`" if fault.path else "a key of the top level"
+    fix = None
+    if len(meant) == 1 and meant[0] not in fault.value:
+        fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),))
+    homes = [f"`{dotted(home)}`" if home else "the top level" for home in outline.homes(fault.schema, key)][:2]
+    if meant:
+        advice = f"did you mean {one_of(meant)}?"
+    elif homes:
+        advice = f"it belongs to {' or '.join(homes)}"
+    else:
+        advice = f"the keys here are {', '.join(sorted(known))}"
+    return Problem("unknown-key", path, f"`{shown(key)}` is not {where}", advice, at_key=True, fix=fix)
+
+
+def _missing(fault: Fault) -> Iterator[Problem]:
+    for key in fault.limit:
+        if key not in fault.value:
+            path = (*fault.path, key)
+            node = outline.at(fault.schema, path)
+            where = f" in `{dotted(fault.path)}`" if fault.path else ""
+            line = example(path, node) or f"{key}: …"
+            about = f" ({node['description'].rstrip('.')})" if "description" in node else ""
+            rule = node.get("x-rule", "missing-key")
+            yield Problem(rule, path, f"`{key}` is missing{where}", f"write `{line}`{about}")
+
+
+def _bound(fault: Fault) -> Iterator[Problem]:
+    low, exclusive = "inimum" in fault.error.validator, "exclusive" in fault.error.validator
+    limit = f"{fault.limit:,}" if isinstance(fault.limit, int) else f"{fault.limit:g}"
+    message = f"{fault.written} is {'less' if low else 'more'} than {fault.name} can be"
+    side = "more" if low else "less"
+    advice = f"write a number {side} than {limit}" if exclusive else f"write {limit} or {side}"
+    yield fault.problem("wrong-type", message, advice)
+
+
+def _length(fault: Fault) -> Iterator[Problem]:
+    what = "item" if isinstance(fault.value, list) else "character"
+    what += "s" if len(fault.value) != 1 else ""
+    if not fault.value:
+        yield fault.problem("wrong-type", f"{fault.name} is empty", _such_as(fault))
+        return
+    word = "at least" if "min" in fault.error.validator else "at most"
+    message = f"{fault.name} has {len(fault.value):,} {what}, and takes {word} {fault.limit:,}"
+    yield fault.problem("wrong-type", message, _such_as(fault))
+
+
+def _twice(fault: Fault) -> Iterator[Problem]:
+    for number, item in enumerate(fault.value):
+        if item in fault.value[:number]:
+            message = f"{fault.name} holds `{shown(item)}` twice"
+            yield Problem("wrong-type", (*fault.path, number), message, "keep each item once")
+            return
+
+
+def _pattern(fault: Fault) -> Iterator[Problem]:
+    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", _such_as(fault))
+
+
+def _alternatives(fault: Fault) -> Iterator[Problem]:
+    context = fault.error.context
+    if context and all(inner.validator == "required" for inner in context):
+        either = [one_of([key for key in inner.validator_value if key not in fault.value]) for inner in context]
+        advice = f"write {', or '.join(dict.fromkeys(either))}"
+        yield fault.problem("missing-key", f"{fault.name} lacks a key", advice)
+    else:
+        yield from _type(fault)
+
+
+def _excluded(fault: Fault) -> Iterator[Problem]:
+    keys = fault.limit.get("required") if isinstance(fault.limit, dict) else None
+    message = (
+        f"{' and '.join(f'`{key}`' for key in keys)} exclude each other" if keys else f"{fault.name} cannot be this"
+    )
+    yield fault.problem("wrong-type", message, "keep one of them" if keys else "")
+
+
+def _otherwise(fault: Fault) -> Iterator[Problem]:
+    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", _such_as(fault))
+
+
+_SAY: dict[str, Callable[[Fault], Iterator[Problem]]] = {
+    "type": _type,
+    "enum": _choice,
+    "const": _const,
+    "additionalProperties": _unknown_keys,
+    "required": _missing,
+    "uniqueItems": _twice,
+    "pattern": _pattern,
+    "anyOf": _alternatives,
+    "oneOf": _alternatives,
+    "not": _excluded,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
+    **dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength"), _length),
+}

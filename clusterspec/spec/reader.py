@@ -1,0 +1,188 @@
+"""Reads a document as a `Spec`, driven by the schema and by the types of the model.
+
+There is no list of keys here: a field of a dataclass is a key of the schema, its type says what
+to build, and the schema says in which unit. A value that cannot be read becomes None, leaves one
+problem and is named in ``Spec.broken``, so that one fault neither hides nor causes another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from clusterspec.document import Document, validate
+from clusterspec.document.outline import Schema, branches, child, keys
+from clusterspec.document.places import text_at
+from clusterspec.finding import Problem, Severity
+from clusterspec.quantity import Quantity
+from clusterspec.source import Path
+from clusterspec.spec import shapes
+from clusterspec.spec.model import PcieSpec, Spec
+from clusterspec.spec.schema import schema
+from clusterspec.units import UnitFault
+from clusterspec.units import read as read_quantity
+
+RENAMED = {"passes": "pass"}
+"""Fields whose key is a word that Python keeps for itself."""
+
+_NOT_KEYS = {"file", "broken"}
+_KEEPS_VALUE = {"unknown-key", "missing-key", "unsupported-spec-version"}
+"""Rules whose problem leaves the value at its path, if any, as good as it was."""
+
+
+def read(document: Document) -> tuple[Spec, list[Problem]]:
+    """The spec in a document, as far as it can be read, and everything wrong with its shape and units.
+
+    ``broken`` of the spec holds ``()`` where a base is missing or the document is no spec at all:
+    what seems absent may then have been meant.
+    """
+    root = schema()
+    problems = validate(document, root)
+    reader = _Reader(document, root, problems)
+    if document.partial:
+        reader.broken.add(())
+    if not isinstance(document.value, dict):
+        return Spec(document.source.name, broken=frozenset({()})), problems
+    if not document.value.keys() & root["properties"].keys():
+        problems = [problem for problem in problems if problem.rule == "unsupported-spec-version"]
+        return Spec(document.source.name, broken=frozenset({()})), problems
+    values = reader.fields(Spec, root, (), document.value)
+    return Spec(document.source.name, **values, broken=frozenset(reader.broken)), problems
+
+
+@cache
+def types_of(record: type) -> dict[str, Any]:
+    """The keys of a dataclass of the model, each with its field's name and type."""
+    hints = get_type_hints(record)
+    names = [field.name for field in fields(record) if field.name not in _NOT_KEYS]
+    return {RENAMED.get(name, name): (name, _options(hints[name])) for name in names}
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    """The types that a field may have, None aside."""
+    if get_origin(hint) in {Union, UnionType}:
+        return tuple(option for part in get_args(hint) for option in _options(part) if option is not NoneType)
+    return (hint,)
+
+
+def _meant(problems: list[Problem]) -> Iterator[Path]:
+    """The keys that misspelt keys were meant to be: they are not absent, they could not be read."""
+    for problem in problems:
+        if problem.rule == "unknown-key" and problem.fix is not None:
+            yield (*problem.path[:-1], problem.fix.replacements[0].text)
+
+
+class _Reader:
+    def __init__(self, document: Document, root: Schema, problems: list[Problem]) -> None:
+        self.document = document
+        self.root = root
+        self.problems = problems
+        faults = [one for one in problems if one.severity is Severity.ERROR and one.rule not in _KEEPS_VALUE]
+        self.broken = {problem.path for problem in faults} | {*_meant(problems)}
+
+    def fields(self, record: Any, node: Schema, path: Path, value: dict[str, Any]) -> dict[str, Any]:
+        """What to build ``record`` from."""
+        known = keys(node, self.root)
+        made = {}
+        for key, (name, options) in types_of(record).items():
+            if value.get(key) is not None:
+                sub = child(node, self.root, key) if key in known else None
+                made[name] = self._value(options, sub or {}, (*path, key), value[key])
+        return made
+
+    def _value(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
+        if node.get("x-unused"):
+            self._note_unused(path)
+        if path in self.broken:
+            return None
+        if isinstance(value, dict):
+            made = self._mapping(options, node, path, value)
+        elif isinstance(value, list):
+            made = self._list(options, node, path, value)
+        else:
+            made = self._scalar(options, node, path, value)
+        if made is None:
+            self.broken.add(path)
+        return made
+
+    def _mapping(self, options: tuple[Any, ...], node: Schema, path: Path, value: dict[str, Any]) -> Any:
+        for option in options:
+            if is_dataclass(option) and option is not Quantity:
+                return option(**self.fields(option, node, path, value))  # type: ignore[operator]
+            if get_origin(option) is dict:
+                inner = _options(get_args(option)[1])
+                read = {key: self._entry(inner, node, (*path, key), item) for key, item in value.items()}
+                return {key: item for key, item in read.items() if item is not None}
+        return None
+
+    def _entry(self, options: tuple[Any, ...], node: Schema, path: Path, item: Any) -> Any:
+        sub = child(node, self.root, path[-1])
+        return self._value(options, sub, path, item) if sub is not None and item is not None else None
+
+    def _list(self, options: tuple[Any, ...], node: Schema, path: Path, value: list[Any]) -> Any:
+        for option in options:
+            if get_origin(option) is tuple:
+                inner = _options(get_args(option)[0])
+                sub = child(node, self.root, 0) or {}
+                items = tuple(self._value(inner, sub, (*path, i), item) for i, item in enumerate(value))
+                return None if None in items else self._checked(path, items)
+        return None
+
+    def _checked(self, path: Path, items: tuple[Any, ...]) -> Any:
+        """A list, or None where its items do not go together."""
+        problem = shapes.check(path, items)
+        if problem is not None:
+            self.problems.append(problem)
+            return None
+        return items
+
+    def _scalar(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
+        if options == (PcieSpec,) and isinstance(value, int | float):
+            return PcieSpec(int(value), int(value))
+        if len(options) == 1 and get_origin(options[0]) is tuple:
+            only = self._scalar(_options(get_args(options[0])[0]), node, path, value)
+            return None if only is None else (only,)
+        if Quantity in options and value not in _words(node, self.root):
+            return self._quantity(node, path, value)
+        if bool in options or isinstance(value, bool):
+            return value if isinstance(value, bool) and bool in options else None
+        if isinstance(value, str):
+            return value if str in options else None
+        return self._number(options, path, value)
+
+    def _number(self, options: tuple[Any, ...], path: Path, value: int | float) -> Any:
+        if int in options and value == int(value):
+            return int(value)
+        if float in options:
+            return float(value)
+        return self._written(path, value) if str in options else None
+
+    def _written(self, path: Path, value: Any) -> str:
+        """A scalar as its author wrote it: 1.10 stays 1.10."""
+        text = text_at(self.document, path)
+        return str(value) if isinstance(value, str) or not text or text.startswith(("*", "'", '"')) else text
+
+    def _quantity(self, node: Schema, path: Path, value: Any) -> Quantity | None:
+        notes = next((one for one in branches(node, self.root) if "x-quantity" in one), {})
+        try:
+            quantity = read_quantity(self._written(path, value), notes["x-quantity"])
+        except UnitFault as fault:
+            self.problems.append(Problem(fault.rule, path, fault.message, fault.help))
+            return None
+        problem = shapes.check_quantity(path, quantity, notes)
+        if problem is not None:
+            self.problems.append(problem)
+            return None
+        return quantity
+
+    def _note_unused(self, path: Path) -> None:
+        message = f"`{path[-1]}` is read, but nothing uses it yet"
+        self.problems.append(Problem("unused-key", path, message, severity=Severity.NOTE, at_key=True))
+
+
+def _words(node: Schema, root: Schema) -> list[Any]:
+    """The words that may stand in place of a quantity."""
+    return [one["const"] for one in branches(node, root) if "const" in one]

@@ -1,0 +1,20 @@
+"""The JSON Schema of specs, read once."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from clusterspec import resources
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema that editors and the reader share. Annotations: ``x-quantity`` names the kind of a
+    quantity, ``x-maximum`` its largest SI value, ``x-zero`` admits zero, ``x-unused`` marks a key
+    that nothing uses yet, ``x-synonyms`` are other words for choices, ``x-rule`` renames a fault.
+    """
+    text = (resources.schemas() / "spec.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded

@@ -1,0 +1,58 @@
+"""What a value must be beyond its type: a quantity that is there, a list whose items go together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from clusterspec.document.outline import Schema
+from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.source import Path
+
+_AXES = ("tp", "cp", "ep", "dp", "pp")
+_DP_PAIR = {"dp_shard", "dp_replicate"}
+
+
+def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | None:
+    """What is wrong with a quantity whose unit is right; ``notes`` are the schema's annotations."""
+    lowest = "zero or more" if notes.get("x-zero") else "above zero"
+    if not math.isfinite(quantity.value) or quantity.value < 0 or (quantity.value == 0 and not notes.get("x-zero")):
+        return Problem("wrong-type", path, f"`{_name(path)}` is {lowest}, and `{quantity.written}` is not")
+    if quantity.value > notes["x-maximum"]:
+        most = f"{notes['x-maximum']:.0e} {quantity.unit}".replace("+", "").removesuffix(" 1")
+        message = f"`{quantity.written}` is more than `{_name(path)}` can be ({most})"
+        return Problem("wrong-type", path, message, "check the prefix of the unit")
+    if notes["x-quantity"] == "bandwidth" and quantity.direction is None:
+        both, one = f"`{quantity.written} duplex`", f"`{quantity.written} unidirectional`"
+        message = f"`{quantity.written}` does not say whether it counts one direction or both"
+        return Problem("missing-direction", path, message, f"write {both} (both summed) or {one} (each way)")
+    return None
+
+
+def check(path: Path, items: tuple[Any, ...]) -> Problem | None:
+    """What is wrong with a list whose items are right one by one."""
+    if path == ("layout", "order"):
+        return _order(path, items)
+    if path[:2] == ("procurement", "prices") and items[0] > items[1]:
+        message = f"the range of `{_name(path)}` goes from the higher price to the lower"
+        return Problem("wrong-type", path, message, f"write `[{items[1]}, {items[0]}]`")
+    return None
+
+
+def _order(path: Path, items: tuple[str, ...]) -> Problem | None:
+    """Each axis once, where dp_shard and dp_replicate together may stand for dp."""
+    given = set(items)
+    pair = given & _DP_PAIR
+    if pair and "dp" in given:
+        return Problem("wrong-type", path, f"`order` holds both `dp` and `{min(pair)}`", "keep `dp`, or the pair")
+    wanted = {*_AXES, *_DP_PAIR} - {"dp"} if pair else set(_AXES)
+    missing = [axis for axis in (*_AXES, *sorted(_DP_PAIR)) if axis in wanted - given]
+    if missing:
+        lacks = ", ".join(f"`{axis}`" for axis in missing)
+        return Problem("wrong-type", path, f"`order` lacks {lacks}", "name every axis once, those of degree 1 too")
+    return None
+
+
+def _name(path: Path) -> str:
+    return next((key for key in reversed(path) if isinstance(key, str)), "")
