@@ -7,13 +7,19 @@ be computed, ``"version": 1`` first. Writers are pure functions of these values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding, Severity
 from clusterspec.source import Source, pointer
+
+if TYPE_CHECKING:
+    from clusterspec.cluster.fabric import Fabric
+    from clusterspec.cost.bill import Item
+    from clusterspec.cost.collectives import CollectiveRow
 
 Json = dict[str, Any]
 VERSION = 1
@@ -131,3 +137,47 @@ class EstimateReport:
         from clusterspec.report.estimate_json import body
 
         return head(self.tool, self.input) | body(self.plan) | {"summary": count(self.findings)}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveReport:
+    """A collective over some sizes."""
+
+    tool: Tool
+    input: Input
+    rows: tuple[CollectiveRow, ...]
+    why: str = ""
+    """Why there are no rows, where there are none."""
+    findings: tuple[Finding, ...] = ()
+
+    def to_json(self) -> Json:
+        out = head(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}
+        return out | ({"why": self.why} if self.why else {})
+
+
+@dataclass(frozen=True, slots=True)
+class BillReport:
+    """What has to be bought, and the fabric behind it (or why the customer has none)."""
+
+    tool: Tool
+    input: Input
+    items: tuple[Item, ...]
+    fabric: Fabric | None
+    why: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    def to_json(self) -> Json:
+        out = head(self.tool, self.input) | {"items": [item.to_json() for item in self.items]}
+        return out | ({"fabric": self.fabric.to_json()} if self.fabric else {"fabric": None, "why": self.why})
+
+
+@dataclass(frozen=True, slots=True)
+class FullReport:
+    """Everything that a report may tell: an estimate, a bill and what the machine should show."""
+
+    estimate: EstimateReport
+    bill: BillReport
+    proofs: tuple[CollectiveRow, ...]
+    kind: str
+    audience: str
+    today: date

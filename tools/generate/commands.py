@@ -53,8 +53,8 @@ def row(action: argparse.Action) -> str:
     takes = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices or ()))
     name = ", ".join(action.option_strings) if action.option_strings else ""
     shown = f"{name} {takes}".strip() or action.dest
-    help_text = (action.help or "").replace("%%", "%")
-    return (
-        f"| `{shown}` | {help_text} |".replace("|", "\\|").replace("\\| `", "| `", 1).replace("` \\| ", "` | ", 1)[:-2]
-        + "|"
-    )
+    return f"| `{cell(shown)}` | {cell((action.help or '').replace('%%', '%'))} |"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,43 @@
+"""``clusterspec collective SPEC COLLECTIVE --ranks N --size SIZE``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec import pipeline, units
+from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli.inputs import study_of
+from clusterspec.cli.terminal import ink, say
+from clusterspec.finding import Severity
+from clusterspec.report import collective_text
+from clusterspec.report.findings_machines import dumps
+
+DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
+"""32 KiB to 16 GiB in doublings, as nccl-tests is usually run."""
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints the table of a collective over the sizes asked for."""
+    sizes = [size_of(text) for text in asked.size or DEFAULT_SIZES]
+    one = study_of(asked, asked.spec)
+    cluster = one.design.cluster if one.design else None
+    if cluster is not None and asked.ranks > cluster.nodes * cluster.ranks_per_node:
+        most = cluster.nodes * cluster.ranks_per_node
+        raise UsageFault(f"--ranks {asked.ranks}: the cluster has {most:,} ranks")
+    report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm)
+    if asked.format == "json":
+        say(dumps(report.to_json()))
+    else:
+        say(collective_text.csv(report) if asked.format == "csv" else collective_text.text(report, ink(asked)))
+    return FOUND if any(finding.severity is Severity.ERROR for finding in report.findings) else OK
+
+
+def size_of(text: str) -> float:
+    """Bytes from a size as people write it."""
+    try:
+        size = units.read(text, "bytes").value
+    except units.UnitFault as fault:
+        raise UsageFault(f"--size {text}: {fault.message} {fault.help}".strip()) from None
+    if size < 1:
+        raise UsageFault(f"--size {text}: a message has at least one byte")
+    return size

@@ -1,0 +1,34 @@
+"""``clusterspec report SPEC -o out.html``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from clusterspec import pipeline
+from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli.inputs import study_of
+from clusterspec.cli.output import write_whole
+from clusterspec.cli.terminal import Progress, say_error
+from clusterspec.finding import Severity
+from clusterspec.report import paper
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Writes a report; 1 where the spec has errors, with everything that could be said."""
+    target = Path(asked.output)
+    if target.suffix.lower() not in (".html", ".htm", ".pdf"):
+        raise UsageFault(f"-o {target}: the suffix says the format; write .html or .pdf")
+    one = study_of(asked, asked.spec)
+    progress = Progress()
+    progress(f"writing {target}")
+    try:
+        document = pipeline.report(one, asked.kind, asked.audience)
+        data = paper.pdf(document) if target.suffix.lower() == ".pdf" else paper.html(document).encode()
+    except paper.MissingLibrary as fault:
+        raise UsageFault(str(fault)) from None
+    finally:
+        progress.done()
+    write_whole(target, data)
+    say_error(f"wrote {target}")
+    return FOUND if any(finding.severity is Severity.ERROR for finding in one.findings) else OK

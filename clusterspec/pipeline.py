@@ -1,0 +1,178 @@
+"""The whole story on one page: from the text of a spec to what is said of it.
+
+    YAML text → Document → Spec (+ Catalog) → Design → Plan → findings → Report
+
+Every stage returns what it could do and what it found; nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import clusterspec
+from clusterspec import document as documents
+from clusterspec import rules
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.resolve import resolve
+from clusterspec.config import Config
+from clusterspec.cost.plan import Plan
+from clusterspec.document import Document, places, waivers
+from clusterspec.finding import Finding, Problem
+from clusterspec.report.results import (
+    BillReport,
+    CheckReport,
+    CollectiveReport,
+    EstimateReport,
+    FullReport,
+    Input,
+    Tool,
+)
+from clusterspec.source import Source
+from clusterspec.spec.model import Spec
+from clusterspec.spec.reader import read
+
+if TYPE_CHECKING:
+    from clusterspec.cost.collectives import CollectiveRow
+    from clusterspec.report.paper.blocks import Paper
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every command shares: the catalog, the configuration, and the day it is."""
+
+    catalog: Catalog
+    config: Config
+    today: date
+
+    @property
+    def tool(self) -> Tool:
+        return Tool(clusterspec.__version__, self.catalog.version)
+
+
+@dataclass(frozen=True)
+class Study:
+    """One spec on its way up the stairs. What a stage could not do is ``None``."""
+
+    settings: Settings
+    input: Input
+    source: Source
+    document: Document | None
+    spec: Spec
+    design: Design
+    problems: tuple[Problem, ...]
+    folder: FilePath = field(default_factory=FilePath.cwd)
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """Every text that a finding may point into."""
+        return {self.source.name: self.source} | (dict(self.document.sources) if self.document else {})
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the design costs; worked out when somebody first asks."""
+        from clusterspec.cost.estimate import estimate
+
+        return estimate(self.design)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything there is to say of this file: settled, waived, filtered and in order of place."""
+        problems = [*self.problems, *rules.judge(self.facts())]
+        chosen = rules.choose(problems, self.settings.config)
+        settled = [places.settle(problem, self.document, self.source) for problem in chosen]
+        if self.document is not None:
+            settled = waivers.apply(settled, self.document, self.settings.today)
+        return tuple(sorted(settled, key=_by_place))
+
+    def facts(self) -> rules.Facts:
+        """What rules may know."""
+        return rules.Facts(
+            spec=self.spec,
+            catalog=self.settings.catalog,
+            design=self.design,
+            today=self.settings.today,
+            estimated=lambda: self.plan,
+        )
+
+
+def _by_place(finding: Finding) -> tuple[str, int, int, int, str]:
+    start = finding.span.start
+    return (finding.span.file, start.line, start.column, finding.severity.rank, finding.rule)
+
+
+def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
+    """Takes one text as far up the stairs as it goes; ``folder`` is where its ``extends`` starts from."""
+    document, problems = documents.load_source(source, folder)
+    spec, found = read(document) if document is not None else (Spec(source.name), [])
+    design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
+    problems = [*problems, *found, *further]
+    read_from = Input(source.name, hashlib.sha256(data).hexdigest())
+    return Study(settings, read_from, source, document, spec, design, tuple(problems), folder)
+
+
+def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:
+    """A study of a text at hand."""
+    return study(Source(name, text), text.encode("utf-8", "surrogateescape"), settings, folder or FilePath.cwd())
+
+
+def check(studies: Sequence[Study], settings: Settings) -> CheckReport:
+    """The findings of all studies in one report."""
+    findings = tuple(finding for one in studies for finding in one.findings)
+    sources = {name: source for one in studies for name, source in one.sources.items()}
+    return CheckReport(settings.tool, tuple(one.input for one in studies), findings, sources)
+
+
+def estimate(one: Study) -> EstimateReport:
+    """What one design costs."""
+    return EstimateReport(one.settings.tool, one.input, one.plan, one.findings, one.sources)
+
+
+def collective(
+    one: Study, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
+) -> CollectiveReport:
+    """A collective of some ranks over some sizes in bytes; no rows where there is no machine to run it on."""
+    from clusterspec.cost.collectives import table
+
+    cluster = one.design.cluster
+    rows = tuple(table(cluster, name, ranks, sizes, algorithm)) if cluster else ()
+    why = "" if cluster else "the cluster cannot be settled; `clusterspec check` says why"
+    return CollectiveReport(one.settings.tool, one.input, rows, why, one.findings)
+
+
+def bill(one: Study) -> BillReport:
+    """What has to be bought, counted and priced."""
+    from clusterspec.cost.bill import bill as items_of
+
+    items, fabric, why = items_of(one.design)
+    return BillReport(one.settings.tool, one.input, items, fabric, why, one.findings)
+
+
+PROOFS = (("all-reduce", 1), ("all-reduce", 4), ("all-gather", 4), ("all-to-all", 4))
+"""What a buyer runs on the finished machine: on one node, then on four, since two prove nothing of a tree."""
+PROOF_SIZE = float(8 << 30)
+"""8 GiB: on the plateau of every fabric that we know of."""
+
+
+def proofs(one: Study) -> tuple[CollectiveRow, ...]:
+    """What the machine should show in nccl-tests, on as many of its nodes as it has."""
+    cluster = one.design.cluster
+    if cluster is None or cluster.accelerators < 2:
+        return ()
+    wanted = dict.fromkeys((name, min(nodes, cluster.nodes) * cluster.ranks_per_node) for name, nodes in PROOFS)
+    return tuple(row for name, ranks in wanted for row in collective(one, name, ranks, (PROOF_SIZE,)).rows)
+
+
+def report(one: Study, kind: str, audience: str | None = None) -> Paper:
+    """A report on one design; its audience is the one asked for, else the spec's, else internal."""
+    from clusterspec.report.paper.compose import compose
+
+    said = one.design.spec.document.audience if one.design.spec.document else None
+    full = FullReport(estimate(one), bill(one), proofs(one), kind, audience or said or "internal", one.settings.today)
+    return compose(full)

@@ -1,0 +1,44 @@
+"""Reports on paper: one `Paper`, laid out as HTML or as PDF. Templates compute nothing."""
+
+from __future__ import annotations
+
+from clusterspec import resources
+from clusterspec.report.paper.blocks import Paper
+
+INSTALL_PDF = 'PDF needs WeasyPrint: pip install "clusterspec[pdf]"'
+INSTALL_PANGO = "PDF needs the Pango library: on Debian, apt-get install libpango-1.0-0 libpangoft2-1.0-0"
+INSTALL_HTML = 'reports need Jinja2: pip install "clusterspec[report]"'
+
+
+class MissingLibrary(Exception):
+    """A library that only reports need is not installed; the message says what to install."""
+
+
+def html(paper: Paper) -> str:
+    """One self-contained page. Raises `MissingLibrary` without Jinja2."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingLibrary(INSTALL_HTML) from None
+    folder = resources.templates()
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    style = (folder / "report.css").read_text("utf-8")
+    return environment.get_template("report.html.j2").render(paper=paper, style=style)
+
+
+def pdf(paper: Paper) -> bytes:
+    """The same page on A4. Raises `MissingLibrary` without WeasyPrint or the libraries beneath it."""
+    page = html(paper)
+    try:
+        import weasyprint
+    except ImportError:
+        raise MissingLibrary(INSTALL_PDF) from None
+    except OSError:  # Pango is loaded when WeasyPrint is imported
+        raise MissingLibrary(INSTALL_PANGO) from None
+    return bytes(weasyprint.HTML(string=page, url_fetcher=_nothing_from_outside).write_pdf() or b"")
+
+
+def _nothing_from_outside(url: str, *_: object, **__: object) -> dict[str, object]:
+    raise ValueError(f"a report loads nothing from outside, and asked for {url[:80]}")

@@ -1,0 +1,79 @@
+"""What has to be bought: the fabric drawn, the bill tabled, and what the machine must show."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cost.collectives import CollectiveRow
+from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
+from clusterspec.report.paper.charts import PALETTE, Row, levels
+from clusterspec.report.results import BillReport
+from clusterspec.units import say
+
+
+def section(bill: BillReport, *, prices: bool) -> Section:
+    """The fabric and every part, with how each number came about."""
+    blocks: list[Block] = [drawing(bill.fabric, bill)] if bill.fabric else [Text(f"No fabric to buy: {bill.why}")]
+    blocks.append(parts(bill, prices=prices))
+    return Section("materials", "Bill of materials", tuple(blocks))
+
+
+def drawing(fabric: Fabric, bill: BillReport) -> Picture:
+    """The switch levels over the nodes."""
+    nodes = sum(item.quantity for item in bill.items if item.kind in ("node", "spare_node"))
+    shown = [
+        Row("core switches", fabric.core_switches, "", PALETTE[4]),
+        Row("spine switches", fabric.spine_switches, link_text(fabric.links.get("spine_core")), PALETTE[3]),
+        Row("leaf switches", fabric.leaf_switches, link_text(fabric.links.get("leaf_spine")), PALETTE[1]),
+        Row("nodes", int(nodes), link_text(fabric.links.get("node_leaf")), PALETTE[0]),
+    ]
+    rows = [row for row in shown if row.count]
+    said = "; ".join(f"{row.count:,} {row.label}" for row in rows)
+    return Picture(levels(rows, said), f"The scale-out fabric, {fabric.tiers} switch level(s)")
+
+
+def link_text(links: int | None) -> str:
+    return f"{links:,} links upward" if links else ""
+
+
+def parts(bill: BillReport, *, prices: bool) -> Table:
+    columns = [Column("Part"), Column("Kind"), Column("Quantity", "right"), Column("How it was counted")]
+    if prices:
+        columns += [Column("Unit price", "right"), Column("Price", "right")]
+    rows = [
+        (item.part, item.kind.replace("_", " "), f"{item.quantity:,}", item.derivation)
+        + ((item.unit_price_text, item.price_text) if prices else ())
+        for item in bill.items
+    ]
+    return Table(tuple(columns), tuple(rows))
+
+
+def proofs(rows: tuple[CollectiveRow, ...]) -> Section | None:
+    """What the finished machine should show in nccl-tests, and the least to accept."""
+    if not rows:
+        return None
+    columns = (
+        Column("Collective"),
+        Column("Ranks", "right"),
+        Column("Size", "right"),
+        Column("Ceiling", "right"),
+        Column("Expected", "right"),
+        Column("Accept from", "right"),
+        Column("Bound by"),
+    )
+    cells = tuple(
+        (
+            row.collective,
+            f"{row.ranks:,}",
+            say(row.size, "B"),
+            say(row.ceiling_busbw, "B/s"),
+            say(row.busbw, "B/s"),
+            say(row.busbw * row.seconds / row.high, "B/s"),
+            row.bound_by,
+        )
+        for row in rows
+    )
+    lead = (
+        "Bus bandwidth as nccl-tests defines it, per direction. Accept from the lower end of the predicted band: "
+        "below it something is wrong with the machine, not with the prediction."
+    )
+    return Section("acceptance", "Acceptance tests", (Table(columns, cells),), lead=lead)

@@ -1,0 +1,78 @@
+"""Bandwidths in one convention: the table of line rates and the chart of the tiers."""
+
+from __future__ import annotations
+
+from math import prod
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.quantity import Figure
+from clusterspec.report.paper.blocks import Column, Picture, Section, Table
+from clusterspec.report.paper.charts import PALETTE, Bar, bars
+from clusterspec.units import say, say_bits
+
+COLUMNS = (
+    Column("Figure"),
+    Column("one direction", "right"),
+    Column("both directions", "right"),
+    Column("in bits, one direction", "right"),
+    Column("Where from"),
+)
+
+
+def section(cluster: Cluster) -> Section:
+    """Every bandwidth per direction and duplex, in bytes and bits, with its origin."""
+    return Section(
+        "bandwidth",
+        "Bandwidth",
+        (tiers(cluster), Table(COLUMNS, tuple(rates(cluster)), caption="Line rates, normalized")),
+        lead="Every figure in one convention: what one direction carries, beside what data sheets add up.",
+    )
+
+
+def rates(cluster: Cluster) -> list[tuple[str, ...]]:
+    """The rows of the table, from the accelerator outward."""
+    up, out = cluster.scale_up, cluster.scale_out
+    rows = []
+    if up.domain > 1:
+        rows.append(rate("Scale-up, one accelerator, all links", up.bandwidth))
+        if up.peer_bandwidth.value < up.bandwidth.value:
+            rows.append(rate("Scale-up, between two accelerators", up.peer_bandwidth))
+    if out is not None:
+        share = out.node_bandwidth / cluster.accelerators_per_node
+        rows.append(rate("Scale-out, one NIC", out.nic_bandwidth))
+        rows.append(derived(f"Scale-out, one node ({out.nics_per_node} NICs)", out.node_bandwidth, "NICs × rate"))
+        rows.append(derived("Scale-out, share of one accelerator", share, "node ÷ accelerators"))
+        taper = prod(out.oversubscription)
+        if taper > 1:
+            rows.append(derived(f"The same above the taper ({taper:g}:1)", share / taper, "share ÷ oversubscription"))
+    return rows
+
+
+def rate(label: str, figure: Figure) -> tuple[str, ...]:
+    return derived(label, figure.value, str(figure.origin))
+
+
+def derived(label: str, value: float, origin: str) -> tuple[str, ...]:
+    return (label, say(value, "B/s"), say(2 * value, "B/s"), say_bits(value), origin)
+
+
+def tiers(cluster: Cluster) -> Picture:
+    """What one accelerator can move on each tier, per direction."""
+    out, memory = cluster.scale_out, cluster.accelerator.memory_bandwidth
+    shown = [("Device memory", memory.value if memory else 0.0)]
+    if cluster.scale_up.domain > 1:
+        shown.append((f"Scale-up, domain of {cluster.scale_up.domain}", cluster.scale_up.bandwidth.value))
+        if cluster.scale_up.peer_bandwidth.value < cluster.scale_up.bandwidth.value:
+            shown.append(("Scale-up, one peer", cluster.scale_up.peer_bandwidth.value))
+    if out is not None:
+        share = out.node_bandwidth / cluster.accelerators_per_node
+        shown.append(("Scale-out, per accelerator", share))
+        if prod(out.oversubscription) > 1:
+            shown.append(("Scale-out, above the taper", share / prod(out.oversubscription)))
+    rows = [
+        Bar(label, value, say(value, "B/s"), PALETTE[number % len(PALETTE)])
+        for number, (label, value) in enumerate(shown)
+        if value > 0
+    ]
+    said = "; ".join(f"{row.label}: {row.said}" for row in rows)
+    return Picture(bars(rows, said, logarithmic=True), "What one accelerator can move on each tier, in one direction")

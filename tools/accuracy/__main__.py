@@ -1,0 +1,9 @@
+"""``python -m tools.accuracy``."""
+
+from __future__ import annotations
+
+from tools.accuracy.page import build
+
+if __name__ == "__main__":
+    build()
+    print("wrote docs/accuracy.md")

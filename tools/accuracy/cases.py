@@ -1,0 +1,190 @@
+"""The published cases, and what the program predicts for each."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from clusterspec import pipeline
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
+from clusterspec.cost.plan import Plan
+
+DATA = Path(__file__).resolve().parents[2] / "tests" / "accuracy"
+TODAY = date(2026, 11, 20)
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Case:
+    """One prediction beside one published figure, both in SI units."""
+
+    id: str
+    group: str
+    published: float
+    predicted: float | None
+    low: float | None = None
+    high: float | None = None
+    source: str = ""
+    note: str = ""
+
+    @property
+    def error(self) -> float:
+        """Predicted over published, less one; unbounded where nothing could be predicted."""
+        return self.predicted / self.published - 1 if self.predicted is not None else float("inf")
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the published figure lies in the predicted band."""
+        return None if self.low is None or self.high is None else self.low <= self.published <= self.high
+
+
+@cache
+def settings() -> pipeline.Settings:
+    return pipeline.Settings(Catalog.open(), Config(), TODAY)
+
+
+def study(spec: dict[str, Any]) -> pipeline.Study:
+    """A spec as data, taken up the stairs as text."""
+    return pipeline.study_text(json.dumps(spec, ensure_ascii=False), settings())
+
+
+@cache
+def published_runs() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(line) for line in (DATA / "runs.jsonl").read_text("utf-8").splitlines())
+
+
+@cache
+def plan_of(number: int) -> Plan | None:
+    """The plan of one published run, worked out once."""
+    return study(published_runs()[number]["spec"]).plan
+
+
+def step_time(run: dict[str, Any], plan: Plan | None) -> float | None:
+    """The published seconds of a step; where only a FLOP rate was printed, the FLOPs are ours."""
+    if run["step_time"]:
+        return float(run["step_time"])
+    work = run["spec"]["workload"]
+    if run["tokens_per_second_per_accelerator"]:
+        tokens = work["global_batch"] * work["sequence_length"]
+        return float(tokens / (run["tokens_per_second_per_accelerator"] * run["accelerators"]))
+    if run["flops_per_accelerator"] and plan and plan.step_time and plan.model_flops_per_accelerator:
+        return plan.step_time.value * plan.model_flops_per_accelerator / float(run["flops_per_accelerator"])
+    return None
+
+
+def runs() -> Iterator[Case]:
+    """Step times."""
+    for number, run in enumerate(published_runs()):
+        plan = plan_of(number)
+        published = step_time(run, plan)
+        if not run["fits"] or published is None:
+            continue
+        low, high = (plan.step_time_range if plan else None) or (None, None)
+        predicted = plan.step_time.value if plan and plan.step_time else None
+        yield Case(run["id"], run["accelerator"], published, predicted, low, high, run["source"], run["model"])
+
+
+def memory() -> Iterator[Case]:
+    """Peak memory."""
+    for number, run in enumerate(published_runs()):
+        if run["memory"]:
+            plan = plan_of(number)
+            low, high = (plan.memory_range if plan else None) or (None, None)
+            predicted = plan.memory.total.value if plan and plan.memory else None
+            yield Case(run["id"], run["accelerator"], run["memory"], predicted, low, high, run["source"], run["model"])
+
+
+def fits() -> Iterator[Case]:
+    """Whether what ran is said to fit, and what ran out of memory not to: 1 right, 2 wrong."""
+    for number, run in enumerate(published_runs()):
+        if not run["offloads"]:
+            plan = plan_of(number)
+            said = plan.memory.fits if plan and plan.memory else None
+            group = "ran" if run["fits"] else "ran out of memory"
+            yield Case(run["id"], group, 1.0, 1.0 if said is run["fits"] else 2.0, source=run["source"])
+
+
+def collectives() -> Iterator[Case]:
+    """Times of collectives, by size and by whether one node or two."""
+    rows: dict[str, list[dict[str, str]]] = {}
+    for row in csv.DictReader((DATA / "collectives.csv").open(newline="")):
+        rows.setdefault(row["series"], []).append(row)
+    for series in csv.DictReader((DATA / "collective_series.csv").open(newline="")):
+        sizes = [float(row["size"]) for row in rows[series["series"]]]
+        one = study(collective_spec(series))
+        found = pipeline.collective(one, series["collective"], int(series["ranks"]), sizes, series["algorithm"] or None)
+        for row, got in zip(rows[series["series"]], found.rows, strict=True):
+            band = (
+                "below 1 MiB"
+                if got.size < MEBIBYTE
+                else "1 to 256 MiB"
+                if got.size < 256 * MEBIBYTE
+                else "from 256 MiB"
+            )
+            name = f"{series['series']} {row['size']}"
+            yield Case(name, band, float(row["seconds"]), got.seconds, got.low, got.high, row["source"])
+
+
+def collective_spec(series: dict[str, str]) -> dict[str, Any]:
+    """The machine of a series as a spec."""
+    cluster: dict[str, Any] = {
+        "accelerator": series["accelerator"],
+        "accelerators_per_node": int(series["accelerators_per_node"]),
+        "nodes": max(1, int(series["nodes"])),
+    }
+    if series["technology"]:
+        out = {
+            "technology": series["technology"],
+            "nics_per_node": int(series["nics_per_node"]),
+            "nic_bandwidth": f"{series['nic_gbps']} Gb/s",
+        }
+        if series["collective_plugin"]:
+            out["collective_plugin"] = series["collective_plugin"]
+        if series["technology"].startswith("roce"):
+            out["flow_control"] = {"pfc": True, "ecn": True}
+        cluster["scale_out"] = out
+    up: dict[str, Any] = {"domain": int(series["domain"])} if series["domain"] else {}
+    if series["in_network_reduction"]:
+        up["in_network_reduction"] = True
+    return {"clusterspec": 1, "name": series["series"], "cluster": cluster | ({"scale_up": up} if up else {})}
+
+
+TECHNOLOGIES = {100: "infiniband-edr", 200: "infiniband-hdr", 400: "infiniband-ndr", 800: "infiniband-xdr"}
+
+
+def fabrics() -> Iterator[Case]:
+    """Switches and links of reference designs."""
+    for row in csv.DictReader((DATA / "fabrics.csv").open(newline="")):
+        fabric = pipeline.bill(study(fabric_spec(row))).fabric
+        if fabric is None:
+            raise ValueError(f"{row['id']} has no fabric")
+        found = fabric.to_json()
+        wanted = [("leaf", "leaf_switches"), ("spine", "spine_switches"), ("core", "core_switches")]
+        pairs = [(name, row[name], found[key]) for name, key in wanted]
+        pairs += [(k, row[f"cables_{k}"], found["links"][k]) for k in ("leaf_spine", "spine_core")]
+        for name, published, predicted in pairs:
+            if published not in ("", "0"):
+                yield Case(f"{row['id']} {name}", name, float(published), float(predicted), source=row["source"])
+
+
+def fabric_spec(row: dict[str, str]) -> dict[str, Any]:
+    rate, nodes = int(row["nic_gbps"]), int(row["nodes"])
+    out: dict[str, Any] = {
+        "technology": row["technology"] or TECHNOLOGIES[rate],
+        "nics_per_node": int(row["nics_per_node"]),
+        "nic_bandwidth": f"{rate} Gb/s",
+        "topology": "rail-optimized",
+        "planes": int(row["planes"]),
+        "switch_ports": int(row["switch_radix"]),
+        "oversubscription": row["oversubscription"],
+    }
+    part = "b300-sxm-288gb" if rate == 800 else "b200-sxm-180gb" if "b200" in row["id"] else "h100-sxm-80gb"
+    cluster = {"accelerator": part, "accelerators_per_node": int(row["accelerators"]) // nodes, "nodes": nodes}
+    return {"clusterspec": 1, "name": row["id"], "cluster": cluster | {"scale_out": out}}

@@ -1,0 +1,110 @@
+"""What a set of errors comes to."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tools.accuracy.cases import Case, plan_of, published_runs, step_time
+
+
+@dataclass(frozen=True)
+class Score:
+    """Errors of one group, as fractions; ``inside`` and ``width`` of the bands where there are any."""
+
+    name: str
+    cases: int
+    median: float
+    mean: float
+    p90: float
+    bias: float
+    inside: float | None
+    width: float | None
+
+
+def score(name: str, cases: Sequence[Case]) -> Score:
+    """The errors of some cases; one without a prediction counts as unbounded."""
+    errors = sorted(abs(case.error) for case in cases)
+    banded = [case for case in cases if case.inside is not None and case.predicted]
+    return Score(
+        name,
+        len(cases),
+        statistics.median(errors),
+        statistics.mean(errors),
+        errors[min(len(errors) - 1, int(0.9 * len(errors)))],
+        statistics.median(case.error for case in cases),
+        sum(bool(case.inside) for case in banded) / len(banded) if banded else None,
+        statistics.median(_half_width(case) for case in banded) if banded else None,
+    )
+
+
+def _half_width(case: Case) -> float:
+    return ((case.high or 0.0) - (case.low or 0.0)) / (2 * (case.predicted or 1.0))
+
+
+def grouped(cases: Sequence[Case]) -> list[Score]:
+    """A score for each group, by name, and one for all."""
+    names = sorted({case.group for case in cases})
+    return [score(name, [case for case in cases if case.group == name]) for name in names] + [score("all", cases)]
+
+
+def null_model() -> list[Case]:
+    """What knows nothing but the part: each run at the median MFU of its accelerator and precision."""
+    rows = []
+    for number, run in enumerate(published_runs()):
+        plan = plan_of(number)
+        published = step_time(run, plan)
+        if run["fits"] and published and plan and plan.step_time and plan.mfu:
+            rows.append((run, published, plan.mfu * plan.step_time.value))
+    seen: dict[tuple[str, str], list[float]] = {}
+    for run, published, ideal in rows:
+        seen.setdefault(_kind(run), []).append(ideal / published)
+    return [
+        Case(run["id"], run["accelerator"], published, ideal / statistics.median(seen[_kind(run)]))
+        for run, published, ideal in rows
+    ]
+
+
+def _kind(run: dict[str, dict[str, dict[str, str]]]) -> tuple[str, str]:
+    return str(run["accelerator"]), str(run["spec"]["workload"]["precision"])
+
+
+@dataclass(frozen=True)
+class Regret:
+    """How much slower the layout predicted fastest ran than the fastest of its set."""
+
+    name: str
+    layouts: int
+    regret: float
+
+
+def ranking(cases: Sequence[Case]) -> list[Regret]:
+    """Over the layouts published for one model on one machine, three or more."""
+    by_id = {case.id: case for case in cases}
+    sets: dict[tuple[object, ...], list[Case]] = {}
+    for run in published_runs():
+        if case := by_id.get(run["id"]):
+            work = run["spec"]["workload"]
+            family = re.match(r"[a-z0-9]+", run["id"])
+            key = (
+                family[0] if family else "",
+                run["model"],
+                run["accelerators"],
+                run["accelerator"],
+                work["sequence_length"],
+                work["global_batch"],
+                work["precision"],
+            )
+            sets.setdefault(key, []).append(case)
+    return [
+        Regret(f"{key[1]} on {key[2]} {key[3]}", len(found), _regret(found))
+        for key, found in sorted(sets.items(), key=str)
+        if len(found) >= 3
+    ]
+
+
+def _regret(cases: Sequence[Case]) -> float:
+    pick = min(cases, key=lambda case: case.predicted or float("inf"))
+    return pick.published / min(case.published for case in cases) - 1

@@ -1,0 +1,138 @@
+"""docs/accuracy.md: every set, every group, the null model beside ours, and the worst cases."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tools.accuracy import cases as published
+from tools.accuracy.cases import Case
+from tools.accuracy.constants import constants
+from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score
+from tools.accuracy.scatter import scatter
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+HEAD = """# Accuracy
+
+Written by `make accuracy` from the published cases in `tests/accuracy`. Errors are |predicted ÷ published − 1|;
+*bias* is the median of predicted ÷ published − 1; *inside* is the share of published values within the predicted
+band, *half-width* the median of half that band over the prediction.
+"""
+PEERS = """## Peers on the same runs
+
+As measured by others on these 343 published runs before this program existed (median / mean / 90th percentile of the
+error, and how many of the runs each could express); we did not run them ourselves.
+
+| model | median | mean | p90 | expressed |
+|---|---|---|---|---|
+| llm-cluster-simulator | 20.9 % | 24.0 % | 46 % | 289 |
+| Calculon | 17.4 % | 23.8 % | 47 % | 112 |
+| SimuMax | 11.9 % | 16.2 % | 36 % | 114 |
+| dlcalc | 16.4 % | 24 % | 43 % | 127 |
+| llm-analysis | 22 % | 57 % | 172 % | 166 |
+| null model (median MFU of the accelerator and precision) | 13.9 % | 22.0 % | 51 % | 304 |
+"""
+
+
+def build() -> None:
+    """Scores everything and writes the page and its pictures."""
+    runs, memory = list(published.runs()), list(published.memory())
+    collectives, fabrics, fits = list(published.collectives()), list(published.fabrics()), list(published.fits())
+    mixtures = [case for case in runs if _is_mixture(case.id)]
+    parts = [
+        HEAD,
+        "## Step time\n",
+        "![predicted against published step time](accuracy-runs.svg)\n",
+        table([*grouped(runs), score("mixture of experts", mixtures), score("null model", null_model())]),
+        "\n### By source\n",
+        table(by_source(runs)),
+        "\n### The worst ten\n",
+        worst(runs),
+        PEERS,
+        "## Ranking\n",
+        regrets(ranking(runs)),
+        "\n## Collectives\n",
+        "![predicted against measured time](accuracy-collectives.svg)\n",
+        table(grouped(collectives)),
+        "\n### By series\n",
+        table(by_series(collectives)),
+        "\n## Memory\n",
+        "![predicted against published peak memory](accuracy-memory.svg)\n",
+        table(grouped(memory)),
+        "\n## Whether it fits\n",
+        fit_table(fits),
+        "\n## Fabrics\n",
+        f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n",
+        "\n## Every fitted or measured constant\n",
+        constants(),
+    ]
+    (DOCS / "accuracy.md").write_text("\n".join(parts), "utf-8")
+    for name, found, unit in (("runs", runs, "s"), ("collectives", collectives, "s"), ("memory", memory, "B")):
+        (DOCS / f"accuracy-{name}.svg").write_text(scatter(found, unit), "utf-8")
+
+
+def _is_mixture(name: str) -> bool:
+    return any(
+        run["id"] == name and run["spec"]["workload"]["model"].get("experts") for run in published.published_runs()
+    )
+
+
+def by_source(cases: Sequence[Case]) -> list[Score]:
+    names = sorted({case.id.split("-")[0] for case in cases})
+    return [score(name, [case for case in cases if case.id.split("-")[0] == name]) for name in names]
+
+
+def by_series(cases: Sequence[Case]) -> list[Score]:
+    names = list(dict.fromkeys(case.id.split()[0] for case in cases))
+    return [score(name, [case for case in cases if case.id.split()[0] == name]) for name in names]
+
+
+def table(scores: Iterable[Score]) -> str:
+    rows = ["| group | cases | median | mean | p90 | bias | inside | half-width |", "|---|---|---|---|---|---|---|---|"]
+    for one in scores:
+        cells = [one.name, str(one.cases), *map(share, (one.median, one.mean, one.p90)), share(one.bias, sign=True)]
+        rows.append("| " + " | ".join([*cells, share(one.inside), share(one.width)]) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def share(fraction: float | None, *, sign: bool = False) -> str:
+    if fraction is None:
+        return "–"
+    return f"{100 * fraction:+.1f} %" if sign else f"{100 * fraction:.1f} %"
+
+
+def worst(cases: Sequence[Case]) -> str:
+    rows = ["| case | what | published | predicted | error | source |", "|---|---|---|---|---|---|"]
+    for case in sorted(cases, key=lambda one: -abs(one.error))[:10]:
+        predicted = f"{case.predicted:.3g} s" if case.predicted is not None else "none"
+        cells = (
+            case.id,
+            f"{case.note}, {case.group}",
+            f"{case.published:.3g} s",
+            predicted,
+            share(case.error, sign=True),
+        )
+        rows.append("| " + " | ".join([*cells, case.source.replace("|", "\\|")]) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def regrets(found: Sequence[Regret]) -> str:
+    mean = statistics.mean(one.regret for one in found)
+    rows = [
+        "How much slower the layout that we predict fastest really ran than the fastest published one.\n",
+        "| set | layouts | regret |",
+        "|---|---|---|",
+        *(f"| {one.name} | {one.layouts} | {share(one.regret)} |" for one in found),
+        f"| **mean of {len(found)} sets** | | **{share(mean)}** |",
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def fit_table(cases: Sequence[Case]) -> str:
+    rows = ["| what happened | cases | said rightly |", "|---|---|---|"]
+    for group in sorted({case.group for case in cases}):
+        found = [case for case in cases if case.group == group]
+        right = sum(case.predicted == case.published for case in found)
+        rows.append(f"| {group} | {len(found)} | {right} ({share(right / len(found))}) |")
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,53 @@
+"""Predicted against published, on logarithmic axes, as SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from clusterspec.report.paper.charts import INK, LINE, PALETTE, SOFT, box, drawing, line, text
+from clusterspec.units import say
+from tools.accuracy.cases import Case
+
+SIDE, LEFT, TOP = 420.0, 80.0, 20.0
+
+
+def scatter(cases: Sequence[Case], unit: str) -> str:
+    """A dot for each case, the diagonal, and a quarter either way dashed faintly."""
+    shown = [case for case in cases if case.predicted and case.published > 0]
+    values = [value for case in shown for value in (case.published, case.predicted or case.published)]
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    scale = SIDE / (high - low)
+
+    def place(value: float) -> float:
+        return (math.log10(value) - low) * scale
+
+    parts = [box(LEFT, TOP, SIDE, SIDE, color="#fafbfc")]
+    for power in range(low, high + 1):
+        at = (power - low) * scale
+        parts += [
+            line(LEFT + at, TOP, LEFT + at, TOP + SIDE),
+            line(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at),
+            text(LEFT + at, TOP + SIDE + 18, say(10.0**power, unit), size=10, color=SOFT, end="middle"),
+            text(LEFT - 8, TOP + SIDE - at + 4, say(10.0**power, unit), size=10, color=SOFT, end="end"),
+        ]
+    for factor, color in ((1.0, INK), (1.25, LINE), (0.8, LINE)):
+        shift = math.log10(factor) * scale
+        start, stop = max(0.0, -shift), SIDE - max(0.0, shift)
+        ends = (LEFT + start, TOP + SIDE - start - shift, LEFT + stop, TOP + SIDE - stop - shift)
+        parts.append(line(*ends, color=color if factor == 1.0 else "#9aa7b4", width=1.2 if factor == 1.0 else 0.8))
+    groups = sorted({case.group for case in shown})
+    for case in shown:
+        color = PALETTE[groups.index(case.group) % len(PALETTE)]
+        x, y = LEFT + place(case.published), TOP + SIDE - place(case.predicted or case.published)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}" fill-opacity="0.65"/>')
+    for number, group in enumerate(groups):
+        y = TOP + 14 + 18 * number
+        parts.append(
+            f'<circle cx="{LEFT + SIDE + 20:.1f}" cy="{y - 4:.1f}" r="4" fill="{PALETTE[number % len(PALETTE)]}"/>'
+        )
+        parts.append(text(LEFT + SIDE + 30, y, group, size=11))
+    parts.append(text(LEFT + SIDE / 2, TOP + SIDE + 38, "published", color=SOFT, end="middle"))
+    parts.append(text(LEFT, TOP - 8, "predicted", color=SOFT))
+    said = f"{len(shown)} cases, predicted against published; the outer lines are 25 % off"
+    return drawing(TOP + SIDE + 50, parts, said)
