@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Platform, Switch
 from clusterspec.cluster.ledger import Ledger
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.source import Path, dotted
-
-if TYPE_CHECKING:
-    from clusterspec.catalog import Catalog
 
 E = TypeVar("E", bound=Entry)
 
@@ -54,8 +51,7 @@ class Lookup:
 
     def known(self, kind: str, name: str) -> Entry | None:
         """An entry that another entry names; None where the catalog lacks it."""
-        entry: Entry | None = self.catalog.find(kind, name)
-        return entry
+        return self.catalog.find(kind, name)
 
     def bus(self, generation: int) -> Interconnect | None:
         """The PCIe slot of a generation, 16 lanes wide."""
@@ -66,52 +62,27 @@ class Lookup:
         entry = self.known(kind, name)
         if isinstance(entry, type_):
             return entry
-        self.ledger.problems.append(unknown(kind, name, path, self.catalog.ids(kind)))
+        self.ledger.problems.append(unknown(self.catalog, kind, name, path))
         return None
 
 
-def unknown(kind: str, name: str, path: Path, ids: Sequence[str]) -> Problem:
+def unknown(catalog: Catalog, kind: str, name: str, path: Path) -> Problem:
     """The problem of a name without an entry: a whole family, or a name near others."""
-    family = _family(name, ids)
+    family, near = catalog.family(kind, name), catalog.nearest(kind, name)
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous(name, path, family)
-    near = nearest(name, ids)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
-    meant = _clearly_meant(name, family, near)
+    meant = family[0] if len(family) == 1 else _clearly_meant(name.lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
 
 
-def nearest(name: str, ids: Sequence[str], count: int = 3) -> tuple[str, ...]:
-    """The ids most like a name, best first; those that it begins come before all others."""
-    wanted = _plain(name)
-    ranked = sorted(ids, key=lambda id_: (not id_.startswith(wanted), -_likeness(wanted, id_), id_))
-    return tuple(ranked[:count])
-
-
-def _ambiguous(name: str, path: Path, family: Sequence[str]) -> Problem:
+def _ambiguous(name: str, path: Path, family: tuple[str, ...]) -> Problem:
     listed = ", ".join(family[:LISTED]) + (" …" if len(family) > LISTED else "")
-    message = f"`{name}` is a family of {len(family)} parts with different scale-up or memory"
+    message = f"`{name}` is a family of {len(family)} parts that differ in form factor or memory"
     return Problem("ambiguous-form-factor", path, message, f"write one of: {listed}")
 
 
-def _family(name: str, ids: Sequence[str]) -> tuple[str, ...]:
-    wanted = _plain(name)
-    return tuple(id_ for id_ in ids if wanted and id_.startswith(wanted) and id_ != wanted)
-
-
-def _clearly_meant(name: str, family: Sequence[str], near: Sequence[str]) -> str:
-    wanted = _plain(name)
-    if wanted in near or len(family) == 1:
-        return wanted if wanted in near else family[0]
-    scores = [_likeness(wanted, id_) for id_ in near] + [0.0, 0.0]
-    return near[0] if near and scores[0] >= CLEARLY_MEANT and scores[0] - scores[1] >= CLEAR_LEAD else ""
-
-
-def _likeness(name: str, id_: str) -> float:
-    return SequenceMatcher(None, name, id_).ratio()
-
-
-def _plain(name: str) -> str:
-    """The name as ids are spelt: lower case, with hyphens, and no longer than any id could be."""
-    return "-".join(name[:100].lower().replace("_", " ").replace("-", " ").split())
+def _clearly_meant(name: str, near: tuple[str, ...]) -> str:
+    scores = [SequenceMatcher(None, name, id_).ratio() for id_ in near] + [0.0, 0.0]
+    return near[0] if scores[0] >= CLEARLY_MEANT and scores[0] - max(scores[1:]) >= CLEAR_LEAD else ""

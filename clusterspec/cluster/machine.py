@@ -10,13 +10,11 @@ from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.parts import Parts
 from clusterspec.cluster.scaleout import settle_scale_out
-from clusterspec.cluster.scaleup import settle_scale_up
+from clusterspec.cluster.scaleup import NODE_SCALE, settle_scale_up
 from clusterspec.origin import Written
 from clusterspec.quantity import Figure, Peak, Quantity
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, PowerSpec
 
-NODE_SCALE = 16
-"""Accelerators of the largest scale-up domain that is sold as one node (DGX-2, Trainium)."""
 TRAY = 4
 """Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
 USUAL_NODE = 8
@@ -98,16 +96,12 @@ def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Acceler
         return said.accelerators_per_node
     if platform is not None and platform.accelerators_per_node:
         return platform.accelerators_per_node
-    key, sold = "cluster.accelerators_per_node", accelerator.domains
-    if sold and max(sold) <= NODE_SCALE and accelerator.topology != "bridge":
-        return ledger.assume(key, _usual_domain(sold), f"a node of {accelerator.id} is usually one scale-up domain")
-    if sold and accelerator.topology != "bridge":
-        return ledger.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
-    return ledger.assume(key, USUAL_NODE, "the usual size of a node")
-
-
-def _usual_domain(sold: tuple[int, ...]) -> int:
-    return USUAL_NODE if USUAL_NODE in sold else max(sold)
+    key = "cluster.accelerators_per_node"
+    if not accelerator.domains or accelerator.topology == "bridge":
+        return ledger.assume(key, USUAL_NODE, "the usual size of a node")
+    if max(accelerator.domains) <= NODE_SCALE:
+        return ledger.assume(key, accelerator.domains[0], f"a node of {accelerator.id} is usually one scale-up domain")
+    return ledger.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
 
 
 def _node_power(said: PowerSpec | None, platform: Platform | None) -> Figure | None:

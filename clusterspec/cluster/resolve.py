@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from clusterspec.catalog import Catalog
 from clusterspec.cluster.layout import settle_layout
 from clusterspec.cluster.ledger import Ledger
 from clusterspec.cluster.lookup import Lookup
@@ -12,9 +11,6 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.workload import settle_workload
 from clusterspec.finding import Problem
 from clusterspec.spec.model import Spec
-
-if TYPE_CHECKING:
-    from clusterspec.catalog import Catalog
 
 
 def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:

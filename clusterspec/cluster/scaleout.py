@@ -127,7 +127,8 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
     topology = said.topology or "unknown"
     planes = max(1, ledger.either(said.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
     switch = asked.parts.lookup.switch(said.switch, (*PATH, "switch")) if said.switch else None
-    flow = said.flow_control
+    platform = asked.parts.platform
+    pfc, ecn = (said.flow_control.pfc, said.flow_control.ecn) if said.flow_control else (None, None)
     return ScaleOut(
         technology=technology,
         nics_per_node=nics,
@@ -149,8 +150,8 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
         gpudirect_rdma=_gpudirect(said, technology, ledger),
         sharing=ledger.either(said.sharing, f"{KEY}.sharing", "exclusive", "no other job is said to share the fabric"),
         load_balancing=said.load_balancing,
-        pfc=flow.pfc if flow else None,
-        ecn=flow.ecn if flow else None,
+        pfc=platform.pfc if pfc is None and platform else pfc,
+        ecn=platform.ecn if ecn is None and platform else ecn,
         placement=said.placement,
     )
 

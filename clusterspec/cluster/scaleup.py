@@ -47,6 +47,7 @@ def settle_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     said = parts.said.scale_up or ScaleUpSpec()
     asked = _Asked(parts, said, _interconnect(parts, said), parts.lookup.bus(pcie) if pcie else None)
     domain = _domain(asked)
+    shape = _shape(asked, domain)
     bandwidth = _bandwidth(asked)
     if bandwidth is None:
         path, why = ("cluster", "scale_up", "bandwidth"), f"the catalog has no figure for {parts.accelerator.id}"
@@ -58,8 +59,8 @@ def settle_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
         bandwidth=bandwidth,
         peer_bandwidth=_peer_bandwidth(asked, bandwidth, domain),
         interconnect=asked.interconnect,
-        shape=_shape(asked, domain),
-        axis_bandwidth=_axes(said),
+        shape=shape,
+        axis_bandwidth=_axes(asked, shape),
         oversubscription=_ratio(said.oversubscription),
         in_network_reduction=_in_network_reduction(asked, domain),
     )
@@ -86,8 +87,9 @@ def _domain(asked: _Asked) -> int:
         return max(1, prod(said.shape))
     if asked.topology == PCIE:
         return 1
-    sold = asked.parts.platform.domain if asked.parts.platform else None
-    largest = sold or max(asked.parts.accelerator.domains, default=1)
+    sold = asked.parts.accelerator.domains or (1,)
+    usual = max(sold) if asked.topology == "torus" else sold[0]
+    largest = (asked.parts.platform.domain if asked.parts.platform else None) or usual
     reach = asked.parts.per_node if _stays_in_node(asked, largest) else asked.parts.accelerators
     return max(1, min(largest, reach))
 
@@ -140,9 +142,11 @@ def _shape(asked: _Asked, domain: int) -> tuple[int, ...]:
         return ()
     if asked.said.shape:
         return asked.said.shape
-    if asked.parts.platform is not None and asked.parts.platform.shape and prod(asked.parts.platform.shape) == domain:
-        return asked.parts.platform.shape
-    links = asked.interconnect.links if asked.interconnect else None
+    accelerator, platform = asked.parts.accelerator, asked.parts.platform
+    for shape in (platform.shape if platform else (), accelerator.shape):
+        if shape and prod(shape) == domain:
+            return shape
+    links = accelerator.links or (asked.interconnect.links if asked.interconnect else None)
     if not links or domain > LARGEST_SHAPED:
         return ()
     why = f"{domain} accelerators with {links} links each, as even as possible"
@@ -161,11 +165,14 @@ def even_shape(count: int, sides: int) -> tuple[int, ...]:
     return min((tuple(sorted((side, *even_shape(count // side, sides - 1)))) for side in cuts), key=sum)
 
 
-def _axes(said: ScaleUpSpec) -> tuple[Bandwidth, ...]:
-    axes = said.axis_bandwidth or ()
-    if any(axis.direction is None for axis in axes):
-        return ()
-    return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(axes))
+def _axes(asked: _Asked, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
+    """One link, one way, along each axis of a torus; empty where the axes do not differ or are not known."""
+    written = asked.said.axis_bandwidth or ()
+    if written and all(axis.direction is not None for axis in written):
+        return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(written))
+    entry = asked.interconnect
+    supplied = asked.parts.accelerator.axis_bandwidth or (entry.axis_bandwidth if entry else ())
+    return supplied if len(supplied) == len(shape) else ()
 
 
 def _ratio(said: Quantity | None) -> float:

@@ -1,0 +1,198 @@
+"""Process groups: exactly which ranks communicate along an axis, and where they lie in the machine.
+
+Groups follow from the order and the degrees of a layout; nodes, domains and pods are blocks of
+consecutive ranks. Both are regular, so one representative answers for all of a kind, and the cost
+does not grow with the cluster (`clusterspec.cluster.lattice`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import islice
+from math import gcd, lcm
+
+from clusterspec.cluster.lattice import Runs, alignments, alike, members, merged, reach, size, spread
+from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.sharing import groups_sharing_a_node
+
+SHOWN = 16
+"""Ranks of a straddling group that are listed."""
+MOST_COUNTED = 100_000
+"""Ranks of one group whose packages are counted one by one, where a package holds several ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the groups of one axis lie.
+
+    ``ranks`` is the size of a group, ``groups`` how many there are, ``straddling`` how many of them
+    have members in two or more domains, ``first_straddling`` the ranks of the first such group (at
+    most 16). ``domains`` … ``ranks_per_node`` describe the worst group: of those in the most domains
+    one in the most nodes, the first of them; ``ranks_per_domain`` and ``ranks_per_node`` are its
+    members in its fullest domain and node, ``accelerators`` the most packages it has in one domain.
+    ``stride`` is the distance between neighbours, in ranks. ``groups_per_node`` says how many groups
+    of this axis have members on one node and also beyond it, and so share its NICs at the same time:
+    0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch
+    levels that some group crosses; ``rail_aligned`` whether all members have the same local rank.
+    """
+
+    axis: str
+    ranks: int
+    groups: int
+    straddling: int
+    first_straddling: tuple[int, ...]
+    domains: int
+    ranks_per_domain: int
+    nodes: int
+    ranks_per_node: int
+    accelerators: int
+    stride: int
+    groups_per_node: int
+    levels: tuple[int, ...]
+    rail_aligned: bool
+
+
+AXES: dict[str, frozenset[str]] = {
+    "tp": frozenset({"tp"}),
+    "cp": frozenset({"cp_shard", "cp_replicate"}),
+    "dp": frozenset({"dp_shard", "dp_replicate"}),
+    "dp_cp": frozenset({"cp_shard", "cp_replicate", "dp_shard", "dp_replicate"}),
+    "shard": frozenset({"cp_shard", "dp_shard"}),
+    "replicate": frozenset({"cp_replicate", "dp_replicate"}),
+    "pp": frozenset({"pp"}),
+    "ep": frozenset({"ep"}),
+    "expert_tp": frozenset({"expert_tp"}),
+    "expert_dp": frozenset({"expert_dp"}),
+}
+"""The digits of a rank that vary inside a group of each axis."""
+EXPERT_AXES = frozenset({"ep", "expert_tp", "expert_dp"})
+
+
+def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
+    """Where the groups of an axis lie: tp, cp, dp, pp, ep, expert_tp, expert_dp, dp_cp (over which
+    gradients are reduced), shard (over which state is sharded) or replicate (between the shard groups
+    of hsdp).
+
+    Dense groups follow the order without ep; expert groups the order without cp, tp being expert_tp
+    and dp what is left. A shard group is the fastest ranks of cp and then of dp. With
+    ``nodes_per_domain`` the ranks fill the used nodes of one domain before the next.
+    """
+    digits = _expert_digits(layout) if axis in EXPERT_AXES else _dense_digits(layout)
+    inside, outside, stride = [], [], 1
+    for name, count in digits:
+        (inside if name in AXES[axis] else outside).append((count, stride))
+        stride *= count
+    return _placement(axis, merged(tuple(inside)), merged(tuple(outside)), _Blocks.of(cluster, layout.nodes_per_domain))
+
+
+def contiguous(cluster: Cluster, ranks: int) -> Placement:
+    """Where one group of the first ``ranks`` ranks lies; nobody shares its NICs."""
+    return _placement("all", merged(((ranks, 1),)), (), _Blocks.of(cluster, None))
+
+
+def _dense_digits(layout: Layout) -> list[tuple[str, int]]:
+    """The digits of a rank from the fastest, cp and dp split where shard groups end."""
+    of_cp = gcd(layout.shard_group, layout.cp)
+    of_dp = gcd(layout.shard_group // of_cp, layout.dp)
+    sizes = {
+        "tp": layout.tp,
+        "cp_shard": of_cp,
+        "cp_replicate": layout.cp // of_cp,
+        "dp_shard": of_dp,
+        "dp_replicate": layout.dp // of_dp,
+        "pp": layout.pp,
+    }
+    parts = {"cp": ("cp_shard", "cp_replicate"), "dp": ("dp_shard", "dp_replicate")}
+    names = (name for axis in layout.order if axis != "ep" for name in parts.get(axis, (axis,)))
+    return [(name, sizes[name]) for name in names]
+
+
+def _expert_digits(layout: Layout) -> list[tuple[str, int]]:
+    sizes = {"expert_tp": layout.expert_tp, "ep": layout.ep, "expert_dp": layout.expert_dp, "pp": layout.pp}
+    names = {"tp": "expert_tp", "ep": "ep", "dp": "expert_dp", "dp_shard": "expert_dp", "pp": "pp"}
+    return [(names[axis], sizes[names[axis]]) for axis in layout.order if axis in names]
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """The sizes, in ranks, of what ranks fill one after the other."""
+
+    package: int
+    node: int
+    domain: int
+    levels: tuple[int, ...]
+
+    @classmethod
+    def of(cls, cluster: Cluster, nodes_per_domain: int | None) -> _Blocks:
+        node = cluster.ranks_per_node
+        domain = nodes_per_domain * node if nodes_per_domain else cluster.ranks_per_domain
+        there = nodes_of_domain(cluster)
+        used = nodes_per_domain or there
+        levels = ((level.nodes or 1) * used // there for level in fabric_levels(cluster))
+        return cls(cluster.ranks_per_accelerator, node, domain, tuple(max(1, nodes) * node for nodes in levels))
+
+
+def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placement:
+    """``group`` are the offsets of one group's members, ``others`` the first ranks of all groups."""
+    straddling, first = _straddling(group, others, blocks.domain)
+    worst = _worst(group, others, blocks)
+    in_domains, in_nodes = spread(worst, group, blocks.domain), spread(worst, group, blocks.node)
+    return Placement(
+        axis=axis,
+        ranks=size(group),
+        groups=size(others),
+        straddling=straddling,
+        first_straddling=() if first is None else tuple(islice(members(first, group), SHOWN)),
+        domains=in_domains.blocks,
+        ranks_per_domain=in_domains.fullest,
+        nodes=in_nodes.blocks,
+        ranks_per_node=in_nodes.fullest,
+        accelerators=_packages(worst, group, blocks, in_domains.fullest),
+        stride=group[0][1] if group else 1,
+        groups_per_node=groups_sharing_a_node(group, others, blocks.node),
+        levels=tuple(i for i, level in enumerate(blocks.levels) if _straddling(group, others, level)[0]),
+        rail_aligned=all(stride % blocks.node == 0 for _, stride in group),
+    )
+
+
+def _straddling(group: Runs, others: Runs, block: int) -> tuple[int, int | None]:
+    """How many groups lie in two or more blocks, and the first rank of the first of them.
+
+    A group lies in one block exactly if its first and its last member do.
+    """
+    span, groups = reach(group), size(others)
+    if span == 0 or span + reach(others) < block:
+        return 0, None
+    if span >= block:
+        return groups, 0
+    if alike(group, others, block):
+        return (groups, 0) if _blocks(0, group, block) > 1 else (0, None)
+    crossing = [found for rest, found in alignments(others, block).items() if rest + span >= block]
+    return sum(many for _, many in crossing), min((first for first, _ in crossing), default=None)
+
+
+def _worst(group: Runs, others: Runs, blocks: _Blocks) -> int:
+    """The first rank of a group in the most domains, and of those in the most nodes."""
+    uneven = [block for block in (blocks.node, blocks.domain) if not alike(group, others, block)]
+    if not uneven:
+        return 0
+    common = lcm(*uneven)
+    bases = sorted(first for first, _ in alignments(others, common).values())
+    return max(bases, key=lambda base: (_blocks(base, group, blocks.domain), _blocks(base, group, blocks.node)))
+
+
+def _blocks(base: int, group: Runs, block: int) -> int:
+    return spread(base, group, block).blocks
+
+
+def _packages(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
+    """The most packages that one group has in one domain; ``ranks`` are its members in the fullest one."""
+    if blocks.package == 1 or not group or group[0][1] >= blocks.package:
+        return ranks
+    packages: defaultdict[int, set[int]] = defaultdict(set)
+    for rank in islice(members(base, group), MOST_COUNTED):
+        packages[rank // blocks.domain].add(rank // blocks.package)
+    return max(map(len, packages.values()))

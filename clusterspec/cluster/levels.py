@@ -1,0 +1,58 @@
+"""The switch levels of the fabric, as a group of ranks crosses them."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Cluster, Level, ScaleOut
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+
+
+def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
+    """The levels of the scale-out fabric from the leaf upward, each with the nodes under one block of it.
+
+    As written in `levels`; else the pod, where the spec says that the oversubscription lies above it;
+    else one level for each ratio, the leaf holding as many nodes as its ports allow. A level whose
+    nodes are not known is taken to be crossed by whatever crosses the level below it.
+    """
+    fabric = cluster.scale_out
+    if fabric is None:
+        return ()
+    if fabric.levels:
+        return _bounded(fabric.levels)
+    if fabric.pod_nodes:
+        ratio = 1.0
+        for each in fabric.oversubscription:
+            ratio *= each
+        return (Level("pod", fabric.pod_nodes, ratio),)
+    names = ("leaf", "spine", "core")
+    named = (Level(names[min(index, 2)], None, ratio) for index, ratio in enumerate(fabric.oversubscription))
+    leaf, *above = named
+    return _bounded((Level(leaf.name, _nodes_of_leaf(fabric), leaf.oversubscription), *above))
+
+
+def down_ports(ports: int, oversubscription: float) -> int:
+    """Whole ports of a leaf that face the nodes, at a ratio of down to up.
+
+    >>> down_ports(64, 1.0), down_ports(64, 3.0), down_ports(64, 2.0)
+    (32, 48, 42)
+    """
+    return int(ports * oversubscription / (1 + oversubscription) + 1e-9)
+
+
+def _nodes_of_leaf(fabric: ScaleOut) -> int:
+    """Nodes that share a leaf; 1 where the ports of a switch are not known, so that every node crosses it."""
+    if not fabric.switch_ports:
+        return 1
+    rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
+    per_leaf = max(1, -(-fabric.nics_per_node // rails))
+    return max(1, down_ports(fabric.switch_ports, fabric.oversubscription[0]) // per_leaf)
+
+
+def _bounded(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    bounded: list[Level] = []
+    for level in levels:
+        below = bounded[-1].nodes if bounded else 1
+        nodes = level.nodes or below
+        bounded.append(
+            Level(level.name, nodes, level.oversubscription, level.switch_ports, level.uplink_bandwidth, level.count)
+        )
+    return tuple(bounded)

@@ -1,0 +1,74 @@
+"""How many groups of one axis share a node, and so its NICs, at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+
+from clusterspec.cluster.lattice import Runs, alike, reach, size, spread
+
+MOST_NODES = 2_000
+"""Nodes looked at one by one, where a group of several runs meets nodes that its pattern does not fit."""
+
+
+def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
+    """The most groups that have members on one node and also beyond it; 0 where no group leaves its node.
+
+    ``group`` are the offsets of a group's members, ``others`` the first ranks of all groups; together
+    they count off all ranks. ``node`` is the ranks of a node.
+    """
+    total = size(group) * size(others)
+    if not group or total <= node:
+        return 0
+    if alike(group, others, node):
+        on_node = spread(0, group, node)
+        return node // on_node.fullest if on_node.blocks > 1 else 0
+    if len(group) == 1:
+        count, stride = group[0]
+        starts = _starts(count * stride, node, total)
+        return max(_sharing(start, min(node, total - first), count * stride, stride) for first, start in starts)
+    return max(_counted(first, group, others, node) for first in range(0, min(total, MOST_NODES * node), node))
+
+
+def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
+    """Nodes worth looking at, as (first rank, its remainder by ``turn``): the first, the last, and one for
+    each way in which a node may lie across a multiple of ``turn``, where there is such a node.
+    """
+    nodes = -(-total // node)
+    step = gcd(turn, node)
+    yield 0, 0
+    yield (nodes - 1) * node, (nodes - 1) * node % turn
+    inverse = pow(node // step, -1, turn // step)
+    for rest in range(max(0, (turn - node) // step * step), turn, step):
+        index = rest // step * inverse % (turn // step)
+        if index < nodes:
+            yield index * node, rest
+
+
+def _sharing(start: int, length: int, turn: int, stride: int) -> int:
+    """Groups on a node of ``length`` ranks that leave it. One turn of ``stride × count`` ranks holds ``stride``
+    groups; a node holds the end of one turn, whole turns (whose groups do not leave it) and the start of another.
+    """
+    head = min(length, turn - start)
+    return _cut(head, turn, stride) + _cut((length - head) % turn, turn, stride)
+
+
+def _cut(inside: int, turn: int, stride: int) -> int:
+    """Groups of one turn with members on both sides, where ``inside`` of its ranks lie on one side.
+
+    Each group is on at least one side, so those on both are the excess of the two sides' groups over all.
+    """
+    return min(inside, stride) + min(turn - inside, stride) - stride
+
+
+def _counted(first: int, group: Runs, others: Runs, node: int) -> int:
+    """The same for one node of any group, by looking at each of its ranks."""
+    digits = sorted(
+        [(stride, count, False) for count, stride in group] + [(stride, count, True) for count, stride in others]
+    )
+    total = size(group) * size(others)
+    bases = set()
+    for rank in range(first, min(first + node, total)):
+        bases.add(sum(rank // stride % count * stride for stride, count, other in digits if other))
+    last = min(first + node, total)
+    return sum(base < first or base + reach(group) >= last for base in bases)
