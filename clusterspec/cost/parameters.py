@@ -8,6 +8,7 @@ layers as expert layers: then they alternate, as in Llama 4 Maverick.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
@@ -132,7 +133,10 @@ def expert_layers(model: Model) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Layers that one rank runs without a break: one virtual stage. ``first`` and ``last`` of the model."""
+    """Layers that one rank runs without a break: one virtual stage.
+
+    ``first`` where it holds the embedding, ``last`` where it holds the head.
+    """
 
     dense_layers: int
     moe_layers: int
@@ -144,24 +148,27 @@ class Chunk:
         return self.dense_layers + self.moe_layers
 
 
-def chunks(model: Model, layout: Layout, stage: int) -> tuple[Chunk, ...]:
-    """The chunks that a rank of pipeline stage ``stage`` (from 0) holds, in model order.
+def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
+    """For each pipeline stage the chunks that its rank holds, in model order.
 
     One each, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also the
-    chunk of the mirrored stage.
+    chunk of the mirrored stage. Empty where the layout says no layers of stages.
     """
-    held = layout.stage_layers
-    owned = [index for index in range(len(held)) if index % layout.pp == stage]
-    mirror = layout.pp - 1 - stage
-    if layout.schedule == "dualpipe" and mirror != stage:
-        owned += [index for index in range(len(held)) if index % layout.pp == mirror]
-    pattern = expert_layers(model)
-    starts = [sum(held[:index]) for index in range(len(held))]
-    return tuple(_chunk(pattern[starts[i] : starts[i] + held[i]], i == 0, i == len(held) - 1) for i in sorted(owned))
+    held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
+    for index, chunk in enumerate(_chunks(model, layout.stage_layers)):
+        held[index % layout.pp].append(chunk)
+    if layout.schedule == "dualpipe":
+        held = [here + there for here, there in zip(held, reversed(held), strict=True)]
+    return tuple(tuple(chunks) for chunks in held)
 
 
-def _chunk(kinds: tuple[bool, ...], first: bool, last: bool) -> Chunk:
-    return Chunk(len(kinds) - sum(kinds), sum(kinds), first, last)
+def _chunks(model: Model, layers: tuple[int, ...]) -> list[Chunk]:
+    before = [0, *accumulate(int(has) for has in expert_layers(model))]
+    ends = [min(end, model.layers) for end in accumulate(layers)]
+    starts = [0, *ends[:-1]]
+    counts = [(end - start, before[end] - before[start]) for start, end in zip(starts, ends, strict=True)]
+    final = len(counts) - 1
+    return [Chunk(every - moe, moe, i == 0, i == final) for i, (every, moe) in enumerate(counts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +178,8 @@ class Share:
     ``dense``: attention and feed-forward matrices over tensor parallelism; ``replicated``:
     norms, routers and latent compression, which every tensor-parallel rank holds;
     ``expert``: over expert and expert-tensor parallelism; ``embedding`` and ``head`` over
-    tensor parallelism. ``unit`` the largest layer, ``units`` how many layers.
+    tensor parallelism. ``unit`` the largest layer, ``units`` how many layers; ``shapes`` one
+    matrix of every shape, the head among them.
     """
 
     dense: float
@@ -181,6 +189,7 @@ class Share:
     head: float
     unit: float
     units: int
+    shapes: float
 
     @property
     def not_expert(self) -> float:
@@ -192,9 +201,9 @@ class Share:
         return self.not_expert + self.expert
 
 
-def share(model: Model, layout: Layout, stage: int) -> Share:
-    """What a rank of pipeline stage ``stage`` (from 0) holds."""
-    whole, held = count(model), chunks(model, layout, stage)
+def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
+    """What a rank holds that runs the chunks ``held``, one of `stages`."""
+    whole = count(model)
     dense, moe = sum(chunk.dense_layers for chunk in held), sum(chunk.moe_layers for chunk in held)
     attention = _attention_of_rank(model, whole, layout.tp)
     always = whole.latent_down + whole.norms
@@ -204,14 +213,18 @@ def share(model: Model, layout: Layout, stage: int) -> Share:
     first, last = any(chunk.first for chunk in held), any(chunk.last for chunk in held)
     table = (whole.embedding + whole.positions) / layout.tp
     copied = last and not first and whole.head == 0.0
+    head = (whole.embedding if copied else whole.head) / layout.tp if last else 0.0
+    ffn = (whole.dense_ffn if dense else 0.0) + (whole.shared if moe else 0.0)
+    one_expert = whole.expert / layout.expert_tp if moe else 0.0
     return Share(
         dense=(dense + moe) * attention + (dense * whole.dense_ffn + moe * whole.shared) / layout.tp,
         replicated=(dense + moe) * always + moe * whole.router + (whole.final_norm if last else 0),
         expert=moe * expert,
         embedding=table if first else 0.0,
-        head=(whole.embedding if copied else whole.head) / layout.tp if last else 0.0,
+        head=head,
         unit=max(dense_unit if dense else 0.0, moe_unit if moe else 0.0),
         units=dense + moe,
+        shapes=attention + ffn / layout.tp + one_expert + head,
     )
 
 

@@ -1,4 +1,4 @@
-"""How many floating-point operations a transformer takes, counted as matrix products.
+"""The FLOPs of a model by the field's convention: what MFU divides by the peak.
 
 A product of (m × k) by (k × n) counts 2·m·k·n. The backward pass of a product takes two of the
 same size (for the input's gradient and for the weights'), so forward and backward count three.
@@ -6,46 +6,7 @@ same size (for the input's gradient and for the weights'), so forward and backwa
 
 from __future__ import annotations
 
-from typing import Any
-
-Number = Any
-"""A float, or an array of floats."""
-
-
-def product_flops(tokens: Number, weights: Number) -> Number:
-    """Forward FLOPs of tokens through a matrix: ``F = 2·t·P``, with P its number of weights.
-
-    Source: Kaplan et al., *Scaling Laws*, 2020 (arXiv 2001.08361), section 2.1.
-
-    >>> product_flops(1, 8.03e9)
-    16060000000.0
-    """
-    return 2 * tokens * weights
-
-
-def scores_flops(tokens: Number, keys: Number, heads: Number, head_dim: Number) -> Number:
-    """Forward FLOPs of queries times keys: ``F = 2·t·s·a·d``.
-
-    ``keys`` is the number of keys that each query is multiplied with: the sequence length where
-    nothing is skipped, half of it where a causal kernel skips what the mask hides.
-
-    Source: Korthikanti et al., 2022 (arXiv 2205.05198), appendix A.
-
-    >>> scores_flops(1, 8192, 32, 128)
-    67108864
-    """
-    return 2 * tokens * keys * heads * head_dim
-
-
-def values_flops(tokens: Number, keys: Number, heads: Number, head_dim: Number) -> Number:
-    """Forward FLOPs of probabilities times values: ``F = 2·t·s·a·d``, d being the values' width.
-
-    Source: Korthikanti et al., 2022 (arXiv 2205.05198), appendix A.
-
-    >>> values_flops(1, 8192, 32, 128)
-    67108864
-    """
-    return 2 * tokens * keys * heads * head_dim
+from clusterspec.cost.formulas.elementwise import Number
 
 
 def unmasked_attention_flops(layers: Number, heads: Number, qk_dim: Number, v_dim: Number, sequence: Number) -> Number:
@@ -76,17 +37,3 @@ def model_flops_per_token(weights: Number, attention: Number) -> Number:
     45000000000.0
     """
     return 6 * weights + attention
-
-
-def recomputed_flops(forward: Number, share: Number) -> Number:
-    """FLOPs added by activation recomputation: a share of the forward pass done again, ``F·r``.
-
-    r is 1 for full recomputation; in selective recomputation it is what the recomputed
-    operations are of the forward pass.
-
-    Source: Korthikanti et al., 2022 (arXiv 2205.05198), section 5.
-
-    >>> recomputed_flops(2e12, 1)
-    2000000000000.0
-    """
-    return forward * share

@@ -6,10 +6,7 @@ thousand of the weights of any published model.
 
 from __future__ import annotations
 
-from typing import Any
-
-Number = Any
-"""A float, or an array of floats."""
+from clusterspec.cost.formulas.elementwise import Number, larger
 
 
 def attention_weights(hidden: Number, heads: Number, kv_heads: Number, head_dim: Number) -> Number:
@@ -88,5 +85,4 @@ def share_of_heads(kv_heads: Number, ranks: Number) -> Number:
     >>> share_of_heads(8, 4), share_of_heads(8, 16)
     (2.0, 1.0)
     """
-    whole = kv_heads / ranks
-    return (whole + 1 + abs(whole - 1)) / 2
+    return larger(kv_heads / ranks, 1)

@@ -1,0 +1,173 @@
+"""Bytes that a layer stores for its backward pass, on one rank.
+
+All functions take floats or arrays. ``tokens`` are those of one micro-batch on the rank (after
+context parallelism), ``ranks`` how many cut the tensor, widths are in elements, ``width`` and
+``kept`` bytes for one number: of activations, and of what matrix products keep as their input
+(the same, or one byte where products run in fp8).
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number, smaller
+
+SCORES = 5
+"""Bytes for each score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""
+
+
+def residual_bytes(tokens: Number, hidden: Number, ranks: Number, *, width: Number = 2, kept: Number = 2) -> Number:
+    """A normalization's input and its output, which products take in: B = t h (w + k) / r.
+
+    A layer has two of them. r is the tensor-parallel degree under sequence parallelism, else 1.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
+
+    >>> residual_bytes(2048, 12288, 1) == 4 * 2048 * 12288
+    True
+    """
+    return tokens * hidden * (width + kept) / ranks
+
+
+def attention_bytes(tokens: Number, queries: Number, keys: Number, ranks: Number, *, width: Number = 2) -> Number:
+    """Queries, keys, values and the output of attention: B = w t (2 q + 2 k) / r.
+
+    ``queries`` is heads times head dimension, ``keys`` key-value heads times head dimension.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 4.1, with GQA's narrower keys.
+
+    >>> attention_bytes(2048, 12288, 12288, 1) == 8 * 2048 * 12288
+    True
+    """
+    return width * tokens * (2 * queries + 2 * keys) / ranks
+
+
+def softmax_bytes(tokens: Number, heads: Number, ranks: Number) -> Number:
+    """The log-sum-exp that flash attention keeps of each row in fp32: B = 4 t a / r.
+
+    Source: Dao et al., "FlashAttention", arXiv 2205.14135, algorithm 1.
+
+    >>> softmax_bytes(2048, 96, 8)
+    98304.0
+    """
+    return 4 * tokens * heads / ranks
+
+
+def scores_bytes(tokens: Number, keys: Number, heads: Number, ranks: Number) -> Number:
+    """What plain attention stores of its score matrices: B = 5 a t s / r.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
+
+    >>> scores_bytes(2048, 2048, 96, 1) == 5 * 96 * 2048**2
+    True
+    """
+    return SCORES * tokens * keys * heads / ranks
+
+
+def latent_bytes(
+    tokens: Number, ranks: tuple[Number, Number], rope: Number, cut: Number, *, width: Number = 2
+) -> Number:
+    """The compressed queries and keys of latent attention, before and after their norms: B = 2 w t (q + c) + w t r.
+
+    ``ranks`` are the query and key-value ranks; ``cut`` the tensor-parallel degree under
+    sequence parallelism, else 1.
+
+    Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
+
+    >>> latent_bytes(1, (1536, 512), 64, 1)
+    8320.0
+    """
+    return width * tokens * (2 * (ranks[0] + ranks[1]) + rope) / cut
+
+
+def latent_heads_bytes(
+    tokens: Number, heads: Number, head_dim: Number, rope: Number, ranks: Number, *, width: Number = 2
+) -> Number:
+    """What latent attention expands to heads: B = w t a (2 (d + r) + 2 d) / t_p.
+
+    Queries and keys with their rotary part, and the expanded keys and values they come from.
+
+    Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
+
+    >>> latent_heads_bytes(1, 128, 128, 64, 1)
+    163840.0
+    """
+    return width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks
+
+
+def ffn_bytes(
+    tokens: Number, ffn: Number, matrices: Number, ranks: Number, *, width: Number = 2, kept: Number = 2
+) -> Number:
+    """What the first products of a feed-forward network yield and its last one takes in: B = t f (w (n − 1) + k) / r.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 4.1 (two matrices); SwiGLU has three.
+
+    >>> ffn_bytes(2048, 4 * 12288, 2, 1) == 16 * 2048 * 12288
+    True
+    """
+    return tokens * ffn * (width * (matrices - 1) + kept) / ranks
+
+
+def routed_tokens(tokens: Number, chosen: Number, ranks: Number, expert_ranks: Number) -> Number:
+    """Tokens that the experts of one rank take in when the routing is balanced: n = t k e / r.
+
+    ``chosen`` experts a token, over ``ranks`` that hold different tokens; the ``expert_ranks``
+    that cut one expert gather each other's.
+
+    Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2, at capacity factor 1.
+
+    >>> routed_tokens(4096, 8, 1, 1)
+    32768.0
+    """
+    return tokens * chosen * expert_ranks / ranks
+
+
+def logits_bytes(tokens: Number, vocab: Number, ranks: Number, width: Number) -> Number:
+    """The output head's logits with what the loss makes of them: B = w t V / r.
+
+    ``width`` counts every copy that is there at once: 16-bit logits, fp32 logits, probabilities
+    and gradients.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 4.3.
+
+    >>> logits_bytes(2048, 51200, 8, 6)
+    78643200.0
+    """
+    return width * tokens * vocab / ranks
+
+
+def in_flight(stages: Number, stage: Number, micro_batches: Number) -> Number:
+    """Micro-batches of which a stage of 1F1B holds activations: n = min(p − i, m), i from 0.
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
+
+    >>> in_flight(8, 0, 64), in_flight(8, 7, 64), in_flight(8, 0, 4)
+    (8.0, 1.0, 4.0)
+    """
+    return smaller(stages - stage, micro_batches)
+
+
+def in_flight_interleaved(stages: Number, stage: Number, virtual_stages: Number, micro_batches: Number) -> Number:
+    """Passes through one chunk whose activations a stage holds when it interleaves v chunks.
+
+    ``n = min(2 (p − i − 1) + (v − 1) p + 1, m v)``; on the first stage this is 1F1B's memory
+    times 1 + (p − 1) / (p v).
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
+
+    >>> in_flight_interleaved(4, 0, 5, 64), in_flight_interleaved(4, 3, 5, 64)
+    (23.0, 17.0)
+    """
+    return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)
+
+
+def cache_bytes(tokens: Number, layers: Number, width_of_token: Number, ranks: Number, *, width: Number = 2) -> Number:
+    """The key-value cache of serving: B = w t L c / r.
+
+    ``width_of_token`` elements that one layer keeps of a token: 2 · kv heads · head dimension,
+    or the compressed width of latent attention.
+
+    Source: Pope et al., "Efficiently scaling transformer inference", arXiv 2211.05102, section 3.3.
+
+    >>> cache_bytes(1, 80, 2 * 8 * 128, 1)
+    327680.0
+    """
+    return width * tokens * layers * width_of_token / ranks

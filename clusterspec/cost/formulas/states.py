@@ -1,0 +1,49 @@
+"""Bytes of what training keeps for each weight, and how sharding cuts them.
+
+All functions take floats or arrays; counts of weights are those of one rank before data-parallel
+sharding, precisions are bytes for one number.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number, positive
+
+
+def sharded(weights: Number, width: Number, ranks: Number) -> Number:
+    """Bytes of one state of ``weights`` numbers, of ``width`` bytes each, cut over ``ranks``: B = P w / n.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 5.
+
+    >>> sharded(7.5e9, 12, 64)
+    1406250000.0
+    """
+    return weights * width / ranks
+
+
+def adam_bytes(weights: Number, ranks: Number, weight: Number = 2, gradient: Number = 2, states: Number = 12) -> Number:
+    """Bytes of mixed-precision Adam with its states cut over ranks (ZeRO-1): B = P (w + g + K / n).
+
+    K is the master weight and two moments in fp32, 12 bytes. With fp32 gradients (g = 4) this is
+    the 6 + 12 / n of Megatron's distributed optimizer.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, figure 1.
+
+    >>> round(adam_bytes(7.5e9, 64) / 1e9, 1), adam_bytes(1, 1, gradient=4)
+    (31.4, 18.0)
+    """
+    return weights * (weight + gradient) + sharded(weights, states, ranks)
+
+
+def gathered_units(unit: Number, units: Number, rest: Number, width: Number = 2, at_once: Number = 2) -> Number:
+    """Bytes of the weights that fully sharded data parallelism has gathered: B = w (min(k, L) u + r).
+
+    u are the weights of one unit (a layer) and k how many are there at once: the one at work and
+    the one fetched ahead; r is what stays gathered, such as the tables at both ends.
+
+    Source: Zhao et al., "PyTorch FSDP", VLDB 2023, arXiv 2304.11277, section 3.
+
+    >>> gathered_units(1e9, 80, 0.5e9)
+    5000000000.0
+    """
+    here = at_once - positive(at_once - units)
+    return width * (here * unit + rest)

@@ -1,0 +1,102 @@
+"""Memory: bytes on the fullest accelerator, part by part."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Assumption, Cluster, Design
+from clusterspec.cost import parameters
+from clusterspec.cost.memory import other, serve, states, stored, sums
+from clusterspec.cost.memory.flight import flights
+from clusterspec.cost.memory.habits import ROUTING
+from clusterspec.cost.memory.job import Job
+from clusterspec.cost.memory.layer import Layers
+from clusterspec.cost.parameters import Chunk
+from clusterspec.cost.term import MemoryUse, Term
+
+__all__ = ["use"]
+
+Parts = dict[str, Term]
+SHORTLIST = 4
+"""Stages looked at for each reason that one may be the fullest."""
+
+
+def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
+    """Bytes on the fullest accelerator, all its ranks together, and the assumptions made.
+
+    The fullest rank is that of the pipeline stage whose sum is the largest; where an accelerator
+    has several ranks, each part counts that many times. None where the design lacks a cluster,
+    a workload or a layout.
+    """
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None:
+        return None, ()
+    job = Job.of(design, workload, layout)
+    held = parameters.stages(job.model, layout)
+    if not held:
+        return None, ()
+    serving = workload.kind == "serve"
+    candidates = [
+        _serving(job, held[stage]) if serving else _training(job, stage, held[stage]) for stage in _shortlist(job, held)
+    ]
+    fullest = max(candidates, key=lambda parts: sum(term.value for term in parts.values()))
+    return _on_accelerator(fullest, cluster), _assumptions(job, fullest)
+
+
+def _shortlist(job: Job, held: tuple[tuple[Chunk, ...], ...]) -> list[int]:
+    """Stages of which one is the fullest: both ends, those with most layers, and those with most in flight.
+
+    Of stages that hold the same, the earliest has most in flight.
+    """
+    first_of: dict[tuple[Chunk, ...], int] = {}
+    for stage, chunks in enumerate(held):
+        first_of.setdefault(chunks, stage)
+    stages = list(first_of.values())
+
+    def layers(stage: int) -> float:
+        return sum(chunk.layers for chunk in held[stage])
+
+    def flying(stage: int) -> float:
+        counts = flights(job.layout, stage, held[stage], job.micro_batches)
+        return stored.passes(held[stage], counts)[Layers.ALL]
+
+    most_layers = sorted(stages, key=layers, reverse=True)[:SHORTLIST]
+    most_flying = sorted(stages, key=flying, reverse=True)[:SHORTLIST]
+    return sorted({0, len(held) - 1, *most_layers, *most_flying})
+
+
+def _training(job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Parts:
+    share = parameters.share(job.model, job.layout, chunks)
+    parts = {
+        "weights": states.weights(job, share),
+        "gradients": states.gradients(job, share),
+        "optimizer": states.optimizer(job, share),
+        "activations": stored.activations(job, chunks, flights(job.layout, stage, chunks, job.micro_batches)),
+    }
+    allocated = sum(term.value for term in parts.values())
+    return {**parts, "other": other.other(job, share, allocated)}
+
+
+def _serving(job: Job, chunks: tuple[Chunk, ...]) -> Parts:
+    share = parameters.share(job.model, job.layout, chunks)
+    return {
+        "weights": serve.weights(job, share),
+        "gradients": sums.total("gradients", ()),
+        "optimizer": sums.total("optimizer", ()),
+        "activations": serve.cache(job, chunks),
+        "other": serve.beside(job, share),
+    }
+
+
+def _on_accelerator(parts: Parts, cluster: Cluster) -> MemoryUse:
+    ranks = cluster.ranks_per_accelerator
+    said = {name: sums.scaled(term, ranks, f"{ranks} ranks an accelerator") for name, term in parts.items()}
+    total = sums.total("memory", said.values())
+    return MemoryUse(total=total, **said, capacity=cluster.accelerator.memory)
+
+
+def _assumptions(job: Job, parts: Parts) -> tuple[Assumption, ...]:
+    spreads = list(other.spreads(job))
+    if any(term.name == "logits and loss" for term in parts["activations"].parts):
+        spreads.append(job.habits.loss)
+    if job.model.moe_layers:
+        spreads.append(ROUTING)
+    return tuple(spread.assumption for spread in spreads)

@@ -1,0 +1,170 @@
+"""What each training framework keeps in memory where the spec leaves it open.
+
+Read from the frameworks' own code and documentation, as each entry says. A constant here belongs
+to a family of software, never to a model, a machine or a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from clusterspec.cost.memory.spread import Spread
+
+
+class Selective(StrEnum):
+    """What selective recomputation keeps of a layer."""
+
+    CORE = "all but the attention core (and what latent attention expands to)"
+    MATMULS = "every second matrix product and attention's output"
+    PROJECTIONS = "queries, keys and values"
+    ALTERNATE = "every second layer"
+
+
+def _loss(low: float, value: float, high: float, why: str) -> Spread:
+    return Spread("memory.logits", "B", low, value, high, why)
+
+
+CONTEXT = Spread(
+    "memory.context",
+    "B",
+    0.4e9,
+    0.8e9,
+    1.6e9,
+    "driver context, kernels and library handles of one process, outside the framework's allocator",
+)
+COMMUNICATOR = Spread(
+    "memory.communicator",
+    "B",
+    0.1e9,
+    0.25e9,
+    0.6e9,
+    "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
+)
+FRAGMENTATION = Spread(
+    "memory.fragmentation",
+    "1",
+    0.0,
+    0.03,
+    0.09,
+    "reserved over allocated memory of Megatron-LM on B200 was 1.03 to 1.09 (SimuMax v1.2, 15 layouts), part of which"
+    " the allocator gives back when it is short",
+)
+ROUTING = Spread("memory.routing", "1", 1.0, 1.0, 1.5, "tokens spread evenly over the experts")
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How one family lays out memory.
+
+    ``sharded_master``: the weights themselves are the fp32 master, and 16-bit copies are gathered
+    unit by unit. ``own_gradients``: gradients stay in the compute precision where the spec does
+    not say otherwise, and the optimizer's share has a copy in fp32 (``gradient_copy`` bytes for
+    each weight of the share). ``accumulators``: bf16 gradients are summed in fp32 buffers beside
+    them. ``placeholders``: one layer's weight gradients lie empty in 16 bits, since fused kernels
+    add straight to the main gradients. ``quantized_inputs``: fp8 products keep their inputs in
+    fp8. ``hidden_cut``: tensor parallelism cuts the residual stream without sequence parallelism.
+    ``pipeline_copies``: hidden states kept for each micro-batch in flight beside the layers'.
+    ``outputs_kept``: copies of every micro-batch's logits on the last stage. ``buckets``:
+    numbers in the 16-bit buffers that gather gradients and weights.
+    """
+
+    name: str
+    loss: Spread
+    selective: Selective
+    sharded_master: bool = False
+    own_gradients: bool = False
+    gradient_copy: float = 0.0
+    accumulators: bool = False
+    placeholders: bool = False
+    quantized_inputs: bool = False
+    hidden_cut: bool = False
+    pipeline_copies: int = 0
+    outputs_kept: int = 0
+    buckets: float = 0.0
+    context: Spread = CONTEXT
+    fragmentation: Spread = FRAGMENTATION
+
+
+MEGATRON = Habits(
+    name="megatron-core",
+    loss=_loss(
+        2.0,
+        6.0,
+        8.0,
+        "bytes for each logit: 16 bits and fp32, the softmax in place (Megatron-LM,"
+        " core/tensor_parallel/cross_entropy.py); 2 where the loss is fused",
+    ),
+    selective=Selective.CORE,
+    placeholders=True,
+    quantized_inputs=True,
+)
+CUSTOM = replace(MEGATRON, name="custom", placeholders=False)
+DEEPSPEED = Habits(
+    name="deepspeed",
+    loss=_loss(6.0, 10.0, 14.0, "bytes for each logit: 16 bits, fp32, and a separate softmax in fp32"),
+    selective=Selective.CORE,
+    own_gradients=True,
+    gradient_copy=4.0,
+    buckets=1e9,
+)
+MEGATRON_DEEPSPEED = replace(
+    DEEPSPEED,
+    name="megatron-deepspeed",
+    accumulators=True,
+    pipeline_copies=2,
+)
+INTERNEVO = replace(DEEPSPEED, name="internevo", buckets=0.5e9)
+FSDP = Habits(
+    name="fsdp",
+    loss=_loss(
+        4.0, 8.0, 16.0, "bytes for each logit: 16 bits and fp32 with their gradients; less where the loss is fused"
+    ),
+    selective=Selective.ALTERNATE,
+    sharded_master=True,
+)
+TORCHTITAN = replace(
+    FSDP,
+    name="torchtitan",
+    selective=Selective.MATMULS,
+    loss=_loss(4.0, 6.0, 10.0, "bytes for each logit: 16 bits with gradient, fp32 inside a compiled loss (since 2025)"),
+)
+TORCHTITAN_2024 = replace(
+    TORCHTITAN,
+    outputs_kept=2,
+    loss=_loss(
+        10.0,
+        14.0,
+        16.0,
+        "bytes for each logit: the loss was not compiled until 2025 (torchtitan e8977b0): log-softmax, two gradients in"
+        " fp32 and one in 16 bits",
+    ),
+)
+MAXTEXT = replace(
+    FSDP,
+    name="maxtext",
+    loss=_loss(4.0, 8.0, 12.0, "bytes for each logit: fp32 with its gradient (MaxText, cast_logits_to_fp32)"),
+    selective=Selective.PROJECTIONS,
+    hidden_cut=True,
+    context=replace(CONTEXT, low=0.2e9, value=0.4e9, high=1.2e9, why="what XLA and the runtime reserve of a device"),
+)
+FAMILIES = {
+    "megatron-core": MEGATRON,
+    "nemo": MEGATRON,
+    "megatron-deepspeed": MEGATRON_DEEPSPEED,
+    "deepspeed": DEEPSPEED,
+    "internevo": INTERNEVO,
+    "torchtitan": TORCHTITAN,
+    "fsdp": FSDP,
+    "maxtext": MAXTEXT,
+    "neuronx-distributed": CUSTOM,
+    "custom": CUSTOM,
+}
+COMPILED_LOSS = 2025
+"""Year from which torchtitan compiles its loss and lets go of the outputs of a pipeline."""
+
+
+def of(framework: str, year: int) -> Habits:
+    """The habits of ``framework`` as it was in ``year``."""
+    found = FAMILIES.get(framework, CUSTOM)
+    return TORCHTITAN_2024 if found is TORCHTITAN and year < COMPILED_LOSS else found

@@ -1,0 +1,87 @@
+"""What all ranks of one training job share, as the numbers that memory follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cost.memory import habits
+from clusterspec.cost.memory.given import Given
+from clusterspec.cost.memory.habits import Habits
+
+BYTES = {"fp64": 8.0, "fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5, "none": 0.0}
+"""Bytes of one number. tf32 is how products round fp32, not how it is stored."""
+ACTIVATION = 2.0
+SCALED = {"fp8": 1 + 1 / 32, "fp4": 0.5 + 1 / 16}
+"""Bytes of one number with its block scale: MXFP8 one byte in 32, NVFP4 one in 16."""
+QUANTIZED = frozenset({"fp8", "fp4"})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One training job. Tokens are those of one micro-batch on one rank."""
+
+    model: Model
+    workload: Workload
+    layout: Layout
+    habits: Habits
+    given: Given
+    gradients_said: bool
+
+    @classmethod
+    def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
+        said = design.spec.workload
+        return cls(
+            model=workload.model,
+            workload=workload,
+            layout=layout,
+            habits=habits.of(layout.framework, layout.software_year),
+            given=Given(design),
+            gradients_said=said is not None and said.gradient_precision is not None,
+        )
+
+    @property
+    def tokens(self) -> float:
+        return self.layout.micro_batch * self.workload.sequence_length / self.layout.cp
+
+    @property
+    def micro_batches(self) -> int:
+        return self.layout.micro_batches or 1
+
+    @property
+    def matrices(self) -> int:
+        """Matrices of a feed-forward network."""
+        return 3 if self.model.gated_ffn else 2
+
+    @property
+    def residual_ranks(self) -> int:
+        """Ranks that cut the residual stream."""
+        return self.layout.tp if self.layout.sequence_parallel or self.habits.hidden_cut else 1
+
+    @property
+    def width(self) -> float:
+        """Bytes of one activation."""
+        return BYTES["fp32"] if self.workload.precision in {"fp32", "tf32"} else ACTIVATION
+
+    @property
+    def kept(self) -> float:
+        """Bytes of one number that a matrix product keeps as its input."""
+        precision = self.workload.precision
+        return SCALED[precision] if self.habits.quantized_inputs and precision in SCALED else self.width
+
+    @property
+    def gathers(self) -> bool:
+        """Whether weights are sharded, and gathered unit by unit."""
+        return self.layout.sharding in {"fsdp", "hsdp"}
+
+    @property
+    def shards(self) -> int:
+        """Ranks over which the sharded state of weights outside experts is cut."""
+        return self.layout.shard_group
+
+    @property
+    def expert_shards(self) -> float:
+        """The same for experts, which have fewer copies of them to shard over."""
+        replicas = self.layout.dp * self.layout.cp / self.layout.shard_group
+        return max(1.0, self.layout.expert_dp / replicas) if self.layout.sharding != "none" else 1.0
