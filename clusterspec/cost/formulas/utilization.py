@@ -1,0 +1,47 @@
+"""Work, time and peak: what share of a machine a computation uses. Floats or arrays.
+
+FLOPs are of the whole machine, peaks dense FLOP/s of one device, times in seconds.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number
+
+
+def compute_time(flops: Number, devices: Number, peak: Number, utilization: Number = 1.0) -> Number:
+    """Seconds of so much work at a share u of the peak: t = F / (n P u).
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 5.1 (solved for the time).
+
+    >>> compute_time(1e18, 8, 1e15, 0.5)
+    250.0
+    """
+    return flops / (devices * peak * utilization)
+
+
+def utilization(flops: Number, seconds: Number, devices: Number, peak: Number) -> Number:
+    """The share of the peak that the work was: u = F / (n t P).
+
+    With the FLOPs of the model this is MFU, with those that the hardware did, recomputation
+    among them, HFU.
+
+    Source: PaLM, 2022, arXiv 2204.02311, appendix B.
+
+    >>> utilization(1e18, 250.0, 8, 1e15)
+    0.5
+    """
+    return flops / (devices * seconds * peak)
+
+
+def recomputation_factor(recomputed: Number) -> Number:
+    """What the hardware does for each FLOP of the model, HFU over MFU: 1 + r / 3.
+
+    ``recomputed`` (r) is the share of the forward pass that is done again; the forward pass is a
+    third of the model's FLOPs.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 5 (full recomputation: 4/3).
+
+    >>> round(recomputation_factor(1), 4), recomputation_factor(0)
+    (1.3333, 1.0)
+    """
+    return 1 + recomputed / 3

@@ -1,0 +1,157 @@
+"""Numbers worked by hand are what the program's own formulas give."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterspec.catalog.entries import Model, Status
+from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.formulas import alpha_beta, bus, hierarchical, links, ring, states, torus, utilization
+from clusterspec.cost.formulas.flops import model_flops_per_token
+from clusterspec.cost.traffic import tensor
+from clusterspec.quantity import Quantity
+from clusterspec.units import read
+from clusterspec.units.registry import convert
+from clusterspec.units.table import TABLE
+
+EXAMPLES = tomllib.loads(Path(__file__).with_name("worked_examples.toml").read_text(encoding="utf-8"))["example"]
+CODES = {"128b/130b": links.PCIE_128B130B, "flit": links.PCIE_FLIT, "flit payload": links.PCIE_FLIT_PAYLOAD}
+KINDS = {
+    "size": "bytes",
+    "latency": "time",
+    "seconds": "time",
+    "transfers": "transfer_rate",
+    "peak": "peak",
+    "flops": "work",
+    "weights": "count",
+    "unit": "count",
+    "tokens": "count",
+}
+"""How an input is read, by its name; every other text is a bandwidth."""
+
+
+def settled(name: str, given: Any) -> Any:
+    """An input in SI: bandwidths per direction, peaks dense."""
+    if isinstance(given, list):
+        return [settled(name, one) for one in given]
+    if not isinstance(given, str) or name == "code":
+        return given
+    quantity: Quantity = read(given, KINDS.get(name, "bandwidth"))
+    return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
+
+
+def portion(tokens: float, hidden: int, layers: int = 1) -> Portion:
+    """One rank of a tensor-parallel group that holds every token (no sequence parallelism)."""
+    model = Model("example", "example", "", Status("shipping", "2025-01-01"), (), hidden=hidden, layers=layers)
+    return Portion(
+        model=model,
+        sequences=1,
+        length=int(tokens),
+        cp=1,
+        tp=8,
+        ep=1,
+        expert_tp=8,
+        tokens=tokens,
+        rows=tokens,
+        heads=8,
+        kv_heads=8,
+        precision="bf16",
+        kept="bf16",
+        flash=True,
+    )
+
+
+def tensor_parallel_calls(layers: int) -> float:
+    """All-reduces of a forward and a backward pass over so many dense layers."""
+    rank = portion(2048, 8192)
+    return layers * sum(flow.calls for flow in (*tensor.forward(rank, 2), *tensor.backward(rank, 2, 0.0)))
+
+
+def recomputed_work(weights: float, tokens: float, devices: int) -> float:
+    flops = model_flops_per_token(weights, 0) * tokens * utilization.recomputation_factor(1)
+    return flops / devices
+
+
+def communication_over_compute(seconds: float, weights: float, tokens: float, **machine: float) -> float:
+    return seconds / utilization.compute_time(model_flops_per_token(weights, 0) * tokens, **machine)
+
+
+def slot(transfers: float, lanes: int, code: str) -> float:
+    return links.slot_bandwidth(transfers, lanes, CODES[code])
+
+
+COMPOSED: dict[str, Callable[..., Any]] = {
+    # what units alone prove
+    "tier_ratio": lambda above, below: above / below,
+    "in_unit": lambda bandwidth: bandwidth,
+    "in_dense_unit": lambda peak: peak,
+    # formulas put together
+    "slot": slot,
+    "scale_up_over_slot": lambda scale_up, transfers, lanes: scale_up / slot(transfers, lanes, "128b/130b"),
+    "duplex_over_one_way_slot": lambda scale_up, **pcie: links.duplex(scale_up) / slot(**pcie, code="128b/130b"),
+    "accelerator_duplex": lambda **parts: links.duplex(links.accelerator_bandwidth(**parts)),
+    "torus_bandwidth": lambda axes: sum(torus.axis_bandwidth(axis, 1) for axis in axes),
+    "duplex_bisection": lambda **parts: links.duplex(links.bisection(**parts)),
+    "node_duplex": lambda **parts: links.duplex(links.node_bandwidth(**parts)),
+    # at one byte per second the seconds are the bytes
+    "gradient_traffic": lambda weights, width: ring.all_reduce_time_of_many(states.sharded(weights, width, 1), 1.0),
+    "two_tier_rate": lambda **parts: bus.algorithm_bandwidth(1e9, hierarchical.all_reduce_time(1e9, **parts)),
+    "time_ratio": lambda size, slower, faster: (
+        ring.all_reduce_time_of_many(size, slower) / ring.all_reduce_time_of_many(size, faster)
+    ),
+    "sharded_over_replicated": lambda **group: 3 * ring.gather_time(**group) / ring.all_reduce_time(**group),
+    "all_reduce_bus_bandwidth": lambda ranks, **timed: bus.bus_bandwidth(**timed, factor=bus.all_reduce_factor(ranks)),
+    "send_weights": lambda weights, width, bandwidth: alpha_beta.transfer(
+        0.0, states.sharded(weights, width, 1), bandwidth
+    ),
+    "tensor_parallel_calls": tensor_parallel_calls,
+    "activations": lambda batch, sequence, hidden: tensor.activations(portion(batch * sequence, hidden)),
+    "recomputed_work": recomputed_work,
+    "recomputed_time": lambda weights, tokens, devices, **machine: utilization.compute_time(
+        recomputed_work(weights, tokens, devices), devices=1, **machine
+    ),
+    "communication_over_compute": communication_over_compute,
+    # no formula at all
+    "product": lambda first, second: first * second,
+    "quotient": lambda first, second: first / second,
+}
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    if name in COMPOSED:
+        return COMPOSED[name]
+    module, function = name.split(".")
+    found: Callable[..., Any] = getattr(import_module(f"clusterspec.cost.formulas.{module}"), function)
+    return found
+
+
+def expected(example: dict[str, Any]) -> tuple[float, float]:
+    """The value in SI, and the absolute tolerance."""
+    scale = convert(1.0, example["unit"], TABLE[example["unit"]][0]) if "unit" in example else 1.0
+    return example["value"] * scale, example.get("within", 0.0) * scale
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
+def test_a_number_worked_by_hand_is_what_our_formula_gives(example: dict[str, Any]) -> None:
+    inputs = {name: settled(name, given) for name, given in example["inputs"].items()}
+    value, within = expected(example)
+    found = example.get("times", 1) * function_named(example["function"])(**inputs)
+    assert found == pytest.approx(value, rel=1e-9, abs=within)
+
+
+def test_every_example_stands_once() -> None:
+    assert [name for name, count in Counter(example["id"] for example in EXAMPLES).items() if count > 1] == []
+
+
+def test_what_is_mere_arithmetic_is_marked_and_rare() -> None:
+    literal = {example["id"] for example in EXAMPLES if example.get("literal")}
+    plain = {example["id"] for example in EXAMPLES if example["function"] in ("product", "quotient")}
+    assert literal == plain
+    assert len(literal) < len(EXAMPLES) / 10
