@@ -33,7 +33,8 @@ class Quantity:
 
     ``value`` is in ``unit`` (``B/s``, ``B``, ``FLOP/s``, ``W``, ``s``, ``1``), exactly as
     counted by the author: a duplex bandwidth is still both directions here. ``written`` is the
-    text, ``symbol`` the unit as written (``Gb/s``), ``bits`` whether that symbol counts bits.
+    text, ``symbol`` the unit that it means (``Gb/s``, also where ``Gbps`` was written), ``bits`` whether
+    that counts bits.
     """
 
     value: float

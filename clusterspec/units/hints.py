@@ -109,7 +109,9 @@ def _suggested(wanted: Kind, prefix: str) -> list[str]:
     """The usual units of a kind, with the prefix that the author began with."""
     if not prefix:
         return list(wanted.suggestions)
-    fitted = [_PREFIX.sub(prefix, unit, count=1) for unit in wanted.suggestions if _PREFIX.match(unit)]
+    same = [unit for unit in wanted.suggestions if _PREFIX.match(unit)]
+    binary = [prefix[0] + "i" if unit[1] == "i" else prefix for unit in same]
+    fitted = [_PREFIX.sub(own, unit, count=1) for own, unit in zip(binary, same, strict=True)]
     return list(dict.fromkeys(fitted)) or list(wanted.suggestions)
 
 
