@@ -58,23 +58,6 @@ def read(text: str | int | float, kind: str) -> Quantity:
     return quantity
 
 
-def settle(written: str, number: float, symbol: str, qualifier: Direction | Sparsity | None) -> Quantity:
-    """A number in a symbol of the table as a quantity in SI."""
-    unit, numerator, denominator = TABLE[symbol]
-    value = number * numerator / denominator
-    if math.isinf(value):
-        raise unreadable(written, "write a smaller number")
-    return Quantity(
-        value,
-        unit,
-        written,
-        symbol,
-        bits=symbol.rstrip("/s").endswith("b"),
-        direction=qualifier if isinstance(qualifier, Direction) else None,
-        sparsity=qualifier if isinstance(qualifier, Sparsity) else None,
-    )
-
-
 def divide(rest: str) -> tuple[str | None, str, str]:
     """What follows a number, as (symbol, its spelling, words after it); no symbol where none fits.
 
@@ -89,12 +72,6 @@ def divide(rest: str) -> tuple[str | None, str, str]:
             after = " ".join(words[length:])
             return symbol, spelling, f"{after}{mark}{tail}".strip(" ")
     return None, words[0] if words else "", " ".join(words[1:]) + mark + tail
-
-
-def qualifier_of(words: str) -> Direction | Sparsity | None:
-    """The direction or sparsity that the words after a unit say, if they say just that."""
-    inner = words[1:-1] if words.startswith("(") and words.endswith(")") else words.removeprefix(",")
-    return QUALIFIERS.get(" ".join(inner.lower().replace("-", " ").split()))
 
 
 def _before_mark(rest: str) -> tuple[str, str, str]:
@@ -120,9 +97,19 @@ def _plain(written: str, wanted: Kind) -> Quantity:
     if suffix not in (COUNTS if wanted.whole else ("",)):
         raise hints.not_a_number(written, number, rest, wanted)
     value = number * COUNTS[suffix]
-    if math.isinf(value) or (wanted.whole and value != math.floor(value)):
-        raise unreadable(written, "write a whole number")
+    if math.isinf(value):
+        raise unreadable(written, "write a smaller number")
+    if wanted.whole:
+        value = _whole(written, value)
     return Quantity(value, "1", written, suffix)
+
+
+def _whole(written: str, value: float) -> float:
+    """The whole number that a product such as 1.005 × 1000 misses by its last binary digit."""
+    nearest = float(round(value))
+    if not math.isclose(value, nearest, rel_tol=1e-15):
+        raise unreadable(written, "write a whole number")
+    return nearest
 
 
 def _with_unit(written: str, wanted: Kind) -> Quantity:
@@ -133,11 +120,34 @@ def _with_unit(written: str, wanted: Kind) -> Quantity:
         raise hints.no_such_unit(written, rest, spelling, wanted)
     if TABLE[symbol][0] != wanted.unit:
         raise hints.other_unit(written, rest, spelling, symbol, wanted)
-    qualifier = qualifier_of(words)
+    qualifier = _qualifier(words)
     if words and qualifier is None:
         raise hints.unknown_words(written, words, wanted)
     _check_qualifier(written, qualifier, wanted)
-    return settle(written, number, symbol, qualifier)
+    return _settled(written, number, symbol, qualifier)
+
+
+def _settled(written: str, number: float, symbol: str, qualifier: Direction | Sparsity | None) -> Quantity:
+    """A number in a symbol of the table as a quantity in SI."""
+    unit, numerator, denominator = TABLE[symbol]
+    value = number * numerator / denominator
+    if math.isinf(value):
+        raise unreadable(written, "write a smaller number")
+    return Quantity(
+        value,
+        unit,
+        written,
+        symbol,
+        bits=symbol.rstrip("/s").endswith("b"),
+        direction=qualifier if isinstance(qualifier, Direction) else None,
+        sparsity=qualifier if isinstance(qualifier, Sparsity) else None,
+    )
+
+
+def _qualifier(words: str) -> Direction | Sparsity | None:
+    """The direction or sparsity that the words after a unit say, if they say just that."""
+    inner = words[1:-1] if words.startswith("(") and words.endswith(")") else words.removeprefix(",")
+    return QUALIFIERS.get(" ".join(inner.lower().replace("-", " ").split()))
 
 
 def _check_qualifier(written: str, qualifier: Direction | Sparsity | None, wanted: Kind) -> None:

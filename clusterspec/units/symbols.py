@@ -16,9 +16,10 @@ _PREFIXES |= {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "
 _PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti", "pebi": "Pi", "exbi": "Ei"}
 
 _FLAGS = re.ASCII | re.IGNORECASE
-_LONG = "kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi|pebi|exbi"
+_LONG = "kilo|mega|giga|tera|peta|exa"
+_LONG_BINARY = "kibi|mebi|gibi|tebi|pebi|exbi"
 _PER = r"(?P<per>[ ]?/[ ]?s(?:ecs?|econds?)?|ps|[ ]per[ ]s(?:ec|econd)?)?"
-_WORD = re.compile(rf"(?P<prefix>{_LONG}|[kmgtpe]i?)?(?P<base>bit|byte)s?{_PER}", _FLAGS)
+_WORD = re.compile(rf"(?P<prefix>{_LONG}|{_LONG_BINARY}|[kmgtpe]i?)?(?P<base>bit|byte)s?{_PER}", _FLAGS)
 _LETTER = re.compile(rf"(?P<prefix>[kmgtpe]i?)?b(?:s|{_PER})", _FLAGS)
 _CLEAR_LETTER = re.compile(rf"(?!ki?b)(?P<prefix>[kKMGTPE]i?)?(?P<base>[bB]){_PER}", re.ASCII)
 _ETHERNET = re.compile(r"(?P<prefix>[GT])bE", re.ASCII)

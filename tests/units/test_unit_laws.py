@@ -69,6 +69,31 @@ def test_any_text_is_a_quantity_or_a_fault(text: str, kind: str) -> None:
         assert quantity.unit == KINDS[kind].unit
 
 
+PREFIXES = [
+    *"kKmMgGtTpPeEzZyYn",
+    "ki",
+    "Ki",
+    "Gi",
+    "gI",
+    "kilo",
+    "Mega",
+    "giga",
+    "tera",
+    "exa",
+    "kibi",
+    "Gibi",
+    "u",
+    "",
+]
+BASES = ["b", "B", "bit", "Bytes", "flop", "FLOPS", "watt", "Watts", "W", "s", "sec", "hour", "T", "bE", "Hz", "g"]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_prefix_on_every_base_is_a_unit_or_a_fault(base: str) -> None:
+    for prefix, per, kind in product(PREFIXES, ("", "/s", "ps", " per second", "/S"), KINDS):
+        attempt(f"7 {prefix}{base}{per}", kind)
+
+
 @given(text=HOSTILE)
 @settings(max_examples=150, deadline=None)
 def test_any_text_has_readings_or_a_fault(text: str) -> None:
