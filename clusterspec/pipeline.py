@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from clusterspec import rules
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
-from clusterspec.config import Config
+from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, places, waivers
 from clusterspec.finding import Finding, Problem
@@ -34,6 +34,7 @@ from clusterspec.report.results import (
     Input,
     Tool,
 )
+from clusterspec.rules.choice import choose
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
@@ -50,6 +51,15 @@ class Settings:
     catalog: Catalog
     config: Config
     today: date
+
+    @classmethod
+    def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
+        """The settings that hold for a folder, company catalogs over the configured ones.
+
+        Raises `ConfigFault`, and `NotADirectoryError` for a catalog folder that is not there.
+        """
+        config = discover(folder)
+        return cls(Catalog.open([*config.catalog, *catalogs]), config, today or datetime.now(UTC).date())
 
     @property
     def tool(self) -> Tool:
@@ -83,13 +93,12 @@ class Study:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Everything there is to say of this file: settled, waived, filtered and in order of place."""
+        """Everything there is to say of this file: settled, waived, chosen and in order of place."""
         problems = [*self.problems, *rules.judge(self.facts())]
-        chosen = rules.choose(problems, self.settings.config)
-        settled = [places.settle(problem, self.document, self.source) for problem in chosen]
+        settled = [places.settle(problem, self.document, self.source) for problem in problems]
         if self.document is not None:
             settled = waivers.apply(settled, self.document, self.settings.today)
-        return tuple(sorted(settled, key=_by_place))
+        return tuple(sorted(choose(settled, self.settings.config), key=_by_place))
 
     def facts(self) -> rules.Facts:
         """What rules may know."""
@@ -120,6 +129,14 @@ def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:
     """A study of a text at hand."""
     return study(Source(name, text), text.encode("utf-8", "surrogateescape"), settings, folder or FilePath.cwd())
+
+
+def study_file(path: FilePath, settings: Settings | None = None) -> Study:
+    """A study of a file. Raises `OSError` when it cannot be read."""
+    with path.open("rb") as file:
+        data = file.read(documents.LARGEST + 1)
+    folder = path.resolve().parent
+    return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
 
 
 def check(studies: Sequence[Study], settings: Settings) -> CheckReport:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from clusterspec import config as configuration
 from clusterspec import document as documents
-from clusterspec.catalog import Catalog
+from clusterspec import rules
 from clusterspec.cli import UsageFault
 from clusterspec.pipeline import Settings, Study, study
+from clusterspec.report.results import Input, head
 from clusterspec.source import Source
 
 
@@ -27,20 +29,36 @@ def today(asked: argparse.Namespace) -> date:
 
 
 def settings(asked: argparse.Namespace, folder: Path) -> Settings:
-    """The catalog and the configuration that hold for a folder."""
+    """The catalog and the configuration that hold for a folder, with what the options add.
+
+    Raises `UsageFault` for a configuration or a catalog folder that cannot be read.
+    """
     try:
-        config = configuration.load(Path(asked.config)) if asked.config else configuration.discover(folder)
-    except (configuration.ConfigFault, OSError) as fault:
-        raise UsageFault(_unreadable(asked.config or "configuration", fault)) from None
-    folders = [*config.catalog, *(Path(name) for name in asked.catalog)]
-    for one in folders:
-        if not one.is_dir():
-            raise UsageFault(f"--catalog {one}: there is no such folder")
-    return Settings(Catalog.open(folders), config, today(asked))
+        found = Settings.of(folder, [Path(name) for name in asked.catalog], today(asked))
+        config = configuration.load(Path(asked.config)) if asked.config else found.config
+    except (configuration.ConfigFault, NotADirectoryError) as fault:
+        raise UsageFault(str(fault)) from None
+    return replace(found, config=optioned(config, asked))
 
 
-def _unreadable(name: str, fault: Exception) -> str:
-    return f"{name}: {fault.strerror or fault}" if isinstance(fault, OSError) else str(fault)
+def optioned(config: configuration.Config, asked: argparse.Namespace) -> configuration.Config:
+    """A configuration with the rules that options name."""
+    return replace(
+        config,
+        select=(*config.select, *named_rules(getattr(asked, "select", []))),
+        ignore=(*config.ignore, *named_rules(getattr(asked, "ignore", []))),
+        error=(*config.error, *named_rules(getattr(asked, "error", []))),
+    )
+
+
+def named_rules(values: list[str]) -> tuple[str, ...]:
+    """Rule names from repeated options, each of which may hold several after commas."""
+    names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+    for name in names:
+        if not rules.known(name):
+            near = rules.nearest(name)
+            raise UsageFault(f"no rule is called {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    return names
 
 
 def read_bytes(name: str) -> bytes:
@@ -54,7 +72,7 @@ def read_bytes(name: str) -> bytes:
         with Path(name).open("rb") as file:
             return file.read(documents.LARGEST + 1)
     except (OSError, ValueError) as fault:
-        raise UsageFault(_unreadable(name, fault)) from None
+        raise UsageFault(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
 
 
 def study_of(asked: argparse.Namespace, name: str, shared: Settings | None = None) -> Study:
@@ -64,3 +82,8 @@ def study_of(asked: argparse.Namespace, name: str, shared: Settings | None = Non
     shown = (asked.stdin_filename or "-") if name == "-" else name
     source = Source(shown, data.decode("utf-8", "surrogateescape"))
     return study(source, data, shared or settings(asked, folder), folder)
+
+
+def headed(asked: argparse.Namespace, body: dict[str, object]) -> dict[str, object]:
+    """What a command that reads no spec says in JSON, under the head of every document."""
+    return head(settings(asked, Path.cwd()).tool, Input()) | body

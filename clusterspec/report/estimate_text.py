@@ -32,7 +32,7 @@ def text(report: EstimateReport, ink: Ink = PLAIN) -> str:
 def heading(report: EstimateReport, ink: Ink) -> str:
     design = report.design
     cluster, work = design.cluster, design.workload
-    name = plain(design.spec.name or report.input.file)
+    name = plain(design.spec.name or report.input.name)
     if cluster is None:
         return f"{ink.paint('bold', name)}: the cluster cannot be settled; `clusterspec check` says why\n"
     said = (
@@ -145,10 +145,10 @@ def footer(report: EstimateReport, ink: Ink) -> str:
     """What the check says, in one line, and how to see more."""
     counted = count(report.findings)
     said = ", ".join(plural(number, level) for level, number in counted.items() if number)
-    lines = [f"`clusterspec estimate {report.input.file} --explain TERM` shows the formula and inputs of a term."]
+    lines = [f"`clusterspec estimate {report.input.name} --explain TERM` shows the formula and inputs of a term."]
     if said:
         gravest = next(Severity(level) for level, number in counted.items() if number)
-        lines.insert(0, ink.severity(gravest, f"{said} found: `clusterspec check {report.input.file}`"))
+        lines.insert(0, ink.severity(gravest, f"{said} found: `clusterspec check {report.input.name}`"))
     return "\n".join(lines) + "\n"
 
 

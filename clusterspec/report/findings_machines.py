@@ -84,7 +84,7 @@ def junit(report: CheckReport) -> str:
     cases = [junit_case(finding) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
     cases += [
-        f'    <testcase classname={quoteattr(i.file)} name="check"/>' for i in report.inputs if i.file not in named
+        f'    <testcase classname={quoteattr(i.name)} name="check"/>' for i in report.inputs if i.name not in named
     ]
     failures = sum(finding.severity is not Severity.NOTE for finding in report.findings)
     head = f'<testsuite name="clusterspec" tests="{len(cases)}" failures="{failures}" errors="0">'

@@ -38,10 +38,15 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The file that was read; ``sha256`` of its bytes."""
+    """The file that was read and the ``sha256`` of its bytes; None where a command reads no spec."""
 
-    file: str
-    sha256: str | None
+    file: str | None = None
+    sha256: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.file or "-"
 
     def to_json(self) -> Json:
         return {"file": self.file, "sha256": self.sha256}
@@ -111,7 +116,7 @@ class CheckReport:
         return any(finding.severity.rank <= threshold.rank for finding in self.findings)
 
     def to_json(self) -> Json:
-        single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.file for i in self.inputs), None)
+        single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.name for i in self.inputs))
         return head(self.tool, single) | {
             "inputs": [read.to_json() for read in self.inputs],
             "findings": [finding_json(finding) for finding in self.findings],

@@ -4,30 +4,55 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from clusterspec import pipeline, rules
-from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli import FOUND, OK, UsageFault, fixes
 from clusterspec.cli.inputs import settings, study_of
 from clusterspec.cli.output import write_whole
-from clusterspec.cli.terminal import Progress, ink, say
+from clusterspec.cli.terminal import Progress, ink, say, say_error
 from clusterspec.document import find
 from clusterspec.finding import Severity
-from clusterspec.report import findings_machines, findings_text
-from clusterspec.report.ink import Ink
+from clusterspec.report import baseline, findings_machines, findings_text
+from clusterspec.report.ink import Ink, plural
 from clusterspec.report.results import CheckReport
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Checks every path and prints what was found."""
-    report = checked(asked, named(asked.paths))
+    """Checks every path, mends what is to be mended, and prints what was found."""
+    names = named(asked.paths)
+    studies = studied(asked, names)
+    if asked.fix or asked.diff:
+        changes = fixes.fixed(studies)
+        if asked.diff:
+            say(fixes.difference(changes))
+            return FOUND if changes else OK
+        fixes.write(changes)
+        say_error(f"fixed {plural(len(changes), 'file')}")
+        studies = studied(asked, names)
+    shared = studies[0].settings if studies else settings(asked, Path.cwd())
+    report = beyond_baseline(asked, pipeline.check(studies, shared))
     text = rendered(report, asked.format, Ink() if asked.output else ink(asked))
     if asked.output:
         write_whole(Path(asked.output), text.encode("utf-8", "backslashreplace"))
     else:
         say(text)
-    threshold = Severity(asked.fail_on or fail_on(asked))
-    return FOUND if report.reaches(threshold) else OK
+    return FOUND if report.reaches(Severity(asked.fail_on or shared.config.fail_on)) else OK
+
+
+def beyond_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport:
+    """What the baseline does not hold yet; a baseline that is absent is written, and then holds everything."""
+    if not asked.baseline:
+        return report
+    path = Path(asked.baseline)
+    if not path.exists():
+        write_whole(path, baseline.text(report).encode())
+    try:
+        known = baseline.read(path.read_text("utf-8"))
+    except (OSError, ValueError) as fault:
+        raise UsageFault(f"--baseline {path}: {fault}") from None
+    return replace(report, findings=baseline.beyond(report, known))
 
 
 def named(paths: Sequence[str]) -> list[str]:
@@ -41,23 +66,17 @@ def named(paths: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def fail_on(asked: argparse.Namespace) -> str:
-    """The configured threshold of the folder we were called in."""
-    return str(settings(asked, Path.cwd()).config.fail_on)
-
-
-def checked(asked: argparse.Namespace, names: Sequence[str]) -> CheckReport:
-    """The report over all files, with progress on a terminal."""
+def studied(asked: argparse.Namespace, names: Sequence[str]) -> list[pipeline.Study]:
+    """Every file judged, with progress on a terminal."""
     progress = Progress()
     studies = []
     for number, name in enumerate(names, 1):
         if len(names) > 1:
             progress(f"checking {number} of {len(names)}: {name}")
         studies.append(study_of(asked, name))
-        studies[-1].findings  # noqa: B018 — judged here, so that progress tells the truth
+        _ = studies[-1].findings  # judged here, so that progress tells the truth
     progress.done()
-    shared = studies[0].settings if studies else settings(asked, Path.cwd())
-    return pipeline.check(studies, shared)
+    return studies
 
 
 def rendered(report: CheckReport, form: str, paint: Ink) -> str:

@@ -6,6 +6,7 @@ import argparse
 
 from clusterspec import units
 from clusterspec.cli import OK, UsageFault
+from clusterspec.cli.inputs import headed
 from clusterspec.cli.terminal import ink, say
 from clusterspec.report import readings_text
 from clusterspec.report.findings_machines import dumps
@@ -17,5 +18,5 @@ def run(asked: argparse.Namespace) -> int:
         found = units.readings(asked.quantity)
     except units.UnitFault as fault:
         raise UsageFault(f"{fault.message} {fault.help}".strip()) from None
-    say(dumps(found.to_json()) if asked.format == "json" else readings_text.text(found, ink(asked)))
+    say(dumps(headed(asked, found.to_json())) if asked.format == "json" else readings_text.text(found, ink(asked)))
     return OK

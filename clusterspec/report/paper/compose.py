@@ -6,8 +6,8 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.plan import Plan
 from clusterspec.report.ink import plural
 from clusterspec.report.paper import closing, costs, materials, rates
-from clusterspec.report.paper.blocks import Card, Cards, Column, Paper, Section, Table, Verdict
-from clusterspec.report.results import FullReport, count
+from clusterspec.report.paper.blocks import Card, Cards, Column, Paper, Section, Table, Tone, Verdict
+from clusterspec.report.results import EstimateReport, FullReport, count
 from clusterspec.units import percent, say, say_bits
 
 KINDS = {"design": "Design report", "procurement": "Procurement report"}
@@ -18,7 +18,6 @@ def compose(report: FullReport) -> Paper:
     estimate, design = report.estimate, report.estimate.design
     sections = design_sections(report) if report.kind == "design" else procurement_sections(report)
     asked = design.spec.document
-    tool = estimate.tool
     return Paper(
         title=design.spec.name or design.spec.file,
         kind=KINDS[report.kind],
@@ -27,9 +26,15 @@ def compose(report: FullReport) -> Paper:
         verdict=verdict(report),
         facts=facts(report),
         sections=tuple(section for section in sections if section is not None),
-        colophon=f"clusterspec {tool.version}, catalog {tool.catalog}, input sha256 {(estimate.input.sha256 or '')[:16]}",
+        colophon=colophon(estimate),
         signatories=(asked.signatories or ()) if asked else (),
     )
+
+
+def colophon(estimate: EstimateReport) -> str:
+    """Which program read which text."""
+    tool, digest = estimate.tool, (estimate.input.sha256 or "unknown")[:16]
+    return f"clusterspec {tool.version}, catalog {tool.catalog}, input sha256 {digest}"
 
 
 def design_sections(report: FullReport) -> list[Section | None]:
@@ -95,7 +100,7 @@ def subtitle(design: Design) -> str:
 
 def facts(report: FullReport) -> tuple[tuple[str, str], ...]:
     asked = report.estimate.design.spec.document
-    rows = [("Spec", report.estimate.input.file), ("Date", report.today.isoformat())]
+    rows = [("Spec", report.estimate.input.name), ("Date", report.today.isoformat())]
     if asked:
         rows += [(name, value) for name, value in (("Revision", asked.revision), ("Author", asked.author)) if value]
     if report.kind == "procurement":
@@ -116,7 +121,7 @@ def cards(plan: Plan) -> tuple[Card, ...]:
         found.append(Card("Tokens per second", f"{plan.tokens_per_second_per_accelerator:,.0f}", "per accelerator"))
     if plan.memory and plan.memory.capacity:
         use, room = plan.memory.total.value, plan.memory.capacity.value
-        tone = "good" if use <= 0.9 * room else "fair" if use <= room else "bad"
+        tone: Tone = "good" if use <= 0.9 * room else "fair" if use <= room else "bad"
         found.append(Card("Memory", percent(use / room), f"{say(use, 'B')} of {say(room, 'B')}", tone))
     if plan.time_to_train is not None:
         found.append(Card("Time to train", say(plan.time_to_train, "s"), "without interruptions"))
