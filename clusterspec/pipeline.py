@@ -34,7 +34,6 @@ from clusterspec.report.results import (
     Input,
     Tool,
 )
-from clusterspec.rules.choice import choose
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
@@ -98,7 +97,7 @@ class Study:
         settled = [places.settle(problem, self.document, self.source) for problem in problems]
         if self.document is not None:
             settled = waivers.apply(settled, self.document, self.settings.today)
-        return tuple(sorted(choose(settled, self.settings.config), key=_by_place))
+        return tuple(sorted(rules.choose(settled, self.settings.config), key=_by_place))
 
     def facts(self) -> rules.Facts:
         """What rules may know."""
