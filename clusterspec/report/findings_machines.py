@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.results import CheckReport
@@ -83,9 +83,7 @@ def junit(report: CheckReport) -> str:
     """One test case a finding (errors and warnings fail, notes are printed), one that passes a clean file."""
     cases = [junit_case(finding) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
-    cases += [
-        f'    <testcase classname={quoteattr(i.name)} name="check"/>' for i in report.inputs if i.name not in named
-    ]
+    cases += [f'    <testcase classname={quoted(i.name)} name="check"/>' for i in report.inputs if i.name not in named]
     failures = sum(finding.severity is not Severity.NOTE for finding in report.findings)
     head = f'<testsuite name="clusterspec" tests="{len(cases)}" failures="{failures}" errors="0">'
     return (
@@ -108,10 +106,16 @@ def junit_case(finding: Finding) -> str:
     inside = (
         f"<system-out>{escape(finding.message)}</system-out>"
         if finding.severity is Severity.NOTE
-        else f"<failure type={quoteattr(str(finding.severity))} message={quoteattr(finding.message)}>"
+        else f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
         f"{escape(str(finding.span))}\n{escape(finding.help)}</failure>"
     )
-    return f"    <testcase classname={quoteattr(finding.span.file)} name={quoteattr(name)}>{inside}</testcase>"
+    return f"    <testcase classname={quoted(finding.span.file)} name={quoted(name)}>{inside}</testcase>"
+
+
+def quoted(value: str) -> str:
+    """A value as an XML attribute; characters that XML forbids become a replacement mark."""
+    allowed = "".join(c if c in "\t\n" or c >= " " else "\ufffd" for c in value)
+    return f'"{escape(allowed)}"'
 
 
 GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from clusterspec.report.grid import grid
 from clusterspec.report.ink import PLAIN, Ink, plain
-from clusterspec.units import Readings
+from clusterspec.units import Reading, Readings
 
 
 def text(found: Readings, ink: Ink = PLAIN) -> str:
@@ -15,7 +15,14 @@ def text(found: Readings, ink: Ink = PLAIN) -> str:
     if found.ambiguous:
         parts.append(ink.paint("yellow", "It can be read in more than one way:") + "\n")
     for assuming, rows in groupby(found.rows, key=lambda row: row.assuming):
-        head = f"if {assuming}" if assuming else ""
-        cells = [(f"  {row.label}", row.text) for row in rows]
-        parts.append("\n" + grid((f"  {head}".rstrip() or "  counting", ""), cells, right=(1,), ink=ink))
+        parts.append("\n" + (f"  if {assuming}\n" if assuming else "") + block(tuple(rows)))
     return "".join(parts)
+
+
+def block(rows: tuple[Reading, ...]) -> str:
+    """One line for each way to count, the units side by side."""
+    lines = {label: [row.text for row in same] for label, same in groupby(rows, key=lambda row: row.label)}
+    wide = max(map(len, lines.values()))
+    cells = [(f"    {label}", *texts, *[""] * (wide - len(texts))) for label, texts in lines.items()]
+    heads, *rest = cells
+    return grid(heads, rest, right=range(1, wide + 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from html import escape
 
 WIDTH = 720
 INK, SOFT, LINE, PAPER = "#1c2733", "#5d6b7a", "#d5dce4", "#eef2f6"
