@@ -17,6 +17,6 @@ def run(asked: argparse.Namespace) -> int:
     try:
         found = units.readings(asked.quantity)
     except units.UnitFault as fault:
-        raise UsageFault(f"{fault.message} {fault.help}".strip()) from None
+        raise UsageFault(str(fault)) from None
     say(dumps(headed(asked, found.to_json())) if asked.format == "json" else readings_text.text(found, ink(asked)))
     return OK
