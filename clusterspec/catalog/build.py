@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Stack, Switch
 from clusterspec.catalog.reader import Reader
 
 
@@ -31,6 +31,8 @@ def accelerator(read: Reader) -> Accelerator:
         nics_per_accelerator=read.number("scale_out.nics_per_accelerator"),
         scale_out=read.text("scale_out.technology"),
         year=read.count("year"),
+        compute_units=read.count("compute_units"),
+        array=read.count("array"),
         achievable=read.achievable(),
     )
 
@@ -151,6 +153,20 @@ def model(read: Reader) -> Model:
     )
 
 
+def stack(read: Reader) -> Stack:
+    """A generation of training software."""
+    return Stack(
+        **_header(read),
+        frameworks=read.texts("frameworks"),
+        year=read.count("year") or 0,
+        selective=read.text("selective") or "",
+        hides=read.texts("hides"),
+        deduplicates=read.flag("deduplicates") or False,
+        compiled=read.flag("compiled") or False,
+        achievable=read.achievable(),
+    )
+
+
 BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
     "accelerator": accelerator,
     "interconnect": interconnect,
@@ -158,6 +174,7 @@ BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
     "switch": switch,
     "platform": platform,
     "model": model,
+    "stack": stack,
 }
 
 

@@ -48,7 +48,9 @@ class Accelerator(Entry):
     ``domains`` the sizes of domain sold, in accelerators, the usual first; ``axis_bandwidth`` one
     link, one way, along each axis of a torus, and ``shape`` where it is sold in one shape only;
     ``nic_bandwidth`` the line rate of one NIC that it typically has, and ``nics_per_accelerator``
-    how many that is (a fraction where several accelerators share one).
+    how many that is (a fraction where several accelerators share one); ``compute_units`` how many
+    tiles of a matrix product it works on at a time, ``array`` the sides of a systolic array that
+    products are padded to.
     """
 
     ranks_per_accelerator: int = 1
@@ -69,6 +71,8 @@ class Accelerator(Entry):
     nics_per_accelerator: float | None = None
     scale_out: str | None = None
     year: int | None = None
+    compute_units: int | None = None
+    array: int | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 
@@ -201,3 +205,21 @@ class Model(Entry):
     def dense_layers(self) -> int:
         """How many layers have a dense feed-forward network."""
         return self.layers - self.moe_layers
+
+
+@dataclass(frozen=True, slots=True)
+class Stack(Entry):
+    """A generation of training software: a framework with its libraries and kernels, from ``year`` on.
+
+    ``selective`` names what selective recomputation runs again, ``hides`` the communication that
+    it can hide, ``deduplicates`` whether a token goes once to a rank that holds several of its
+    experts, ``compiled`` that no host launches kernels one by one.
+    """
+
+    frameworks: tuple[str, ...] = ()
+    year: int = 0
+    selective: str = ""
+    hides: tuple[str, ...] = ()
+    deduplicates: bool = False
+    compiled: bool = False
+    achievable: Mapping[str, Figure] = field(default_factory=dict)

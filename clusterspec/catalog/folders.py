@@ -17,6 +17,7 @@ _PLACES = {
     "switch": "switches",
     "platform": "platforms",
     "model": "models",
+    "stack": "stacks",
 }
 KINDS = tuple(_PLACES)
 """The kinds of entry, in the order people ask for them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform, Stack, Switch
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.spec.model import Spec
 
@@ -173,6 +173,8 @@ class Layout:
     overlap: dict[str, bool]
     nodes_per_domain: int | None = None
     """Rack-scale machines: the nodes used in each domain, where not all are."""
+    stack: Stack | None = None
+    """The generation of software that ``framework`` and ``software_year`` mean; None where none is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from clusterspec.cluster.ledger import Ledger
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import settle_cluster
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.software import with_stack
 from clusterspec.cluster.workload import settle_workload
 from clusterspec.finding import Problem
 from clusterspec.spec.model import Spec
@@ -28,4 +29,5 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     accelerator = cluster.accelerator if cluster else None
     workload = settle_workload(spec.workload, accelerator, lookup) if spec.workload else None
     layout = settle_layout(spec.layout, cluster, workload, ledger) if spec.layout and cluster else None
+    layout = with_stack(layout, lookup) if layout else None
     return Design(spec, cluster, workload, layout, tuple(ledger.assumptions)), ledger.problems
