@@ -13,6 +13,7 @@ thresholds = {pipeline-bubble = 0.2}
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ _PYPROJECT = "pyproject.toml"
 _PROFILES = ("default", "strict")
 
 
-class ConfigFault(ValueError):  # noqa: N818 — named like the other faults of the house
+class ConfigFault(ValueError):
     """What is wrong with a configuration, in one line that names the file."""
 
 
@@ -52,13 +53,12 @@ def discover(folder: Path) -> Config:
     """
     folder = folder.resolve()
     for candidate in (folder, *folder.parents):
-        if (candidate / FILE).is_file():
-            return load(candidate / FILE)
-        if (candidate / _PYPROJECT).is_file():
-            config = load(candidate / _PYPROJECT)
-            if config.file is not None:
-                return config
-        if (candidate / ".git").exists():
+        for name in (FILE, _PYPROJECT):
+            if os.path.isfile(candidate / name):  # noqa: PTH113 — a folder we may not enter has none
+                config = load(candidate / name)
+                if config.file is not None:
+                    return config
+        if os.path.exists(candidate / ".git"):  # noqa: PTH110
             break
     return Config()
 

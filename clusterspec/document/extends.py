@@ -27,7 +27,7 @@ def project_root(folder: FilePath) -> FilePath:
     """The nearest folder upward that holds a mark of a project, else ``folder``; symlinks resolved."""
     folder = folder.resolve()
     for candidate in (folder, *folder.parents):
-        if any((candidate / mark).exists() for mark in ROOT_MARKS):
+        if any(os.path.exists(candidate / mark) for mark in ROOT_MARKS):  # noqa: PTH110 — never raises
             return candidate
     return folder
 

@@ -20,7 +20,7 @@ def mended(value: Any, field: Schema, written: str) -> str | None:
     kind = field.get("type")
     if kind == "boolean" and isinstance(value, str):
         return _TRUTH.get(value.lower())
-    if kind in {"integer", "number"} and isinstance(value, str) and len(value) < 30:
+    if kind in ("integer", "number") and isinstance(value, str) and len(value) < 30:
         return _number(value, field)
     if kind == "string" and "enum" not in field and isinstance(value, int | float) and written:
         return json.dumps(written)

@@ -17,7 +17,7 @@ from clusterspec.finding import Problem
 from clusterspec.source import Source
 
 MAX_DEPTH = 32
-MAX_NODES = 50_000
+MAX_NODES = 20_000
 """Values in one document, those that aliases repeat counted each time."""
 MAX_ALIASES = 200
 
@@ -105,7 +105,9 @@ class Composer:
         """Where the value itself starts; a tag before it is refused."""
         start: int = event.start_mark.index
         if event.tag is not None:
-            self._report(start, event.end_mark.index, f"the tag {event.tag} is refused", "write the value without it")
+            self._report(
+                start, event.end_mark.index, f"the tag {event.tag[:40]} is refused", "write the value without it"
+            )
         if event.tag is None and event.anchor is None:
             return start
         match = _PROPERTIES.match(self.source.text, start)

@@ -57,15 +57,26 @@ def keys(node: Schema, root: Schema) -> dict[str, Schema]:
     return {name: sub for branch in branches(node, root) for name, sub in branch.get("properties", {}).items()}
 
 
+_homes: dict[int, tuple[Schema, dict[str, list[Path]]]] = {}
+"""By identity of the schema, which is kept so that no other can take its place."""
+_MOST = 10_000
+
+
 def homes(root: Schema, key: str) -> list[Path]:
-    """Every place in the schema where a key is known, lists passed through."""
-    found: list[Path] = []
+    """Every mapping of the schema in which a key is known, the outermost first."""
+    if id(root) not in _homes:
+        _homes[id(root)] = root, _index(root)
+    return _homes[id(root)][1].get(key, [])
+
+
+def _index(root: Schema) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
     waiting: list[tuple[Path, Schema]] = [((), root)]
-    while waiting:
-        path, node = waiting.pop(0)
+    for path, node in waiting:
+        if len(waiting) > _MOST:  # a schema that refers to itself
+            break
         for name, sub in keys(node, root).items():
-            if name == key:
-                found.append(path)
+            found.setdefault(name, []).append(path)
             waiting.append(((*path, name), resolved(sub, root)))
         item = child(node, root, 0)
         if item is not None:

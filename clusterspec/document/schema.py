@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from clusterspec.document import words
@@ -14,8 +16,14 @@ from clusterspec.source import Path
 
 _SEVERAL = {"additionalProperties", "required"}
 """Keywords of which one mapping may fail several times, each fault being its own."""
+_OF_PARTS = {*_SEVERAL, "not", "oneOf", "anyOf"}
+"""Keywords whose failure leaves faults of the parts worth telling."""
 
-_validators: dict[str, Any] = {}
+_validators: dict[int, tuple[Schema, Any]] = {}
+"""By identity of the schema, which is kept so that no other can take its place."""
+_LONGEST_UNIQUE = 1000
+_MOST_ITEMS = 5
+"""Items of one list that get a problem each."""
 
 
 def validate(document: Document, schema: Schema) -> list[Problem]:
@@ -25,17 +33,38 @@ def validate(document: Document, schema: Schema) -> list[Problem]:
     no mapping, and what ``x-rule`` of a key names for faults of that key.
     """
     errors = list(_innermost(_validator(schema).iter_errors(document.value)))
-    typed = {_path(error) for error in errors if error.validator == "type"}
+    whole = {_path(error) for error in errors if error.validator not in _OF_PARTS}
     problems: dict[tuple[Path, str], Problem] = {}
-    for error in sorted(errors, key=lambda error: error.validator not in {"type", "const", "enum"}):
+    for error in sorted(errors, key=lambda error: error.validator != "type"):
         path = _path(error)
-        if path in typed and error.validator != "type":
+        if any(path[:length] in whole for length in range(len(path))):
             continue
         for problem in words.problems(error, path, document, schema):
             keyword = error.validator if error.validator in _SEVERAL else ""
             problems.setdefault((problem.path, keyword), problem)
     order = {path: number for number, path in enumerate(document.places)}
-    return sorted(problems.values(), key=lambda problem: order.get(problem.path, -1))
+    return _fewer(sorted(problems.values(), key=lambda problem: order.get(problem.path, -1)))
+
+
+def _fewer(problems: list[Problem]) -> list[Problem]:
+    """The problems, of those with the items of one list only the first, which says how many follow."""
+    lists = Counter(problem.path[:-1] for problem in problems if _of_item(problem))
+    told: Counter[Path] = Counter()
+    kept = []
+    for problem in problems:
+        parent = problem.path[:-1]
+        if _of_item(problem):
+            told[parent] += 1
+        if not _of_item(problem) or told[parent] < _MOST_ITEMS or lists[parent] == _MOST_ITEMS:
+            kept.append(problem)
+        elif told[parent] == _MOST_ITEMS:
+            more = lists[parent] - _MOST_ITEMS
+            kept.append(replace(problem, message=f"{problem.message}; {more} further items have faults"))
+    return kept
+
+
+def _of_item(problem: Problem) -> bool:
+    return bool(problem.path) and isinstance(problem.path[-1], int)
 
 
 def _finite(_: Any, value: Any) -> bool:
@@ -49,14 +78,24 @@ def _whole(_: Any, value: Any) -> bool:
 
 def _validator(schema: Schema) -> Any:
     """The validator of a schema, built once: jsonschema is heavy, and is imported here only."""
-    name = str(schema.get("$id", id(schema)))
-    if name not in _validators:
+    if id(schema) not in _validators:
         from jsonschema import Draft202012Validator, validators
 
         kinds = Draft202012Validator.TYPE_CHECKER.redefine_many({"number": _finite, "integer": _whole})
         extend: Any = validators.extend
-        _validators[name] = extend(Draft202012Validator, type_checker=kinds)(schema)
-    return _validators[name]
+        strict = extend(Draft202012Validator, {"uniqueItems": _unique}, type_checker=kinds)
+        _validators[id(schema)] = schema, strict(schema)
+    return _validators[id(schema)][1]
+
+
+def _unique(_: Any, unique: bool, value: Any, __: Schema) -> Iterator[Any]:
+    """jsonschema's own check takes quadratic time; a list that is far too long fails ``maxItems`` anyway."""
+    from jsonschema import ValidationError
+
+    if unique and isinstance(value, list) and len(value) <= _LONGEST_UNIQUE:
+        seen = [repr(item) for item in value]
+        if len(set(seen)) < len(seen):
+            yield ValidationError("not unique")
 
 
 def _path(error: Any) -> Path:

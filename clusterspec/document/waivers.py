@@ -23,6 +23,8 @@ _WAIVER = re.compile(
     r"#+\s*clusterspec:\s*ignore(?P<file>-file)?\s*\[(?P<rules>[^\]]*)\]"
     r"(?:\s+until\s+(?P<until>[^\s:]+))?\s*(?::\s*(?P<reason>.*))?"
 )
+_MOST_ABOVE = 20
+"""Comment lines that may stand between a waiver and the line it speaks for."""
 _FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"
 
 
@@ -48,10 +50,11 @@ def apply(findings: list[Finding], document: Document, today: date, skipped: Col
     names without need is a note (unused-waiver), unless it is among ``skipped``: rules that did not run.
     """
     waivers, said = read(document)
-    good = [waiver for waiver in waivers if waiver.reason and (waiver.until is None or waiver.until >= today)]
-    kept, used = [], set()
+    good = _by_rule(waiver for waiver in waivers if waiver.reason and not _ended(waiver, today))
+    kept: list[Finding] = []
+    used: set[tuple[Comment, str]] = set()
     for finding in findings:
-        held = [waiver for waiver in good if _speaks_for(waiver, finding, document)]
+        held = [waiver for spot in _spots(finding, document) for waiver in good.get((finding.rule, *spot), ())]
         used |= {(waiver.comment, finding.rule) for waiver in held}
         if not held:
             kept.append(finding)
@@ -62,10 +65,13 @@ def apply(findings: list[Finding], document: Document, today: date, skipped: Col
 
 def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     """The waivers of a document and its bases, and what cannot be read as one."""
-    waivers, faults = [], []
+    alone = {(comment.file, comment.line) for comment in document.comments if comment.alone}
+    first = _first_keys(document)
+    waivers: list[Waiver] = []
+    faults: list[Finding] = []
     for comment in document.comments:
         if _MARK.match(comment.text):
-            waiver = _parsed(comment, document)
+            waiver = _parsed(comment, alone, first.get(comment.file, 1))
             if isinstance(waiver, str):
                 faults.append(_finding("unreadable-waiver", Severity.WARNING, comment, waiver, _FORM))
             else:
@@ -73,8 +79,8 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     return waivers, faults
 
 
-def _parsed(comment: Comment, document: Document) -> Waiver | str:
-    """The waiver in a comment, or why it is none."""
+def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int) -> Waiver | str:
+    """The waiver in a comment, or why it is none; ``first`` is the line of the first key of its file."""
     match = _WAIVER.fullmatch(comment.text.rstrip())
     if match is None:
         return "this waiver cannot be read, and waives nothing"
@@ -85,38 +91,53 @@ def _parsed(comment: Comment, document: Document) -> Waiver | str:
         until = date.fromisoformat(match["until"]) if match["until"] else None
     except ValueError:
         return f"`{match['until'][:20]}` is no date, and the waiver waives nothing"
-    if match["file"]:
-        if comment.line >= _first_key(document, comment.file):
-            return "a waiver for the whole file stands before its first key, and this one waives nothing"
-        line = None
-    else:
-        line = _next_line(comment, document) if comment.alone else comment.line
+    if match["file"] and comment.line >= first:
+        return "a waiver for the whole file stands before its first key, and this one waives nothing"
+    line = None if match["file"] else _line(comment, alone)
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())
 
 
-def _first_key(document: Document, file: str) -> int:
-    lines = [place.value.start.line for place in document.places.values() if place.value.file == file]
-    return min(lines, default=1)
+def _first_keys(document: Document) -> dict[str, int]:
+    """The line of the first value of each file."""
+    first: dict[str, int] = {}
+    for place in document.places.values():
+        span = place.key or place.value
+        first[span.file] = min(first.get(span.file, span.start.line), span.start.line)
+    return first
 
 
-def _next_line(comment: Comment, document: Document) -> int:
-    """The line below a comment that stands alone, further such comments passed over."""
-    alone = {other.line for other in document.comments if other.alone and other.file == comment.file}
-    line = comment.line + 1
-    while line in alone:
-        line += 1
+def _line(comment: Comment, alone: set[tuple[str, int]]) -> int:
+    """The line a comment speaks for: its own, or the next one that holds more than a comment."""
+    line = comment.line
+    for line in range(comment.line, comment.line + _MOST_ABOVE):
+        if (comment.file, line) not in alone:
+            break
     return line
 
 
-def _speaks_for(waiver: Waiver, finding: Finding, document: Document) -> bool:
-    if finding.rule not in waiver.rules:
-        return False
+def _ended(waiver: Waiver, today: date) -> bool:
+    return waiver.until is not None and waiver.until < today
+
+
+_Spot = tuple[str, int | None]
+"""A file and a line of it, or None for all of it."""
+
+
+def _by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], list[Waiver]]:
+    index: dict[tuple[str, str, int | None], list[Waiver]] = {}
+    for waiver in waivers:
+        for rule in waiver.rules:
+            index.setdefault((rule, waiver.comment.file, waiver.line), []).append(waiver)
+    return index
+
+
+def _spots(finding: Finding, document: Document) -> set[_Spot]:
+    """Where a waiver of the finding may stand: its own line, those of its key and value, its file."""
     spans = [finding.span]
     place = document.places.get(finding.path)
-    if place is not None:
+    if place is not None and finding.path:
         spans += [span for span in (place.key, place.value) if span is not None]
-    here = {span.start.line for span in spans if span.file == waiver.comment.file}
-    return bool(here) if waiver.line is None else waiver.line in here
+    return {(span.file, span.start.line) for span in spans} | {(finding.span.file, None)}
 
 
 def _about(
@@ -127,7 +148,7 @@ def _about(
     if not waiver.reason:
         message = "this waiver gives no reason, and waives nothing"
         yield _finding("waiver-without-reason", Severity.WARNING, comment, message, _FORM)
-    elif waiver.until is not None and waiver.until < today:
+    elif _ended(waiver, today):
         message = f"this waiver ended on {waiver.until}, and today is {today}"
         yield _finding("expired-waiver", Severity.NOTE, comment, message, "mend what it waived, or set a later date")
     elif comment.file == document.source.name:

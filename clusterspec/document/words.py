@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.document import outline
+from clusterspec.document.fault import TYPES, Fault, example, kind_of, shown
 from clusterspec.document.mend import mended
 from clusterspec.document.model import Document
 from clusterspec.document.nearest import nearest, one_of
@@ -17,64 +16,8 @@ from clusterspec.document.places import text_at
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path, dotted
 
-_MAX_SHOWN = 48
 _MAX_UNKNOWN = 40
 """Unknown keys of one mapping that get a finding each."""
-_TYPES = {
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "`true` or `false`",
-    "array": "a list",
-    "object": "a mapping",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One error of the validator, with what is needed to put it in words."""
-
-    error: Any
-    path: Path
-    document: Document
-    schema: Schema
-    field: Schema
-    """What the schema says of the key at ``path``."""
-
-    @property
-    def value(self) -> Any:
-        return self.error.instance
-
-    @property
-    def limit(self) -> Any:
-        """What the failed keyword asks for."""
-        return self.error.validator_value
-
-    @property
-    def name(self) -> str:
-        """The key in a sentence."""
-        if not self.path:
-            return "the document"
-        last = self.path[-1]
-        return f"item {last + 1} of `{self.path[-2]}`" if isinstance(last, int) else f"`{shown(last)}`"
-
-    @property
-    def written(self) -> str:
-        """The value in a sentence, as its author wrote it."""
-        if isinstance(self.value, dict | list):
-            return "a mapping" if isinstance(self.value, dict) else "a list"
-        text = text_at(self.document, self.path)
-        return f"`{shown(text if not text.startswith('*') else str(self.value))}`"
-
-    def problem(self, rule: str, message: str, advice: str = "", fix: Fix | None = None) -> Problem:
-        return Problem(self.field.get("x-rule", rule), self.path, message, advice, fix=fix)
-
-
-def shown(value: object) -> str:
-    """A text on one line, shortened, and without characters that a terminal would obey."""
-    text = str(value)
-    text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def problems(error: Any, path: Path, document: Document, schema: Schema) -> Iterator[Problem]:
@@ -88,55 +31,18 @@ def problems(error: Any, path: Path, document: Document, schema: Schema) -> Iter
         yield from _SAY.get(error.validator, _otherwise)(fault)
 
 
-def wants(node: Schema, root: Schema) -> str:
-    """What a key takes, in a sentence."""
-    if "x-quantity" in node:
-        return "a quantity"
-    if "enum" in node:
-        return "one of its choices"
-    if "const" in node:
-        return f"`{node['const']}`"
-    kinds = node.get("type", [])
-    words = [_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
-    alternatives = (*node.get("anyOf", ()), *node.get("oneOf", ()))
-    words += [wants(outline.resolved(alternative, root), root) for alternative in alternatives]
-    return " or ".join(dict.fromkeys(words)) or "another value"
-
-
-def example(path: Path, node: Schema) -> str:
-    """The first example of a key as a line to write; empty where the schema has none."""
-    if not node.get("examples"):
-        return ""
-    value = node["examples"][0]
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False).replace('"', "")
-    return f"{path[-1]}: {text}" if path and isinstance(path[-1], str) else text
-
-
-def _such_as(fault: Fault) -> str:
-    line = example(fault.path, fault.field)
-    return f"write {wants(fault.field, fault.schema)}" + (f", such as `{line}`" if line else "")
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "a truth value"
-    if isinstance(value, float):
-        return "a fraction" if math.isfinite(value) else "not a finite number"
-    return "a number" if isinstance(value, int) else "nothing" if value is None else "text"
-
-
 def _no_mapping(fault: Fault) -> Problem:
     if fault.value is None:
         what = "the file is empty"
     else:
-        what = f"the top level is {_TYPES['array'] if isinstance(fault.value, list) else _kind(fault.value)}"
+        what = f"the top level is {TYPES['array'] if isinstance(fault.value, list) else kind_of(fault.value)}"
     return Problem("unreadable-yaml", (), what, "a mapping of keys belongs there, such as `clusterspec: 1`")
 
 
 def _no_value(fault: Fault) -> Problem:
     key = fault.path[-1]
     if key in outline.at(fault.schema, fault.path[:-1]).get("required", ()):
-        return fault.problem("missing-key", f"{fault.name} has no value", _such_as(fault))
+        return fault.problem("missing-key", f"{fault.name} has no value", fault.advice)
     message = f"{fault.name} has no value, and counts as not given"
     line = example(fault.path, fault.field)
     advice = (f"write a value, such as `{line}`, or " if line else "write a value, or ") + "delete the line"
@@ -144,14 +50,13 @@ def _no_value(fault: Fault) -> Problem:
 
 
 def _type(fault: Fault) -> Iterator[Problem]:
-    wanted = wants(fault.field, fault.schema) if fault.field else wants(fault.error.schema, fault.schema)
     if isinstance(fault.value, dict | list):
-        message = f"{fault.name} takes {wanted}, not {fault.written}"
+        message = f"{fault.name} takes {fault.wanted}, not {fault.written}"
     else:
-        message = f"{fault.name} takes {wanted}, and {fault.written} is {_kind(fault.value)}"
+        message = f"{fault.name} takes {fault.wanted}, and {fault.written} is {kind_of(fault.value)}"
     text = mended(fault.value, fault.field, text_at(fault.document, fault.path))
     if text is None:
-        yield fault.problem("wrong-type", message, _such_as(fault))
+        yield fault.problem("wrong-type", message, fault.advice)
     else:
         fix = Fix(f"write {text}", (Replacement(fault.path, text),))
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)
@@ -229,11 +134,11 @@ def _length(fault: Fault) -> Iterator[Problem]:
     what = "item" if isinstance(fault.value, list) else "character"
     what += "s" if len(fault.value) != 1 else ""
     if not fault.value:
-        yield fault.problem("wrong-type", f"{fault.name} is empty", _such_as(fault))
+        yield fault.problem("wrong-type", f"{fault.name} is empty", fault.advice)
         return
     word = "at least" if "min" in fault.error.validator else "at most"
     message = f"{fault.name} has {len(fault.value):,} {what}, and takes {word} {fault.limit:,}"
-    yield fault.problem("wrong-type", message, _such_as(fault))
+    yield fault.problem("wrong-type", message, fault.advice)
 
 
 def _twice(fault: Fault) -> Iterator[Problem]:
@@ -245,7 +150,7 @@ def _twice(fault: Fault) -> Iterator[Problem]:
 
 
 def _pattern(fault: Fault) -> Iterator[Problem]:
-    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", _such_as(fault))
+    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", fault.advice)
 
 
 def _alternatives(fault: Fault) -> Iterator[Problem]:
@@ -267,7 +172,7 @@ def _excluded(fault: Fault) -> Iterator[Problem]:
 
 
 def _otherwise(fault: Fault) -> Iterator[Problem]:
-    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", _such_as(fault))
+    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", fault.advice)
 
 
 _SAY: dict[str, Callable[[Fault], Iterator[Problem]]] = {

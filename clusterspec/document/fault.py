@@ -1,0 +1,115 @@
+"""One error of the validator, and the words for what it is about."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from clusterspec.document import outline
+from clusterspec.document.model import Document
+from clusterspec.document.outline import Schema
+from clusterspec.document.places import text_at
+from clusterspec.finding import Fix, Problem
+from clusterspec.source import Path
+
+_MAX_SHOWN = 48
+TYPES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true` or `false`",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One error of the validator, with what is needed to put it in words."""
+
+    error: Any
+    path: Path
+    document: Document
+    schema: Schema
+    field: Schema
+    """What the schema says of the key at ``path``."""
+
+    @property
+    def value(self) -> Any:
+        return self.error.instance
+
+    @property
+    def limit(self) -> Any:
+        """What the failed keyword asks for."""
+        return self.error.validator_value
+
+    @property
+    def name(self) -> str:
+        """The key in a sentence."""
+        if not self.path:
+            return "the document"
+        last = self.path[-1]
+        return f"item {last + 1} of `{self.path[-2]}`" if isinstance(last, int) else f"`{shown(last)}`"
+
+    @property
+    def written(self) -> str:
+        """The value in a sentence, as its author wrote it."""
+        if isinstance(self.value, dict | list):
+            return "a mapping" if isinstance(self.value, dict) else "a list"
+        text = text_at(self.document, self.path)
+        return f"`{shown(text if not text.startswith('*') else str(self.value))}`"
+
+    @property
+    def wanted(self) -> str:
+        """What the key takes, in a sentence."""
+        return wants(self.field or self.error.schema, self.schema)
+
+    @property
+    def advice(self) -> str:
+        """What to write, with the schema's first example."""
+        line = example(self.path, self.field)
+        return f"write {self.wanted}" + (f", such as `{line}`" if line else "")
+
+    def problem(self, rule: str, message: str, advice: str = "", fix: Fix | None = None) -> Problem:
+        return Problem(self.field.get("x-rule", rule), self.path, message, advice, fix=fix)
+
+
+def shown(value: object) -> str:
+    """A text on one line, shortened, and without characters that a terminal would obey."""
+    text = str(value)
+    text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def wants(node: Schema, root: Schema) -> str:
+    """What a key takes, in a sentence."""
+    if "x-quantity" in node:
+        return "a quantity"
+    if "enum" in node:
+        return "one of its choices"
+    if "const" in node:
+        return f"`{node['const']}`"
+    kinds = node.get("type", [])
+    words = [TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    alternatives = (*node.get("anyOf", ()), *node.get("oneOf", ()))
+    words += [wants(outline.resolved(alternative, root), root) for alternative in alternatives]
+    return " or ".join(dict.fromkeys(words)) or "another value"
+
+
+def example(path: Path, node: Schema) -> str:
+    """The first example of a key as a line to write; empty where the schema has none."""
+    if not node.get("examples"):
+        return ""
+    value = node["examples"][0]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False).replace('"', "")
+    return f"{path[-1]}: {text}" if path and isinstance(path[-1], str) else text
+
+
+def kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a truth value"
+    if isinstance(value, float):
+        return "a fraction" if math.isfinite(value) else "not a finite number"
+    return "a number" if isinstance(value, int) else "nothing" if value is None else "text"
