@@ -157,7 +157,6 @@ def stack(read: Reader) -> Stack:
     """A generation of training software."""
     return Stack(
         **_header(read),
-        frameworks=read.texts("frameworks"),
         year=read.count("year") or 0,
         selective=read.text("selective") or "",
         hides=read.texts("hides"),

@@ -216,7 +216,6 @@ class Stack(Entry):
     experts, ``compiled`` that no host launches kernels one by one.
     """
 
-    frameworks: tuple[str, ...] = ()
     year: int = 0
     selective: str = ""
     hides: tuple[str, ...] = ()
