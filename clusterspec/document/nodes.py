@@ -105,9 +105,8 @@ class Composer:
         """Where the value itself starts; a tag before it is refused."""
         start: int = event.start_mark.index
         if event.tag is not None:
-            self._report(
-                start, event.end_mark.index, f"the tag {event.tag[:40]} is refused", "write the value without it"
-            )
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:40]
+            self._report(start, event.end_mark.index, f"the tag {tag} is refused", "write the value without it")
         if event.tag is None and event.anchor is None:
             return start
         match = _PROPERTIES.match(self.source.text, start)

@@ -74,19 +74,19 @@ def _parser(text: str) -> Any:
 
 
 def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
+    said = str(getattr(error, "problem", None) or "it cannot be read")
+    message, advice = next(((words, advice) for part, words, advice in _IN_WORDS if part in said), (said, ""))
     mark = getattr(error, "problem_mark", None)
+    if "not closed" in message:
+        mark = getattr(error, "context_mark", None) or mark  # where it was opened
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
-    said = str(getattr(error, "problem", None) or "it cannot be read")
+    if "cannot start any token" not in said:
+        return unreadable(span, f"not YAML: {message}", advice)
     character = source.text[offset : offset + 1]
-    if "cannot start any token" in said:
-        if character == "\t":
-            return unreadable(span, "a tab stands where only spaces may", "indent with spaces")
-        return unreadable(span, f"a value cannot start with `{character}`", "put the value in quotes")
-    for part, message, advice in _IN_WORDS:
-        if part in said:
-            return unreadable(span, f"not YAML: {message}", advice)
-    return unreadable(span, f"not YAML: {said}")
+    if character == "\t":
+        return unreadable(span, "a tab stands where only spaces may", "indent with spaces")
+    return unreadable(span, f"a value cannot start with `{character}`", "put the value in quotes")
 
 
 def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:
