@@ -1,1 +1,25 @@
-"""Judging: one file a rule."""
+"""What an expert reviewer would say. A rule is one file: its page, its examples, its metadata, its check.
+
+`judge` asks every rule, `choose` applies the choices of a team, `explain` prints a page.
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.choices import choose
+from clusterspec.rules.engine import RulesFailedError, judge
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.pages import explain, known, listing, listing_text, nearest, page, summary_of
+
+__all__ = [
+    "Facts",
+    "RulesFailedError",
+    "choose",
+    "explain",
+    "judge",
+    "known",
+    "listing",
+    "listing_text",
+    "nearest",
+    "page",
+    "summary_of",
+]

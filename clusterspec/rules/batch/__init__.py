@@ -1,0 +1,1 @@
+"""Rules about the size of a step and of a run."""

@@ -1,0 +1,82 @@
+"""A key beside `platform` describes another machine than the platform is.
+
+## What it finds
+
+An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect` or `pcie` that differs from the
+platform's entry.
+
+## Why it matters
+
+The name on the quote and the figures in the plan describe different machines. Whichever is right, the other ends up in
+an order or in a launch script: Megatron's and torchrec's ranks per node have been wrong this way on rack-scale machines.
+
+## What to do
+
+Drop the key and let the platform fill it, or drop the platform and describe the machine.
+
+## When to ignore it
+
+For a platform that the supplier modified: say so in the reason. A smaller `scale_up.domain` on a rack-scale platform (64
+of 72) is understood as the part that jobs use, and is not reported.
+
+## Fires
+
+```yaml cluster.accelerators_per_node
+clusterspec: 1
+cluster: {platform: dgx-h100, accelerators_per_node: 4, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, accelerators_per_node: 8, nodes: 4}
+```
+
+## Sources
+
+- Domain and node confused on rack-scale machines: https://github.com/meta-pytorch/torchrec/pull/3696
+- The same: https://github.com/THUDM/slime/pull/95
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, ScaleUpSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(said_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+    for key, said, supplied in _beside(said_cluster, platform):
+        if said is not None and supplied is not None and said != supplied:
+            yield RULE.problem(
+                f"cluster.{key}",
+                f"{platform.id} has {supplied}, the spec says {said}",
+                "drop the key, or the platform",
+                related=[("cluster.platform", f"fills this key with {supplied}")],
+            )
+
+
+def _beside(said: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
+    """The keys that both may state: as written, and as the platform has it."""
+    accelerator = said.accelerator.like if isinstance(said.accelerator, AcceleratorSpec) else said.accelerator
+    scale_up, pcie = said.scale_up or ScaleUpSpec(), said.pcie or PcieSpec()
+    yield "accelerator", accelerator, platform.accelerator
+    yield "accelerators_per_node", said.accelerators_per_node, platform.accelerators_per_node
+    if not _part_of_a_rack(said, platform):
+        yield "scale_up.domain", scale_up.domain, platform.domain
+    yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
+    yield "pcie.host", pcie.host, platform.pcie_host
+    yield "pcie.nic", pcie.nic, platform.pcie_nic
+
+
+def _part_of_a_rack(said: ClusterSpec, platform: Platform) -> bool:
+    """Whether the stated domain is whole nodes of a larger domain of the platform, or the few nodes there are."""
+    wanted = said.scale_up.domain if said.scale_up else None
+    per_node = platform.accelerators_per_node or 1
+    return bool(wanted and platform.domain and per_node < platform.domain > wanted and wanted % per_node == 0)

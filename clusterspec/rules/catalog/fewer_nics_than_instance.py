@@ -1,0 +1,74 @@
+"""The plan uses fewer of the instance's NICs than it has.
+
+## What it finds
+
+A cloud `platform` whose stated `nics_per_node` × `nic_bandwidth` is below the instance's total.
+
+## Why it matters
+
+The NICs are paid for and idle. Instances are launched with one of 4 or 32 EFA interfaces because infrastructure code
+attaches only what it lists, and a p5 with one EFA card moves 100 Gb/s of its 3,200.
+
+## What to do
+
+Attach every card: in Terraform and CloudFormation one network interface for each `network_card_index`.
+
+## When to ignore it
+
+Where the cards are held back on purpose, such as for pods that share the node.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {nics_per_node: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {nics_per_node: 32}
+```
+
+## Sources
+
+- One of many cards attached: https://github.com/hashicorp/terraform-provider-aws/issues/24289
+- The same through EKS: https://github.com/terraform-aws-modules/terraform-aws-eks/issues/3653
+- What it does to collectives: https://github.com/aws/aws-ofi-nccl/issues/53
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.units import percent, say_bits
+
+RULE = Rule.of(__name__, "warning")
+ROUNDED = 0.02
+
+
+def check(facts: Facts, platform: Platform, scale_out: ScaleOut) -> Iterator[Problem]:
+    if not platform.cloud or platform.nics_per_node is None or platform.nic_bandwidth is None:
+        return
+    total, planned = platform.nics_per_node * platform.nic_bandwidth.value, scale_out.node_bandwidth
+    if planned >= total * (1 - ROUNDED) or any(slip.stated.kind == "nic" for slip in slips(facts)):
+        return
+    yield RULE.problem(
+        "cluster.scale_out.nics_per_node",
+        f"{scale_out.nics_per_node} × {say_bits(scale_out.nic_bandwidth.value)} is {percent(planned / total)} of "
+        f"the {say_bits(total)} that {platform.name} has",
+        f"attach all {platform.nics_per_node} cards",
+    )

@@ -1,0 +1,69 @@
+"""The fabric's bandwidth includes the frontend network of the instance.
+
+## What it finds
+
+A cloud instance whose stated `nics_per_node` × `nic_bandwidth` equals its accelerator fabric plus its frontend (within 2 %).
+
+## Why it matters
+
+Collectives never use the frontend. GCP prints 1,800 Gb/s for an A3 Mega: 1,600 of them join accelerators, 200 carry
+storage and the internet.
+
+## What to do
+
+Count the accelerator-fabric NICs only, and declare the other under `networks.frontend`.
+
+## When to ignore it
+
+Never for collectives.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  platform: gcp-a3-megagpu-8g
+  nodes: 4
+  scale_out: {nics_per_node: 9, nic_bandwidth: 200 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: gcp-a3-megagpu-8g
+  nodes: 4
+  scale_out: {nics_per_node: 8, nic_bandwidth: 200 Gb/s}
+```
+
+## Sources
+
+- 1,800 = 1,600 + 200: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L566
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.instances import counts_frontend
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say_bits
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(facts: Facts, platform: Platform, scale_out: ScaleOut) -> Iterator[Problem]:
+    if not counts_frontend(facts) or platform.nic_bandwidth is None:
+        return
+    nics = platform.nics_per_node or 0
+    fabric, stated = nics * platform.nic_bandwidth.value, scale_out.node_bandwidth
+    yield RULE.problem(
+        "cluster.scale_out.nics_per_node",
+        f"{say_bits(stated)} a node is the accelerator fabric of {platform.name} ({say_bits(fabric)}) and its frontend together",
+        f"count {nics} NICs of {say_bits(platform.nic_bandwidth.value)}, and declare the rest under `networks.frontend`",
+    )

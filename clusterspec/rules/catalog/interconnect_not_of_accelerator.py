@@ -1,0 +1,81 @@
+"""The scale-up interconnect is not one that the accelerator has.
+
+## What it finds
+
+A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
+MI300X. `pcie-3` to `pcie-6` are always allowed, for machines without the bridge or the baseboard.
+
+## Why it matters
+
+NVLink 5 has twice the bandwidth of NVLink 4, so a copied line makes every collective in the domain twice too fast. It
+usually comes from another quote, and brings other figures with it.
+
+## What to do
+
+Use the accelerator's own interconnect, or correct the accelerator.
+
+## When to ignore it
+
+Never for parts that the catalog knows.
+
+## Fires
+
+```yaml cluster.scale_up.interconnect
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  scale_up: {interconnect: nvlink-5}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  scale_up: {interconnect: nvlink-4}
+```
+
+## Sources
+
+- Which part has which interconnect: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L193
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator, Interconnect
+from clusterspec.cluster.model import ScaleUp
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import ScaleUpSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
+    entry, own = scale_up.interconnect, accelerator.interconnects
+    if said_scale_up.interconnect is None or entry is None or not own:
+        return
+    if entry.id in own or entry.family == "pcie":
+        return
+    at, offered = "cluster.scale_up.interconnect", " or ".join(own)
+    fix = rewrite(at, own[0]) if len(own) == 1 else None
+    message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_its(entry)}"
+    related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
+    yield RULE.problem(at, message, f"write `{offered}`, or correct the accelerator", related=related, fix=fix)
+
+
+def _bandwidth(accelerator: Accelerator) -> str:
+    known = accelerator.scale_up_bandwidth
+    return f" ({say(known.value, 'B/s')} per direction)" if known else ""
+
+
+def _its(entry: Interconnect) -> str:
+    return f" ({say(entry.bandwidth.value, 'B/s')})" if entry.bandwidth else ""

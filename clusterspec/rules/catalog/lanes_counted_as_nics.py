@@ -1,0 +1,61 @@
+"""A NIC's rate is that of one lane of an InfiniBand port.
+
+## What it finds
+
+A `nic_bandwidth` equal to the single-lane rate of the InfiniBand generation in `technology`: 50 Gb/s of HDR, 100 of NDR,
+200 of XDR.
+
+## Why it matters
+
+A port has four lanes: "NDR400, 4 × 100" in a table of nodes means one NIC of 400 Gb/s, not four NICs. Taken for NICs,
+the node has a quarter of its bandwidth, or four times its NICs.
+
+## What to do
+
+State the number of NICs and the rate of one port.
+
+## When to ignore it
+
+For NICs that are really run at one lane, as a cheap storage attachment is; such a NIC does not carry collectives well.
+
+## Fires
+
+```yaml cluster.scale_out.nic_bandwidth
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nics_per_node: 4, nic_bandwidth: 100 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nics_per_node: 4, nic_bandwidth: 400 Gb/s}
+```
+
+## Sources
+
+- A table that counts NICs in some rows and lanes in others: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L566
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules import slips
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    return slips.told_by(RULE, facts)

@@ -1,0 +1,93 @@
+"""In a full mesh, the links to all peers do not add up to the bandwidth of the accelerator.
+
+## What it finds
+
+With `topology: full-mesh` and both figures stated, a `bandwidth` that is not `peer_bandwidth` × (`domain` − 1), in the same
+direction, within 3 %.
+
+## Why it matters
+
+A mesh has one link (or a fixed bundle) to each peer and nothing else: an MI300X has 7 × 64 = 448 GB/s, a Gaudi2 7 × 37.5 =
+262.5 GB/s, not the 300 of its 24 ports. One of the two figures is wrong, and each decides other groups.
+
+## What to do
+
+Correct the one that is wrong; give both in the same direction.
+
+## When to ignore it
+
+Where the links to different peers differ; that is a `partial-mesh`.
+
+## Fires
+
+```yaml cluster.scale_up.peer_bandwidth
+clusterspec: 1
+cluster:
+  accelerator: mi300x
+  accelerators_per_node: 8
+  nodes: 1
+  scale_up:
+    topology: full-mesh
+    bandwidth: 448 GB/s unidirectional
+    peer_bandwidth: 50 GB/s unidirectional
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: mi300x
+  accelerators_per_node: 8
+  nodes: 1
+  scale_up:
+    topology: full-mesh
+    bandwidth: 896 GB/s duplex
+    peer_bandwidth: 64 GB/s unidirectional
+```
+
+## Sources
+
+- Links of each mesh: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L193
+- Seven links of an MI300X in RCCL: https://github.com/ROCm/rccl/blob/0cbce2a7571c907554199fad7e905f16ec0a565c/README.md#L194
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleUp
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.spec.model import ScaleUpSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error")
+ROUNDED = 0.03
+
+
+def check(facts: Facts, said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+    said, peer = said_scale_up.bandwidth, said_scale_up.peer_bandwidth
+    if scale_up.topology != "full-mesh" or scale_up.domain < 2 or said is None or peer is None:
+        return
+    if said.direction is None or peer.direction is None:
+        return
+    links = scale_up.domain - 1
+    off = said.per_direction / (peer.per_direction * links) - 1
+    if abs(off) <= ROUNDED or _explained(facts):
+        return
+    total = say(peer.per_direction * links, "B/s")
+    yield RULE.problem(
+        "cluster.scale_up.peer_bandwidth",
+        f"{links} peers at {say(peer.per_direction, 'B/s')} each are {total} per direction, "
+        f"but `bandwidth` says {say(said.per_direction, 'B/s')}",
+        f"one of the two is wrong: {said.written} over {links} peers is {say(said.per_direction / links, 'B/s')} each way",
+        related=[("cluster.scale_up.bandwidth", "all links together")],
+    )
+
+
+def _explained(facts: Facts) -> bool:
+    """Whether a slip in one of the two figures already accounts for it."""
+    return any(slip.stated.kind in {"scale-up", "peer"} and slip.readings for slip in slips(facts))

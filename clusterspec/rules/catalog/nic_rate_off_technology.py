@@ -1,0 +1,77 @@
+"""A NIC's rate is no port rate of its technology.
+
+## What it finds
+
+A `nic_bandwidth` that the technology does not come in: 800 Gb/s of NDR, 100 Gb/s of Slingshot 11. Technologies at any
+rate (`roce-v2`, `gcp-dcn`, `ethernet`) are left alone, and so is a figure that a slip of units, of a prefix or of lanes explains.
+
+## Why it matters
+
+"NDR800" is in print: it is either two NDR ports in one cage, or both directions of one, or really XDR. Each is a
+different order and a different bandwidth.
+
+## What to do
+
+Write the line rate of one NIC in one direction, and the number of NICs beside it.
+
+## When to ignore it
+
+For a rate that a vendor sells and the catalog does not know yet.
+
+## Fires
+
+```yaml cluster.scale_out.nic_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nic_bandwidth: 800 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nic_bandwidth: 800 Gb/s duplex}
+```
+
+## Sources
+
+- "NDR800" in a published design: https://neocloud.kedios.io/full-network-topology-report/Kedios-B300-Full-Network-Topology-Report.html
+- Port rates of ConnectX-7: https://docs.nvidia.com/networking/display/MLNXOFEDv571020/Release+Notes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import near, slips
+from clusterspec.units import say_bits
+
+RULE = Rule.of(__name__, "error")
+SAME = 0.03
+
+
+def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+    ports = [port.value for port in scale_out.technology.port_rates]
+    for slip in slips(facts):
+        if slip.stated.kind != "nic" or slip.readings or not ports:
+            continue
+        rate = slip.stated.quantity.per_direction
+        offered = " or ".join(say_bits(port) for port in ports)
+        message = f"{scale_out.technology.name} comes at {offered} a port, not {say_bits(rate)}{_doubled(rate, ports)}"
+        yield RULE.problem(slip.stated.at, message, "write the line rate of one NIC in one direction, and how many NICs a node has")
+
+
+def _doubled(rate: float, ports: list[float]) -> str:
+    for port in ports:
+        if near(rate, 2 * port, SAME):
+            return f"; {say_bits(rate)} is both directions of a {say_bits(port)} port, or two ports in one cage"
+    return ""

@@ -1,0 +1,75 @@
+"""The NICs are not those of the cloud instance.
+
+## What it finds
+
+A cloud `platform` with more `nics_per_node` than the instance has, or with a `nic_bandwidth` that it does not have.
+
+## Why it matters
+
+The instance cannot be bought that way. Plans drawn for p5 (32 × 100 Gb/s) with 32 × 200 have twice the bandwidth that
+will be there.
+
+## What to do
+
+Drop the keys: the platform fills them. Or name the instance that has these NICs.
+
+## When to ignore it
+
+When the provider has changed the instance since the catalog was read.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {nics_per_node: 64}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {nics_per_node: 32, nic_bandwidth: 100 Gb/s}
+```
+
+## Sources
+
+- EFA cards by instance: https://github.com/awslabs/awsome-distributed-training/blob/0edaf1526bc47185ce5f827100416f99bd7b69e1/4.validation_and_observability/2.gpu-cluster-healthcheck/instance-profiles.conf
+- NICs of the large clouds: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L566
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.instances import counts_frontend
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.slips import near, slips
+from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.units import say_bits
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
+    if not platform.cloud or counts_frontend(facts):
+        return
+    nics, said = platform.nics_per_node, said_scale_out.nics_per_node
+    if nics is not None and said is not None and said > nics:
+        message = f"{platform.name} has {nics} NICs, not {said}"
+        at = "cluster.scale_out.nics_per_node"
+        yield RULE.problem(at, message, "drop the key, and the platform fills it", fix=rewrite(at, str(nics)))
+    rate, quantity = platform.nic_bandwidth, said_scale_out.nic_bandwidth
+    if rate is None or quantity is None or any(slip.stated.kind == "nic" for slip in slips(facts)):
+        return
+    if not near(quantity.per_direction, rate.value, 0.03):
+        message = f"the NICs of {platform.name} run at {say_bits(rate.value)}, not {say_bits(quantity.per_direction)}"
+        yield RULE.problem("cluster.scale_out.nic_bandwidth", message, "drop the key, and the platform fills it")

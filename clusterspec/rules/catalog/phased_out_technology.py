@@ -1,0 +1,63 @@
+"""The fabric's technology is being phased out.
+
+## What it finds
+
+A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega has.
+
+## Why it matters
+
+Software for it is no longer developed, and capacity shrinks: Google's A3 Ultra (H200), A4 and A4X all use RoCE, at twice
+the rate of TCPXO.
+
+## What to do
+
+Plan on the successor: A3 Ultra or A4 with `roce-v2`, for the other technologies the next generation.
+
+## When to ignore it
+
+For machines that are already there.
+
+## Fires
+
+```yaml cluster.scale_out.technology
+clusterspec: 1
+cluster:
+  platform: gcp-a3-megagpu-8g
+  nodes: 4
+  scale_out: {technology: gpudirect-tcpxo, placement: compact-placement-policy}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: gcp-a3-ultragpu-8g
+  nodes: 4
+  scale_out: {placement: compact-placement-policy}
+```
+
+## Sources
+
+- GCP's instances and their networks: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L566
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")
+SUPERSEDED = {"gpudirect-tcpx": "RoCE from A3 Ultra on", "gpudirect-tcpxo": "RoCE from A3 Ultra on"}
+
+
+def check(scale_out: ScaleOut) -> Iterator[Problem]:
+    entry = scale_out.technology
+    successor = SUPERSEDED.get(entry.id)
+    if successor is None and entry.status.state != "discontinued":
+        return
+    why = f"has given way to {successor}" if successor else f"was discontinued (as of {entry.status.as_of})"
+    yield RULE.problem("cluster.scale_out.technology", f"{entry.name} {why}", "plan new machines on its successor")

@@ -1,0 +1,59 @@
+"""The accelerator has no matrix units for the precision.
+
+## What it finds
+
+A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100, an MI250X or a Gaudi-1, bf16 on a V100,
+fp4 on an H100. fp16 has bf16's peak where the entry gives no other.
+
+## Why it matters
+
+The peak that the plan rests on does not exist. The framework refuses, or emulates the format at the speed of the next
+wider one and casts on top.
+
+## What to do
+
+Choose a precision that the part has, or a part that has the precision. `workload.peak_flops` states a peak where the
+catalog lacks one.
+
+## When to ignore it
+
+Where the format only stores weights and the arithmetic runs wider: say the wider one here.
+
+## Fires
+
+```yaml workload.precision
+clusterspec: 1
+cluster: {accelerator: a100-sxm-80gb, accelerators_per_node: 8, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8}
+```
+
+## Sources
+
+- fp8 asked of an A100: https://github.com/pytorch/torchtitan/issues/668
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+    if workload.peak is None and accelerator.peaks:
+        has = ", ".join(accelerator.peaks)
+        message = f"{accelerator.id} has no {workload.precision} matrix units: its peaks are {has}"
+        yield RULE.problem("workload.precision", message, f"choose one of {has}, or another part")

@@ -1,0 +1,70 @@
+"""The shape is not a slice that the cloud hands out.
+
+## What it finds
+
+A TPU with a stated `scale_up.shape` that is no slice of its generation. v4, v5p and v7x: every side a multiple of 4, or one of the small
+shapes inside a cube (2×2×1, 2×2×2, 2×2×4, 2×4×4). v5e and v6e: one of 1×1, 2×2, 2×4, 4×4, 4×8, 8×8, 8×16, 16×16.
+
+## Why it matters
+
+The request is refused. The nearest shape has another number of chips, and with it another world size.
+
+## What to do
+
+Pick a shape from the list.
+
+## When to ignore it
+
+When the provider offers shapes that the list does not know yet.
+
+## Fires
+
+```yaml cluster.scale_up.shape
+clusterspec: 1
+cluster:
+  accelerator: tpu-v5p
+  accelerators_per_node: 4
+  nodes: 54
+  scale_up: {shape: [6, 6, 6]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: tpu-v5p
+  accelerators_per_node: 4
+  nodes: 48
+  scale_up: {shape: [4, 4, 12]}
+```
+
+## Sources
+
+- Slices of v5p: https://docs.cloud.google.com/tpu/docs/v5p
+- Slices of v6e: https://docs.cloud.google.com/tpu/docs/v6e
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleUp
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.tori import cubes, slice_exists
+from clusterspec.spec.model import ScaleUpSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+    entry, shape = scale_up.interconnect, said_scale_up.shape
+    if not shape or entry is None or entry.family != "ici" or slice_exists(shape, entry):
+        return
+    written = "×".join(map(str, shape))
+    if cubes(entry):
+        help_ = "make every side a multiple of 4, or take 2×2×1, 2×2×2, 2×2×4 or 2×4×4"
+    else:
+        help_ = "take 1×1, 2×2, 2×4, 4×4, 4×8, 8×8, 8×16 or 16×16"
+    yield RULE.problem("cluster.scale_up.shape", f"there is no {written} slice of {entry.name}", help_)

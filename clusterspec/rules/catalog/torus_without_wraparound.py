@@ -1,0 +1,72 @@
+"""An axis of the TPU slice is an open line, not a ring.
+
+## What it finds
+
+A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is no multiple of 4, on v5e and v6e a
+side below 16.
+
+## Why it matters
+
+A ring over an open line sends half of its traffic back over the links that it came by: bandwidth along that axis halves.
+
+## What to do
+
+Take whole 4×4×4 cubes, or the whole 16×16 pod; or lay the axis that communicates least along the open side.
+
+## When to ignore it
+
+For small slices there is nothing else: 2×2×2 is what one buys to debug.
+
+## Fires
+
+```yaml cluster.scale_up.shape
+clusterspec: 1
+cluster:
+  accelerator: tpu-v5p
+  accelerators_per_node: 4
+  nodes: 4
+  scale_up: {shape: [2, 2, 4]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: tpu-v5p
+  accelerators_per_node: 4
+  nodes: 16
+  scale_up: {shape: [4, 4, 4]}
+```
+
+## Sources
+
+- Wrap-around by slice: https://docs.cloud.google.com/tpu/docs/v5p
+- What it does to collectives: https://jax-ml.github.io/scaling-book/tpus
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleUp
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.tori import open_axes, slice_exists
+from clusterspec.spec.model import ScaleUpSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+    entry, shape = scale_up.interconnect, said_scale_up.shape
+    if not shape or entry is None or entry.family != "ici" or not slice_exists(shape, entry):
+        return
+    if lines := open_axes(shape, entry):
+        sides = " and ".join(str(shape[axis]) for axis in lines)
+        plural = "s" if len(lines) > 1 else ""
+        yield RULE.problem(
+            "cluster.scale_up.shape",
+            f"{len(lines)} of {len(shape)} axes (side{plural} {sides}) have no wrap-around: rings along them run at half the bandwidth",
+            "take whole cubes, or lay the axis that communicates least along an open side",
+        )

@@ -1,0 +1,44 @@
+"""A name is that of no catalog entry.
+
+## What it finds
+
+A `platform`, `accelerator`, `interconnect`, `technology`, `switch` or `model` that the catalog does not have. The three
+nearest ids are offered.
+
+## Why it matters
+
+Nothing can be looked up: no bandwidth, no memory, no peak. What rests on the name goes unchecked.
+
+## What to do
+
+Use an id that is offered (`clusterspec catalog search WORD` finds others). For a part that the catalog lacks, start
+from a near one (`accelerator: {like: h100-sxm-80gb, memory: 96 GB}`), or bring a catalog of your own with `--catalog`.
+
+## When to ignore it
+
+Never: state the figures instead.
+
+## Fires
+
+```yaml cluster.platform
+clusterspec: 1
+cluster: {platform: dgx-h1000, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Sources
+
+- What is known: `clusterspec catalog list`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

@@ -1,0 +1,1 @@
+"""Rules about communication that nothing hides."""

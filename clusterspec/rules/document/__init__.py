@@ -1,0 +1,1 @@
+"""Rules about the file itself: what cannot be read is not checked."""

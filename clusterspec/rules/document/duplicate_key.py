@@ -1,0 +1,50 @@
+"""A mapping holds the same key twice.
+
+## What it finds
+
+Two entries of one mapping with the same key, anywhere in the file. The document reader finds it.
+
+## Why it matters
+
+YAML forbids it, yet most loaders keep the last value and say nothing: of `nodes: 64` near the top and
+`nodes: 32` further down, a reader believes the first and the program plans on the second, a factor of two
+in every total.
+
+## What to do
+
+Keep the one that is meant.
+
+## When to ignore it
+
+Never: one of the two values is not what its author thinks it is.
+
+## Fires
+
+```yaml .
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  nodes: 32
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  spare_nodes: 32
+```
+
+## Sources
+
+- YAML 1.2.2, section 3.2.1.1, unique keys of a mapping: https://yaml.org/spec/1.2.2/#3211-nodes
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

@@ -1,0 +1,47 @@
+"""A word is not one of the choices of its key.
+
+## What it finds
+
+A value such as `schedule: interlaced` or `sharding: zero3` that is none of the words its key knows. The
+closest words are offered.
+
+## Why it matters
+
+A program that passes over a misspelt word plans on its default. `sharding: zero3` taken for the default
+`zero1` would put the memory of a 70.6B model on 64 ranks at 437 GB of states a rank instead of 17.7 GB.
+
+## What to do
+
+Use one of the listed words. ZeRO stage 3 is called `fsdp` here, ZeRO++ with a secondary partition `hsdp`.
+
+## When to ignore it
+
+Never. A technology that the catalog does not know is another matter: see `unknown-catalog-id`.
+
+## Fires
+
+```yaml layout.schedule
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+layout: {tp: 8, pp: 2, schedule: interlaced, virtual_stages: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+layout: {tp: 8, pp: 2, schedule: interleaved, virtual_stages: 2}
+```
+
+## Sources
+
+- The words of each key: `clusterspec schema`
+- ZeRO stages and what each one shards: https://arxiv.org/abs/1910.02054
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

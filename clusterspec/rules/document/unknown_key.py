@@ -1,0 +1,44 @@
+"""A key is not part of the format at that place.
+
+## What it finds
+
+A key that version 1 of the format does not have there: a misspelling (`nic_per_node`), or a key that
+belongs elsewhere (`tp` under `workload`). A key at most two letters away is offered.
+
+## Why it matters
+
+A misspelt key is a check that never runs: with `oversubcription: 4:1` the fabric counts as 1:1, and every
+collective between nodes is predicted four times too fast.
+
+## What to do
+
+Rename it to the key that is meant. A remark belongs into a comment or `description`.
+
+## When to ignore it
+
+Never for figures. Data for other programs belongs into a file of its own.
+
+## Fires
+
+```yaml cluster.nodez
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, nodez: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 4}
+```
+
+## Sources
+
+- The keys of the format: `clusterspec schema`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

@@ -1,0 +1,44 @@
+"""The text is not YAML, or not a mapping of keys.
+
+## What it finds
+
+Text that the YAML parser refuses, or that parses into something else than a mapping, such as a list or one
+word. The parser's own position is given: the mistake is there or shortly before it.
+
+## Why it matters
+
+Nothing in the file can be checked until it reads. The usual cause is indentation, a tab, or a value with
+`: ` inside that needs quotes.
+
+## What to do
+
+Correct the line. `nodes:64` needs a space after the colon; `description: a: b` needs quotes.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml .
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Sources
+
+- YAML 1.2.2: https://yaml.org/spec/1.2.2/
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

@@ -1,0 +1,45 @@
+"""The file that `extends` names cannot be used.
+
+## What it finds
+
+An `extends` whose file is missing, lies outside the project, cannot be read, or that leads back to itself
+by way of others. The project is the folder of `clusterspec.toml`, `pyproject.toml` or `.git`, else the
+spec's own folder.
+
+## Why it matters
+
+Every key that the file would have supplied is missing, so all that rests on one goes unchecked.
+
+## What to do
+
+Correct the path: it is relative to the file that says it. Bring a file from elsewhere into the project.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml extends
+clusterspec: 1
+extends: no-such-base.yaml
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Sources
+
+- The format: `clusterspec schema`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

@@ -1,0 +1,43 @@
+"""A key is read, and nothing uses it yet.
+
+## What it finds
+
+A key of the format that no check and no estimate looks at in this version of the program.
+
+## Why it matters
+
+What it says has no effect: a plan that relies on it is not being checked for it.
+
+## What to do
+
+Leave it if it documents something; do not rely on it.
+
+## When to ignore it
+
+When the key is there for people.
+
+## Fires
+
+```yaml document.signatories
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+document: {signatories: [engineering, procurement]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Sources
+
+- The keys that are not used yet are marked in the schema: `clusterspec schema`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note")

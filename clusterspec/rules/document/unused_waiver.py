@@ -1,0 +1,48 @@
+"""A waiver names a rule that has nothing to say there.
+
+## What it finds
+
+`# clusterspec: ignore[rule]: reason` where the rule does not fire: the flaw is gone, the name is misspelt, or the comment
+stands on another line than the finding.
+
+## Why it matters
+
+It would silence the rule the day the flaw comes back.
+
+## What to do
+
+Remove it, or move it to the line of the finding.
+
+## When to ignore it
+
+In a base whose specs differ in whether the rule fires.
+
+## Fires
+
+```yaml .
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4  # clusterspec: ignore[shared-nic]: dual-rail by design
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 4}  # clusterspec: ignore[shared-nic]: dual-rail by design
+```
+
+## Sources
+
+- The form of a waiver: `clusterspec check --help`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note")

@@ -1,0 +1,48 @@
+"""A waiver does not say why.
+
+## What it finds
+
+`# clusterspec: ignore[rule]` without `: reason`. It waives nothing.
+
+## Why it matters
+
+Whoever reads the spec next cannot tell an exception from a shortcut, and nobody will dare to remove it.
+
+## What to do
+
+Append the reason: `# clusterspec: ignore[shared-nic]: dual-rail by design`.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml .
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 4}  # clusterspec: ignore[shared-nic]
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 4}  # clusterspec: ignore[shared-nic]: dual-rail by design
+```
+
+## Sources
+
+- The form of a waiver: `clusterspec check --help`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")

@@ -1,0 +1,45 @@
+"""A value is of another type than its key takes, or outside its range.
+
+## What it finds
+
+A word or a fraction where a count belongs (`tp: eight`, `nodes: 3.5`), a count below its least value
+(`tp: 0`), a list for a mapping, a quantity of another dimension (`nic_bandwidth: 400 GB`).
+
+## Why it matters
+
+Arithmetic on it would mean nothing. A shape of zero or a batch of zero divides by zero further on.
+
+## What to do
+
+Write the type that the message names; the example beside each key of the schema shows one.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+layout: {tp: eight}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+layout: {tp: 8}
+```
+
+## Sources
+
+- The type and range of each key: `clusterspec schema`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

@@ -1,0 +1,44 @@
+"""Runs the rules: each one that has what it needs is asked, and none can hide another."""
+
+from __future__ import annotations
+
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import module
+
+
+class RulesFailedError(Exception):
+    """Rules of ours crashed. ``problems`` is what the others found, ``faults`` what went wrong in which rule."""
+
+    def __init__(self, problems: list[Problem], faults: list[tuple[str, Exception]]) -> None:
+        self.problems = problems
+        self.faults = faults
+        name, fault = faults[0]
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
+
+
+def judge(facts: Facts) -> list[Problem]:
+    """What all the rules say of a design, in the order of the index.
+
+    Raises `RulesFailedError` after the last rule when one of them crashed.
+    """
+    problems: list[Problem] = []
+    faults: list[tuple[str, Exception]] = []
+    for name, (_, needs) in RULES.items():
+        try:
+            problems += _ask(name, needs, facts)
+        except Exception as fault:
+            faults.append((name, fault))
+    if faults:
+        raise RulesFailedError(problems, faults) from faults[0][1]
+    return problems
+
+
+def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
+    """One rule's problems; a rule is asked only where the spec has all that its check names."""
+    known = [getattr(facts, need) for need in needs]
+    if not needs or any(part is None for part in known):
+        return []
+    return list(module(name).check(*known))

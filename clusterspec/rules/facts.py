@@ -1,0 +1,216 @@
+"""What a rule may know. The names of these properties are what the parameters of a check may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator, Model, Platform
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import MemoryUse
+from clusterspec.spec.model import (
+    AcceptanceSpec,
+    ClusterSpec,
+    LayoutSpec,
+    MeasuredSpec,
+    ModelSpec,
+    NetworksSpec,
+    OperationsSpec,
+    PowerSpec,
+    ProcurementSpec,
+    ScaleOutSpec,
+    ScaleUpSpec,
+    Spec,
+    WorkloadSpec,
+)
+
+T = TypeVar("T")
+
+
+class Facts:
+    """Everything a rule may look at; a part is ``None`` where the spec lacks it or is too broken.
+
+    ``said_*`` is the spec as written (units settled), the other names are the design it resolves to.
+    The plan is worked out when the first rule asks for it.
+    """
+
+    def __init__(
+        self, *, spec: Spec, catalog: Catalog, design: Design, today: date, estimated: Callable[[], Plan | None]
+    ) -> None:
+        self.spec = spec
+        self.catalog = catalog
+        self.design = design
+        self.today = today
+        self._estimated = estimated
+        self._placed: dict[str, Placement | None] = {}
+        self._remembered: dict[object, object] = {}
+
+    @property
+    def facts(self) -> Facts:
+        """All of this, for a check that needs more than one part."""
+        return self
+
+    def remember(self, work: Callable[[Facts], T]) -> T:
+        """The result of ``work`` on these facts, worked out for the first rule that asks and kept for the others."""
+        if work not in self._remembered:
+            self._remembered[work] = work(self)
+        return cast(T, self._remembered[work])
+
+    # The spec as written
+
+    @property
+    def said_cluster(self) -> ClusterSpec | None:
+        return self.spec.cluster
+
+    @property
+    def said_scale_up(self) -> ScaleUpSpec | None:
+        return self.spec.cluster.scale_up if self.spec.cluster else None
+
+    @property
+    def said_scale_out(self) -> ScaleOutSpec | None:
+        return self.spec.cluster.scale_out if self.spec.cluster else None
+
+    @property
+    def said_workload(self) -> WorkloadSpec | None:
+        return self.spec.workload
+
+    @property
+    def said_model(self) -> ModelSpec | None:
+        """The model where it is described in place."""
+        model = self.spec.workload.model if self.spec.workload else None
+        return model if isinstance(model, ModelSpec) else None
+
+    @property
+    def said_layout(self) -> LayoutSpec | None:
+        return self.spec.layout
+
+    @property
+    def networks(self) -> NetworksSpec | None:
+        return self.spec.cluster.networks if self.spec.cluster else None
+
+    @property
+    def power(self) -> PowerSpec | None:
+        return self.spec.cluster.power if self.spec.cluster else None
+
+    @property
+    def measured(self) -> tuple[MeasuredSpec, ...] | None:
+        return self.spec.measured
+
+    @property
+    def acceptance(self) -> tuple[AcceptanceSpec, ...] | None:
+        return self.spec.acceptance
+
+    @property
+    def operations(self) -> OperationsSpec | None:
+        return self.spec.operations
+
+    @property
+    def procurement(self) -> ProcurementSpec | None:
+        return self.spec.procurement
+
+    # The design it resolves to
+
+    @property
+    def cluster(self) -> Cluster | None:
+        return self.design.cluster
+
+    @property
+    def accelerator(self) -> Accelerator | None:
+        return self.design.cluster.accelerator if self.design.cluster else None
+
+    @property
+    def platform(self) -> Platform | None:
+        return self.design.cluster.platform if self.design.cluster else None
+
+    @property
+    def scale_up(self) -> ScaleUp | None:
+        return self.design.cluster.scale_up if self.design.cluster else None
+
+    @property
+    def scale_out(self) -> ScaleOut | None:
+        """The fabric, where there is more than one node for it to join."""
+        cluster = self.design.cluster
+        return cluster.scale_out if cluster and cluster.nodes + cluster.spare_nodes > 1 else None
+
+    @property
+    def workload(self) -> Workload | None:
+        return self.design.workload
+
+    @property
+    def training(self) -> Workload | None:
+        """The workload, where it is training: time is estimated for nothing else."""
+        workload = self.design.workload
+        return workload if workload and workload.kind == "train" else None
+
+    @property
+    def model(self) -> Model | None:
+        return self.design.workload.model if self.design.workload else None
+
+    @property
+    def layout(self) -> Layout | None:
+        return self.design.layout
+
+    # What it costs
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        return self._estimated()
+
+    @property
+    def memory(self) -> MemoryUse | None:
+        return self.plan.memory if self.plan else None
+
+    @property
+    def step_time(self) -> float | None:
+        """Seconds of one optimizer step."""
+        return self.plan.step_time.value if self.plan and self.plan.step_time else None
+
+    # What it would cost
+
+    def with_layout(self, **changes: Any) -> Plan | None:
+        """The plan with some keys of the layout written otherwise; None where it cannot be worked out.
+
+        Costs one more estimate, so a rule asks only once it has something to say.
+        """
+        if self.spec.layout is None:
+            return None
+        return self._redone(replace(self.spec, layout=replace(self.spec.layout, **changes)))
+
+    def with_scale_out(self, **changes: Any) -> Plan | None:
+        """The plan with some keys of the fabric written otherwise; None where it cannot be worked out."""
+        if self.spec.cluster is None:
+            return None
+        fabric = replace(self.spec.cluster.scale_out or ScaleOutSpec(), **changes)
+        return self._redone(replace(self.spec, cluster=replace(self.spec.cluster, scale_out=fabric)))
+
+    def _redone(self, spec: Spec) -> Plan | None:
+        from clusterspec.cluster.resolve import resolve
+        from clusterspec.cost.estimate import estimate
+
+        design, _ = resolve(spec, self.catalog)
+        return estimate(design) if design.cluster and design.workload and design.layout else None
+
+    # Where the groups lie
+
+    def placement(self, axis: str) -> Placement | None:
+        """Where the groups of one axis (tp, cp, dp, ep, pp, shard …) lie, enumerated once."""
+        if axis not in self._placed:
+            self._placed[axis] = self._place(axis)
+        return self._placed[axis]
+
+    def _place(self, axis: str) -> Placement | None:
+        from clusterspec.cluster.groups import place
+
+        cluster, layout = self.design.cluster, self.design.layout
+        return place(cluster, layout, axis) if cluster and layout else None
+
+    @property
+    def assumed(self) -> Mapping[str, str]:
+        """The dotted keys that nobody wrote, and why their value was taken all the same."""
+        return {key: why for key, _, why in self.design.assumptions}

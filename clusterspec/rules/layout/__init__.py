@@ -1,0 +1,1 @@
+"""Rules about validity: what a framework refuses to start."""

@@ -1,0 +1,69 @@
+"""Expert groups cannot be formed from the ranks of a stage.
+
+## What it finds
+
+Ranks of one pipeline stage (dp × cp × tp) that expert_tp × `ep` does not divide; in DeepSpeed, a dp that ep does not
+divide.
+
+## Why it matters
+
+Expert layers are cut anew over the ranks of a stage: expert_tp × ep × what is left. Left over ranks have no place, and the
+groups are refused.
+
+## What to do
+
+Another ep, or degrees that leave a multiple of it. In Megatron, `expert_tp: 1` frees the tensor-parallel ranks for
+experts.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.ep
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 3}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 384}
+layout: {ep: 16}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 384}
+layout: {ep: 16}
+```
+
+## Sources
+
+- Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/parallel_state.py#L883
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/distributed/parallel_dims.py#L187
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import DEEPSPEED, expert_ranks_uneven, framework, advice, whole_world
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+    named = framework(facts)
+    uneven = expert_ranks_uneven(layout.tp, layout.cp, layout.dp, layout.ep, layout.expert_tp, named)
+    if layout.ep == 1 or not uneven or not whole_world(facts):
+        return
+    if named in DEEPSPEED:
+        message = f"{named} forms expert groups from dp, and ep {layout.ep} does not divide dp {layout.dp}"
+    else:
+        ranks = layout.tp * layout.cp * layout.dp
+        message = f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {ranks:,} ranks of a stage"
+    yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="another ep"))

@@ -1,0 +1,60 @@
+"""A token is routed to more experts than there are.
+
+## What it finds
+
+`experts_per_token` above `experts`.
+
+## Why it matters
+
+The router cannot pick them; the two numbers have probably been swapped.
+
+## What to do
+
+Correct the model.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml workload.model.experts_per_token
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {base: mixtral-8x7b, experts: 2, experts_per_token: 8}
+  sequence_length: 4096
+  global_batch: 256
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {base: mixtral-8x7b, experts: 8, experts_per_token: 8}
+  sequence_length: 4096
+  global_batch: 256
+```
+
+## Sources
+
+- Routing to the top k of E experts: https://arxiv.org/abs/1701.06538
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(model: Model) -> Iterator[Problem]:
+    if 0 < model.experts < model.experts_per_token:
+        message = f"a token cannot go to {model.experts_per_token} of {model.experts} experts"
+        yield RULE.problem("workload.model.experts_per_token", message, "correct `experts` or `experts_per_token`")

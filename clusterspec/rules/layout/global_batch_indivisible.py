@@ -1,0 +1,67 @@
+"""The global batch is no whole number of micro-batches.
+
+## What it finds
+
+A `global_batch` that dp × `micro_batch` does not divide.
+
+## Why it matters
+
+Every framework asserts it. 500 sequences over 16 replicas with micro-batches of 2 would be 15.6 a replica.
+
+## What to do
+
+The nearest batch that divides, another micro-batch, or another dp (by way of tp or pp).
+
+## When to ignore it
+
+Never; a ramp of batch sizes has to divide at every step as well.
+
+## Fires
+
+```yaml workload.global_batch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 500}
+layout: {tp: 8, micro_batch: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 8, micro_batch: 2}
+```
+
+## Sources
+
+- Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/num_microbatches_calculator.py#L382
+- DeepSpeed: https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/config.py#L937
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/trainer.py#L420
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import near_multiples, offer, whole_world
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    step = layout.dp * layout.micro_batch
+    if training.global_batch % step == 0 or not whole_world(facts):
+        return
+    batches = " or ".join(f"{batch:,}" for batch in near_multiples(training.global_batch, step))
+    legal = offer(facts, RULE.name, "micro_batch", "tp", "pp")
+    yield RULE.problem(
+        "workload.global_batch",
+        f"a batch of {training.global_batch:,} is no multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",
+        f"a batch of {batches}" + (f", or {legal}" if legal else ""),
+    )

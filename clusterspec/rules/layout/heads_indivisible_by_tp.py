@@ -1,0 +1,68 @@
+"""Tensor parallelism does not divide the attention heads.
+
+## What it finds
+
+A model whose `heads` is no multiple of `tp`.
+
+## Why it matters
+
+Attention is cut by heads, so every framework refuses: 28 heads (Qwen2 7B) cannot do tp 8, nor 52 (Yi, OPT 30B). It is
+found after the queue, the container and the weights have been waited for.
+
+## What to do
+
+A tp that divides the heads; the help lists the nearest that fit the rest of the layout.
+
+## When to ignore it
+
+Where the framework pads heads, as some serving engines have learnt to; the padded heads cost time all the same.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {layers: 28, hidden: 3584, heads: 28, kv_heads: 4, ffn_hidden: 18944, vocab: 152064, gated_ffn: true}
+  sequence_length: 4096
+  global_batch: 256
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {layers: 28, hidden: 3584, heads: 28, kv_heads: 4, ffn_hidden: 18944, vocab: 152064, gated_ffn: true}
+  sequence_length: 4096
+  global_batch: 256
+layout: {tp: 4}
+```
+
+## Sources
+
+- Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/transformer/transformer_config.py#L1448
+- vLLM users who met it: https://github.com/vllm-project/vllm/issues/414 https://github.com/vllm-project/vllm/issues/11797
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import advice
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
+    if model.heads % layout.tp:
+        help_ = advice(facts, RULE.name, "tp", otherwise="a tp that divides the heads")
+        message = f"{model.heads} heads do not split over tp {layout.tp}: {model.heads / layout.tp:.3g} a rank"
+        yield RULE.problem("layout.tp", message, help_)

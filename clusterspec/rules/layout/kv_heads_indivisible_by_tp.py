@@ -1,0 +1,72 @@
+"""Tensor parallelism fits neither into the key-value heads nor around them.
+
+## What it finds
+
+Grouped-query models: in torchtitan, `kv_heads` that are no multiple of `tp`; in Megatron Core and NeMo (and where no
+framework is named) `kv_heads` and `tp` of which neither divides the other. Models with latent attention have none.
+
+## Why it matters
+
+Megatron gives each rank whole key-value heads, or copies of one; 6 heads over tp 4 are neither. torchtitan does not
+copy: 8 heads cannot do tp 16 there, though they can in Megatron.
+
+## What to do
+
+Lower tp, and use cp or dp for the ranks set free.
+
+## When to ignore it
+
+Where the framework pads or copies in its own way: name it (`framework: custom`).
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4}
+workload:
+  model: {layers: 32, hidden: 4096, heads: 24, head_dim: 128, kv_heads: 6, ffn_hidden: 14336, vocab: 128256}
+  sequence_length: 8192
+  global_batch: 256
+layout: {framework: megatron-core, tp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4}
+workload:
+  model: {layers: 32, hidden: 4096, heads: 24, head_dim: 128, kv_heads: 2, ffn_hidden: 14336, vocab: 128256}
+  sequence_length: 8192
+  global_batch: 256
+layout: {framework: megatron-core, tp: 4}
+```
+
+## Sources
+
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/models/common/decoder.py#L192
+- Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/transformer/transformer_config.py#L1466
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import framework, kv_heads_refused, advice
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
+    named = framework(facts)
+    if model.heads % layout.tp or not kv_heads_refused(model, layout.tp, named):
+        return  # heads that do not divide have their own rule
+    who = named or "Megatron and those like it"
+    message = f"{who} cannot spread {model.kv_heads} key-value heads over tp {layout.tp}"
+    help_ = advice(facts, RULE.name, "tp", otherwise="lower tp, and use cp or dp instead")
+    yield RULE.problem("layout.tp", message, help_)

@@ -1,0 +1,101 @@
+"""The layers do not divide evenly over the pipeline's stages.
+
+## What it finds
+
+`pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then taken as even as
+possible, which is an assumption. An error only where there are fewer layers than stages.
+
+## Why it matters
+
+Stages are as slow as the longest one, and not every framework splits unevenly by itself: older Megatron Core dropped the
+remainder without a word, so that 30 layers on four stages trained a model of 28.
+
+## What to do
+
+State `stage_layers` as the framework is configured; take a pp that divides the layers; or count the embedding and
+the loss as layers where that makes it even.
+
+## When to ignore it
+
+Where the framework is known to split evenly by itself (torchtitan does).
+
+## Fires
+
+```yaml layout.pp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload:
+  model: {base: llama-3.1-8b, layers: 30}
+  sequence_length: 8192
+  global_batch: 256
+layout: {pp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload:
+  model: {base: llama-3.1-8b, layers: 30}
+  sequence_length: 8192
+  global_batch: 256
+layout: {pp: 4, stage_layers: [7, 8, 8, 7]}
+```
+
+## Sources
+
+- Layers dropped: https://github.com/NVIDIA/Megatron-LM/issues/1304
+- Megatron-LM's check: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L998
+- Users who met it: https://github.com/NVIDIA/Megatron-LM/issues/468 https://github.com/modelscope/ms-swift/issues/5737
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import near_multiples, offer
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.pp == 1 or said_layout.stage_layers is not None:
+        return
+    stages = layout.pp * layout.virtual_stages
+    if model.layers < stages:
+        message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
+        yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity="error")
+    elif model.layers % layout.pp:
+        assumed = f", taken as {_runs(layout.stage_layers)}" if layout.stage_layers else ""
+        message = f"{model.layers} layers do not divide over pp {layout.pp}: the split is not known{assumed}"
+        yield RULE.problem("layout.pp", message, _help(facts, model, layout))
+
+
+def _help(facts: Facts, model: Model, layout: Layout) -> str:
+    offers = ["state `stage_layers`"]
+    if legal := offer(facts, RULE.name, "pp"):
+        offers.append(legal)
+    if model.layers > layout.pp:
+        offers.append(" or ".join(map(str, near_multiples(model.layers, layout.pp))) + " layers")
+    for ends, which in ((1, "the loss"), (2, "embedding and loss")):
+        if (model.layers + ends) % layout.pp == 0:
+            offers.append(f"count {which} as layers: {(model.layers + ends) // layout.pp} a stage")
+    return "; or ".join(offers)
+
+
+def _runs(stages: tuple[int, ...]) -> str:
+    """Layers of each stage, equal neighbours together: ``1 × 7, 14 × 8, 1 × 7``."""
+    runs: list[list[int]] = []
+    for layers in stages:
+        if runs and runs[-1][1] == layers:
+            runs[-1][0] += 1
+        else:
+            runs.append([1, layers])
+    return ", ".join(f"{many} × {layers}" for many, layers in runs)

@@ -1,0 +1,68 @@
+"""The layers of a pipeline rank do not divide over its virtual stages.
+
+## What it finds
+
+`virtual_stages` above 1 that does not divide layers / pp, in Megatron Core, NeMo and MaxText (and where no framework is
+named), without `stage_layers`.
+
+## Why it matters
+
+The interleaved schedule asserts it at start. 32 layers on pp 4 are 8 a rank: 2, 4 or 8 virtual stages, not 3.
+
+## What to do
+
+A number of virtual stages that divides layers / pp.
+
+## When to ignore it
+
+Never for these frameworks.
+
+## Fires
+
+```yaml layout.virtual_stages
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, pp: 4, virtual_stages: 3}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, pp: 4, virtual_stages: 4}
+```
+
+## Sources
+
+- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L973
+- MaxText: https://github.com/AI-Hypercomputer/maxtext/blob/e591f30cbbf217ed67ef71263ec0538239f9c3b8/src/maxtext/configs/types.py#L3582
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import MEGATRON, framework, advice
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.virtual_stages == 1 or model.layers % layout.pp or said_layout.stage_layers is not None:
+        return
+    each = model.layers // layout.pp
+    if each % layout.virtual_stages == 0 or framework(facts) not in MEGATRON | {"maxtext"}:
+        return
+    if each < layout.virtual_stages:
+        return  # fewer layers than stages: layers-indivisible-by-pp says so
+    message = f"{model.layers} layers on pp {layout.pp} are {each} a rank, which {layout.virtual_stages} virtual stages do not divide"
+    yield RULE.problem("layout.virtual_stages", message, advice(facts, RULE.name, "virtual_stages", otherwise="fewer stages"))

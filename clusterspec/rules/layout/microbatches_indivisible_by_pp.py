@@ -1,0 +1,69 @@
+"""The interleaved schedule needs micro-batches in multiples of the stages.
+
+## What it finds
+
+With `schedule: interleaved` in Megatron Core or NeMo (or no framework named), and with any pipeline in MaxText, a number
+of micro-batches (global batch / (dp × micro-batch)) that pp does not divide.
+
+## Why it matters
+
+The schedule walks through groups of pp micro-batches and asserts that they come out even.
+
+## What to do
+
+A global batch that makes the micro-batches a multiple of pp, or another pp.
+
+## When to ignore it
+
+Where the framework's newer option for uneven groups is switched on.
+
+## Fires
+
+```yaml workload.global_batch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 96}
+layout: {framework: megatron-core, pp: 4, virtual_stages: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {framework: megatron-core, pp: 4, virtual_stages: 2}
+```
+
+## Sources
+
+- Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/pipeline_parallel/schedules.py#L1165
+- MaxText: https://github.com/AI-Hypercomputer/maxtext/blob/e591f30cbbf217ed67ef71263ec0538239f9c3b8/src/maxtext/configs/types.py#L3612
+- A user who met it: https://github.com/NVIDIA/Megatron-LM/issues/1829
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import MEGATRON, framework, near_multiples, offer, whole_world
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    named, step = framework(facts), layout.dp * layout.micro_batch
+    grouped = (layout.schedule == "interleaved" and named in MEGATRON) or named == "maxtext"
+    if layout.pp == 1 or not grouped or training.global_batch % step or not whole_world(facts):
+        return
+    micro_batches = training.global_batch // step
+    if micro_batches % layout.pp == 0:
+        return
+    batches = " or ".join(f"{batch:,}" for batch in near_multiples(training.global_batch, step * layout.pp))
+    legal = offer(facts, RULE.name, "pp")
+    message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule asks for"
+    yield RULE.problem("workload.global_batch", message, f"a batch of {batches}" + (f", or {legal}" if legal else ""))

@@ -1,0 +1,57 @@
+"""More nodes of a domain are to be used than a domain has.
+
+## What it finds
+
+A `nodes_per_domain` above the nodes of one scale-up domain.
+
+## Why it matters
+
+It says how much of each rack the ranks fill; more than the rack has cannot be filled, and the number is not used.
+
+## What to do
+
+At most domain / accelerators per node: 18 for an NVL72 rack of trays of four.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.nodes_per_domain
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 36}
+layout: {tp: 4, nodes_per_domain: 20}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 36}
+layout: {tp: 4, nodes_per_domain: 16}
+```
+
+## Sources
+
+- Jobs on 64 of 72: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md#L153
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(said_layout: LayoutSpec, cluster: Cluster) -> Iterator[Problem]:
+    used, there = said_layout.nodes_per_domain, nodes_of_domain(cluster)
+    if used is not None and used > there:
+        message = f"a domain of {cluster.scale_up.domain} accelerators has {there} nodes, not {used}"
+        yield RULE.problem("layout.nodes_per_domain", message, f"write at most {there}")

@@ -1,0 +1,62 @@
+"""The schedule and the number of virtual stages contradict each other.
+
+## What it finds
+
+`schedule: interleaved` with one virtual stage (or none said), or `1f1b` or `gpipe` with more than one.
+
+## Why it matters
+
+Single-stage and multi-stage schedules are different code: torchtitan refuses the pair, Megatron takes the schedule from
+the number of stages whatever the other setting says, and the bubble is then not the planned one.
+
+## What to do
+
+Two or more virtual stages with `interleaved`; one with `1f1b` and `gpipe`.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.schedule
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, schedule: interleaved}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, schedule: interleaved, virtual_stages: 2}
+```
+
+## Sources
+
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/distributed/pipeline_parallel.py#L235
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "error")
+ONE_STAGE = {"1f1b", "gpipe"}
+
+
+def check(said_layout: LayoutSpec) -> Iterator[Problem]:
+    schedule, stages = said_layout.schedule, said_layout.virtual_stages or 1
+    if schedule == "interleaved" and stages == 1:
+        message = "the interleaved schedule needs two or more virtual stages, and there is one"
+        yield RULE.problem("layout.schedule", message, "write `virtual_stages: 2`, or `schedule: 1f1b`")
+    elif schedule in ONE_STAGE and stages > 1:
+        message = f"{schedule} runs one stage a rank, not {stages} virtual stages"
+        yield RULE.problem("layout.schedule", message, "write `schedule: interleaved`, or drop `virtual_stages`")

@@ -1,0 +1,58 @@
+"""The sequence is longer than the model's context.
+
+## What it finds
+
+A `sequence_length` above the `max_sequence_length` of the model.
+
+## Why it matters
+
+With learned positions there is no embedding for the tokens beyond; with rotary ones the model has never seen such angles, and
+frameworks assert the limit.
+
+## What to do
+
+A shorter sequence, or a longer context on purpose: state the new `max_sequence_length`.
+
+## When to ignore it
+
+When the run is meant to extend the context; stating the new maximum says so better.
+
+## Fires
+
+```yaml workload.sequence_length
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: gpt3-175b, sequence_length: 8192, global_batch: 256}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: gpt3-175b, sequence_length: 2048, global_batch: 256}
+```
+
+## Sources
+
+- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1354
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(workload: Workload, model: Model) -> Iterator[Problem]:
+    longest = model.max_sequence_length
+    if longest is not None and workload.sequence_length > longest:
+        message = f"{workload.sequence_length:,} tokens exceed the {longest:,} that {model.name} takes"
+        help_ = "shorten the sequence, or state a longer `max_sequence_length` in the model"
+        yield RULE.problem("workload.sequence_length", message, help_)

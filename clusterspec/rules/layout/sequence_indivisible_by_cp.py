@@ -1,0 +1,63 @@
+"""The sequence does not divide over the context-parallel ranks.
+
+## What it finds
+
+`cp` above 1 and a `sequence_length` that is no multiple of 2 × cp (of cp with `cp_method: all-to-all`).
+
+## Why it matters
+
+A causal mask leaves the first ranks little to do, so ring attention gives every rank one chunk from the front and one from the
+back: two chunks a rank, which must come out even. Frameworks assert it.
+
+## What to do
+
+Pad the sequence to the next multiple, or take another cp.
+
+## When to ignore it
+
+Where the data loader pads each batch to the multiple by itself.
+
+## Fires
+
+```yaml workload.sequence_length
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8200, global_batch: 256}
+layout: {cp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8208, global_batch: 256}
+layout: {cp: 8}
+```
+
+## Sources
+
+- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1337
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/trainer.py#L299
+- TRL: https://github.com/huggingface/trl/pull/3994
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.legal import near_multiples
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(training: Workload, layout: Layout) -> Iterator[Problem]:
+    step = layout.cp if layout.cp_method == "all-to-all" else 2 * layout.cp
+    if layout.cp > 1 and training.sequence_length % step:
+        near = " or ".join(f"{length:,}" for length in near_multiples(training.sequence_length, step))
+        why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks a rank)"
+        message = f"{training.sequence_length:,} tokens do not divide by {why}"
+        yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or take another cp")

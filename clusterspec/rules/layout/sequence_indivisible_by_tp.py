@@ -1,0 +1,67 @@
+"""With sequence parallelism, the sequence does not divide over the tensor-parallel ranks.
+
+## What it finds
+
+`sequence_parallel` with tp above 1 and a `sequence_length` that is no multiple of tp; with cp, of the least common multiple
+of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. Silent where the sequence does not even divide over cp.
+
+## Why it matters
+
+Between the tensor-parallel blocks each rank keeps its share of the sequence: a share that is no whole number is a shape
+error in the first layer.
+
+## What to do
+
+Pad the sequence to the next multiple.
+
+## When to ignore it
+
+Where the framework pads by itself.
+
+## Fires
+
+```yaml workload.sequence_length
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 4100, global_batch: 256}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 4104, global_batch: 256}
+layout: {tp: 8}
+```
+
+## Sources
+
+- NeMo RL: https://github.com/NVIDIA-NeMo/RL/pull/3563
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/trainer.py#L299
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import framework, near_multiples, sequence_step
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    length = training.sequence_length
+    if not layout.sequence_parallel or layout.tp == 1 or (layout.cp > 1 and length % (2 * layout.cp)):
+        return
+    step = sequence_step(layout.tp, layout.cp, framework(facts))
+    if length % step:
+        near = " or ".join(f"{multiple:,}" for multiple in near_multiples(length, step))
+        beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
+        message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: {step:,} would"
+        yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

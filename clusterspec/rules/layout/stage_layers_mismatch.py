@@ -1,0 +1,69 @@
+"""The layers of the stages do not add up to the model.
+
+## What it finds
+
+A `stage_layers` whose sum is not the model's layers, or whose length is neither pp nor pp × `virtual_stages`.
+
+## Why it matters
+
+Layers that no stage has are not trained, and a list of another length belongs to another pipeline.
+
+## What to do
+
+Correct the list; the help says what the sum lacks.
+
+## When to ignore it
+
+Where the framework counts embedding or loss as a layer: leave them out here.
+
+## Fires
+
+```yaml layout.stage_layers
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, stage_layers: [7, 8, 8, 7]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, stage_layers: [7, 9, 9, 7]}
+```
+
+## Sources
+
+- Uneven stages of Llama 3, section 3.3.2: https://arxiv.org/abs/2407.21783
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.layout import even_stages
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
+    stages, at = said_layout.stage_layers, "layout.stage_layers"
+    if stages is None:
+        return
+    lengths = sorted({layout.pp, layout.pp * layout.virtual_stages})
+    if len(stages) not in lengths:
+        wanted = " or ".join(map(str, lengths))
+        message = f"{len(stages)} numbers for pp {layout.pp} × {layout.virtual_stages} virtual stages, which take {wanted}"
+        yield RULE.problem(at, message, f"write {wanted} numbers")
+    elif facts.model is not None and sum(stages) != facts.model.layers:
+        layers = facts.model.layers
+        even = list(even_stages(layers, len(stages)))
+        message = f"the stages hold {sum(stages)} layers, the model has {layers}"
+        yield RULE.problem(at, message, f"as even as possible: {even}")

@@ -1,0 +1,62 @@
+"""Virtual stages without a pipeline to interleave.
+
+## What it finds
+
+`virtual_stages` above 1 with pp 1; in Megatron Core or NeMo also with pp 2 and `overlap.pp: false`.
+
+## Why it matters
+
+There is nothing to interleave with one stage. With two, Megatron's schedule needs the overlapped transfers or it deadlocks,
+so it asserts.
+
+## What to do
+
+Raise pp, or drop `virtual_stages`.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.virtual_stages
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 1, virtual_stages: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 2, virtual_stages: 2}
+```
+
+## Sources
+
+- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1008
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(layout: Layout) -> Iterator[Problem]:
+    if layout.virtual_stages == 1:
+        return
+    at, help_ = "layout.virtual_stages", "raise pp, or drop `virtual_stages`"
+    if layout.pp == 1:
+        yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
+    elif layout.pp == 2 and not layout.overlap["pp"] and layout.framework in {"megatron-core", "nemo"}:
+        message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
+        yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)

@@ -1,0 +1,94 @@
+"""The degrees of the layout do not multiply to the ranks of the job.
+
+## What it finds
+
+Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated `dp`
+with which tp × cp × pp × dp is not the ranks; a `layout.nodes` above the nodes there are. Spares do no work and
+are not counted; `nodes_per_domain` is honoured.
+
+## Why it matters
+
+The job does not start: every framework compares the product with the world size before anything else. On 96 ranks,
+tp 8 × pp 8 leaves one and a half replicas.
+
+## What to do
+
+Change a degree, the nodes of the job, or drop `dp`: it is derived.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.pp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 12}
+layout: {tp: 8, pp: 8}
+```
+
+```yaml layout.dp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 12}
+layout: {tp: 8, pp: 4, dp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 1}
+layout: {tp: 8, pp: 8, dp: 2}
+```
+
+## Sources
+
+- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L433
+- torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/distributed/parallel_dims.py#L182
+- accelerate: https://github.com/huggingface/accelerate/blob/16cb6eb80dd9aa8b4df1a63ef57863e455d53b83/src/accelerate/parallelism_config.py#L328
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import advice
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_layout: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    nodes, each = layout.nodes, cluster.ranks_per_node
+    if nodes > cluster.nodes:
+        message = f"the job uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
+        yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
+        return
+    ranks, cut = nodes * each, layout.tp * layout.cp * layout.pp
+    there = f"{nodes:,} nodes of {each} are {ranks:,} ranks"
+    product = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp}"
+    if ranks % cut:
+        yield RULE.problem(
+            f"layout.{_first_misfit(layout, ranks)}",
+            f"{there}, which {product} = {cut:,} does not divide",
+            advice(facts, RULE.name, "tp", "pp", otherwise="change a degree, or the nodes of the job"),
+        )
+    elif said_layout.dp is not None and cut * said_layout.dp != ranks:
+        wanted = cut * said_layout.dp
+        help_ = f"write {ranks // cut}, or drop the key: dp is derived"
+        message = f"{there}, but {product} × dp {said_layout.dp} = {wanted:,}"
+        yield RULE.problem("layout.dp", message, help_, fix=rewrite("layout.dp", str(ranks // cut)))
+
+
+def _first_misfit(layout: Layout, ranks: int) -> str:
+    """The first axis with which the product no longer divides the ranks."""
+    cut = 1
+    for axis in ("tp", "cp", "pp"):
+        cut *= getattr(layout, axis)
+        if ranks % cut:
+            return axis
+    return "tp"

@@ -1,0 +1,1 @@
+"""Rules about what one rank has to hold."""

@@ -1,0 +1,1 @@
+"""Rules about the networks beside the fabric: frontend, storage, out of band."""

@@ -1,0 +1,1 @@
+"""Rules about one node: its accelerators, NICs and slots."""

@@ -1,0 +1,1 @@
+"""Rules about keeping it running: checkpoints, failures, spares, power."""

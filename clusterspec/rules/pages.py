@@ -1,0 +1,131 @@
+"""The page of a rule: its docstring, read as headings, examples and sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from inspect import getdoc
+from itertools import groupby
+from types import ModuleType
+
+from clusterspec.rules.index import RULES
+from clusterspec.rules.rule import Rule
+
+HEADINGS = (
+    "What it finds",
+    "Why it matters",
+    "What to do",
+    "When to ignore it",
+    "Fires",
+    "Silent",
+    "Sources",
+)
+_EXAMPLE = re.compile(r"^```yaml(?: (?P<path>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A spec on a page, and the dotted key path where the rule must speak (empty: it must not)."""
+
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A rule's documentation: metadata, one line that sums it up, and the text under each heading."""
+
+    rule: Rule
+    summary: str
+    sections: Mapping[str, str]
+
+    @property
+    def fires(self) -> tuple[Example, ...]:
+        return _examples(self.sections["Fires"])
+
+    @property
+    def silent(self) -> tuple[Example, ...]:
+        return _examples(self.sections["Silent"])
+
+    @property
+    def text(self) -> str:
+        """The page as Markdown."""
+        facts = f"{self.rule.severity}, {self.rule.confidence}; group {self.rule.group}"
+        sections = "".join(f"\n## {heading}\n\n{text}\n" for heading, text in self.sections.items())
+        return f"# {self.rule.name}\n\n{self.summary}\n\n*{facts}*\n{sections}"
+
+
+@cache
+def module(name: str) -> ModuleType:
+    """The module of a rule; raises `KeyError` for a name that is none."""
+    group, _ = RULES[name]
+    return import_module(f"clusterspec.rules.{group}.{name}".replace("-", "_"))
+
+
+@cache
+def page(name: str) -> Page:
+    """The page of a rule; raises `KeyError` for a name that is none."""
+    summary, *parts = re.split(r"^## (.+)$", getdoc(module(name)) or "", flags=re.MULTILINE)
+    sections = {heading.strip(): text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    return Page(module(name).RULE, summary.strip(), sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the list of all rules."""
+
+    rule: Rule
+    summary: str
+
+    def to_json(self) -> dict[str, str]:
+        rule = self.rule
+        return {
+            "rule": rule.name,
+            "group": rule.group,
+            "severity": str(rule.severity),
+            "confidence": str(rule.confidence),
+            "summary": self.summary,
+        }
+
+
+def known(name: str) -> bool:
+    """Whether a rule has this name."""
+    return name in RULES
+
+
+def listing() -> list[Row]:
+    """All rules, by group."""
+    return [Row(page(name).rule, page(name).summary) for name in RULES]
+
+
+def listing_text(rows: Sequence[Row]) -> str:
+    """The list as people read it: one paragraph a group, one line a rule."""
+    lines: list[str] = []
+    width = max((len(row.rule.name) for row in rows), default=0)
+    for group, members in groupby(rows, key=lambda row: row.rule.group):
+        lines += ["", group] if lines else [group]
+        lines += [f"  {row.rule.name:<{width}}  {row.rule.severity:<7}  {row.summary}" for row in members]
+    return "\n".join(lines)
+
+
+def summary_of(name: str) -> str:
+    """The one line that sums a rule up; the name itself for one that has no page."""
+    return page(name).summary if known(name) else name
+
+
+def explain(name: str) -> str:
+    """The page of a rule as Markdown; raises `KeyError` for a name that is none."""
+    return page(name).text
+
+
+def nearest(name: str, limit: int = 3) -> list[str]:
+    """The names of rules that look most like ``name``, the likeliest first."""
+    return get_close_matches(name, RULES, n=limit, cutoff=0.5)
+
+
+def _examples(section: str) -> tuple[Example, ...]:
+    return tuple(Example(found["text"], found["path"] or "") for found in _EXAMPLE.finditer(section))

@@ -1,0 +1,1 @@
+"""Rules about the pipeline's idle time."""

@@ -1,0 +1,1 @@
+"""Rules about where groups lie: which axis runs over which tier."""

@@ -1,0 +1,1 @@
+"""Rules about quotes and prices."""

@@ -1,0 +1,70 @@
+"""What a rule is, beside its page and its check: a name, a group, a severity, a confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clusterspec.finding import Confidence, Fix, Problem, Replacement, Severity
+from clusterspec.source import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The metadata of one rule; its file says the rest.
+
+    ``severity`` is the usual one: where the cost model can tell the loss, the loss decides. A rule
+    that rests on a rule of thumb alone (``heuristic``) is never an error.
+    """
+
+    name: str
+    group: str
+    severity: Severity
+    confidence: Confidence
+
+    @classmethod
+    def of(cls, module: str, severity: str, confidence: str = "certain") -> Rule:
+        """The rule of a module: ``rules.scale_up.tp_crosses_domain`` is ``tp-crosses-domain`` of ``scale-up``."""
+        *_, group, name = module.replace("_", "-").split(".")
+        return cls(name, group, Severity(severity), Confidence(confidence))
+
+    def problem(
+        self,
+        at: str | Path,
+        message: str,
+        help: str = "",  # noqa: A002 - the word people see
+        *,
+        severity: str = "",
+        confidence: str = "",
+        related: Sequence[tuple[str, str]] = (),
+        fix: Fix | None = None,
+        at_key: bool = False,
+    ) -> Problem:
+        """A problem of this rule at a key path, given as a tuple or as people say it (``layout.tp``)."""
+        return Problem(
+            self.name,
+            place(at),
+            message,
+            help,
+            Severity(severity or self.severity),
+            Confidence(confidence or self.confidence),
+            at_key,
+            tuple((place(path), text) for path, text in related),
+            fix,
+        )
+
+
+def place(at: str | Path) -> Path:
+    """A key path from its usual notation.
+
+    >>> place("acceptance.0.busbw")
+    ('acceptance', 0, 'busbw')
+    """
+    if isinstance(at, tuple):
+        return at
+    return tuple(int(key) if key.isdigit() else key for key in at.split("."))
+
+
+def rewrite(at: str, text: str, description: str = "") -> Fix:
+    """The fix that writes ``text`` as the value of one key."""
+    return Fix(description or f"write {text}", (Replacement(place(at), text),))

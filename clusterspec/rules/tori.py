@@ -1,0 +1,30 @@
+"""Slices of TPU tori: which exist, and which of their axes close into rings."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.entries import Interconnect
+
+SMALL_CUBES = {(1, 2, 2), (2, 2, 2), (2, 2, 4), (2, 4, 4)}
+FLAT = {(1, 1), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16)}
+CUBE_SIDE = 4
+FULL_SIDE = 16
+
+
+def cubes(entry: Interconnect) -> bool:
+    """Whether the generation is built of 4×4×4 cubes (six links a chip) rather than flat (four)."""
+    return entry.links == 6
+
+
+def slice_exists(shape: tuple[int, ...], entry: Interconnect) -> bool:
+    """Whether the cloud hands out such a slice (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
+    sides = tuple(sorted(shape))
+    if not cubes(entry):
+        return sides in FLAT
+    return len(sides) == 3 and (sides in SMALL_CUBES or all(side % CUBE_SIDE == 0 for side in sides))
+
+
+def open_axes(shape: tuple[int, ...], entry: Interconnect) -> list[int]:
+    """The axes (by index) that are open lines: no optical switch closes them into rings."""
+    if not cubes(entry):
+        return [axis for axis, side in enumerate(shape) if 1 < side < FULL_SIDE]
+    return [axis for axis, side in enumerate(shape) if side > 1 and side % CUBE_SIDE]

@@ -1,0 +1,1 @@
+"""Rules about units, directions and other slips of the pen in quantities."""

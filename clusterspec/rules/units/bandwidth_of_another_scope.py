@@ -1,0 +1,70 @@
+"""A bandwidth is the figure of a link, a lane, a node or a domain instead of one accelerator or NIC.
+
+## What it finds
+
+A `scale_up.bandwidth` that is, within 3 %, the catalog's figure of one accelerator divided by its links or lanes, or multiplied
+by the accelerators of a node or domain; or a `nic_bandwidth` that is the total of all NICs of a node.
+
+## Why it matters
+
+NVLink 4 is 25 GB/s a link, 450 GB/s an accelerator and 3,600 GB/s a node of eight, each way, and all three
+are in print. The wrong one is a factor of 18 or 8 in every collective.
+
+## What to do
+
+Give the figure of one accelerator (all its links together) or of one NIC.
+
+## When to ignore it
+
+Where an accelerator really has one link, as in a bridged pair cut down by its vendor: then say `topology` and
+`domain` too.
+
+## Fires
+
+```yaml cluster.scale_up.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 50 GB/s duplex}
+```
+
+```yaml cluster.scale_out.nic_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 3.2 Tb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 900 GB/s duplex}
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 8 x 50 Gb/s}
+```
+
+## Sources
+
+- A node's total taken for an accelerator's: https://github.com/NVIDIA/nccl-tests/issues/149
+- Links and lanes of NVLink: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L300
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules import slips
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    return slips.told_by(RULE, facts)

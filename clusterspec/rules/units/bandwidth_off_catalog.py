@@ -1,0 +1,85 @@
+"""A stated scale-up bandwidth is not the catalog's, and no known slip explains it.
+
+## What it finds
+
+A `scale_up.bandwidth` more than 5 % off the figures of the accelerator, the platform and the interconnect, where
+neither bits for bytes, nor a direction, a prefix, a scope or the raw signalling rate accounts for it.
+
+## Why it matters
+
+It is usually the figure of another generation (1,800 GB/s is NVLink 5) or of an export variant (an H800 has 400 of
+the H100's 900 GB/s); then other figures of the spec belong to the wrong part as well.
+
+## What to do
+
+Name the part that has this bandwidth, or leave the key out and let the catalog supply it.
+
+## When to ignore it
+
+For parts that the catalog does not know, and for a figure that was measured and is meant to replace the
+nominal one; `measured` is the better place for it.
+
+## Fires
+
+```yaml cluster.scale_up.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 600 GB/s duplex}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 880 GB/s duplex}
+```
+
+## Sources
+
+- A published report with figures of several generations: https://neocloud.kedios.io/full-network-topology-report/Kedios-B300-Full-Network-Topology-Report.html
+- Links and rates by generation: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L300
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Interconnect
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import AGREES, Slip, near, slips
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    for slip in slips(facts):
+        if slip.stated.kind == "scale-up" and not slip.readings:
+            others = _with_that_bandwidth(slip, facts)
+            named = f"; {' and '.join(others)} have that" if others else ""
+            help_ = "name the part that has it, or leave the key out: the catalog supplies the figure"
+            yield RULE.problem(slip.stated.at, slip.comparison + named, help_)
+
+
+def _with_that_bandwidth(slip: Slip, facts: Facts) -> list[str]:
+    """Up to three interconnects of the same family that have the figure."""
+    wanted = slip.stated.quantity.per_direction
+    interconnect = facts.scale_up.interconnect if facts.scale_up else None
+    if interconnect is None:
+        return []
+    entries = (facts.catalog.find("interconnect", id_) for id_ in facts.catalog.ids("interconnect"))
+    fits = (
+        entry.id
+        for entry in entries
+        if isinstance(entry, Interconnect)
+        and entry.family == interconnect.family
+        and entry.bandwidth is not None
+        and near(wanted, entry.bandwidth.value, AGREES)
+    )
+    return list(fits)[:3]

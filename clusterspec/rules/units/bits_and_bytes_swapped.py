@@ -1,0 +1,69 @@
+"""A bandwidth is eight times off: bits for bytes, or bytes for bits.
+
+## What it finds
+
+A stated bandwidth that is 8 times the catalog's figure (within 5 %) and written in bytes, or 1/8 of it and
+written in bits. The accelerator's own figure is asked first, then the platform's, then the interconnect's.
+
+## Why it matters
+
+`400 GB/s` on a 400 Gb/s NIC makes the fabric as fast as NVLink on paper: a gradient reduction that takes 560 ms
+is planned at 70 ms, and the step never comes near it.
+
+## What to do
+
+Line rates of NICs are in Gb/s, scale-up bandwidth in GB/s. Where a node has eight of the thing, the total of
+the node fits as well: both readings are then listed, and the author has to choose.
+
+## When to ignore it
+
+When the part is newer than the catalog and truly eight times faster. None has been so far.
+
+## Fires
+
+```yaml cluster.scale_out.nic_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nic_bandwidth: 400 GB/s}
+```
+
+```yaml cluster.scale_up.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 900 Gb/s duplex}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 7.2 Tb/s duplex}
+  scale_out: {technology: infiniband-ndr, nic_bandwidth: 50 GB/s}
+```
+
+## Sources
+
+- NCCL's maintainers on a figure off by eight: https://github.com/NVIDIA/nccl/issues/243
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules import slips
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    return slips.told_by(RULE, facts)

@@ -1,0 +1,62 @@
+"""A scale-up figure that sums both directions is declared as one direction.
+
+## What it finds
+
+`bandwidth` or `peer_bandwidth` under `scale_up`, declared unidirectional, that is twice (within 5 %) what the
+accelerator, else the interconnect, has in one direction.
+
+## Why it matters
+
+900 GB/s of NVLink 4 is 450 out and 450 in. A ring sends in one direction at a time, so its ceiling is 450:
+planned on 900, an all-reduce of 16 GB on eight H100 takes 31 ms instead of 62, and the acceptance test that
+reaches 360 GB/s is called a failure at "40 %".
+
+## What to do
+
+Write `900 GB/s duplex`, or `450 GB/s unidirectional`.
+
+## When to ignore it
+
+Never for a part that the catalog knows.
+
+## Fires
+
+```yaml cluster.scale_up.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 900 GB/s unidirectional}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 450 GB/s unidirectional}
+```
+
+## Sources
+
+- "Only 53 % of the bandwidth": https://github.com/NVIDIA/nccl/issues/1442
+- The same in nccl-tests: https://github.com/NVIDIA/nccl-tests/issues/149
+- Both conventions: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L76
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules import slips
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    return slips.told_by(RULE, facts)

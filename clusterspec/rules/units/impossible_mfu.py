@@ -1,0 +1,61 @@
+"""The expected model FLOPs utilization is no fraction of one.
+
+## What it finds
+
+An `expected_mfu` above 1, or of 0 or less. A percentage typed as a number (`40`) is the usual cause.
+
+## Why it matters
+
+MFU is the share of the dense peak that the model's own FLOPs reach: it cannot pass 1. At 40, a run of three months
+would be planned for a day.
+
+## What to do
+
+Write the fraction: `0.40`.
+
+## When to ignore it
+
+Never. A published figure above 1 was divided by the wrong peak.
+
+## Fires
+
+```yaml workload.expected_mfu
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, expected_mfu: 40}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, expected_mfu: 0.40}
+```
+
+## Sources
+
+- MFU defined: https://arxiv.org/abs/2204.02311
+- A published figure above 100 %: https://github.com/NVIDIA/Megatron-LM/issues/1565
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import WorkloadSpec
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(said_workload: WorkloadSpec) -> Iterator[Problem]:
+    at, mfu = "workload.expected_mfu", said_workload.expected_mfu
+    if mfu is None or 0 < mfu <= 1:
+        return
+    percentage = 1 < mfu <= 100
+    fix = rewrite(at, plain(mfu / 100)) if percentage else None
+    reading = f"; {plain(mfu)} % is {plain(mfu / 100)}" if percentage else ""
+    yield RULE.problem(at, f"MFU is a fraction of the peak between 0 and 1, not {mfu:g}{reading}", "write 0.40 for 40 %", fix=fix)

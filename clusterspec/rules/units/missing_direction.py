@@ -1,0 +1,52 @@
+"""A scale-up bandwidth does not say which direction it counts.
+
+## What it finds
+
+A `bandwidth`, `peer_bandwidth` or `axis_bandwidth` under `scale_up` without `duplex` or `unidirectional` (or a synonym such as
+*per direction* or *bidirectional*).
+
+## Why it matters
+
+Vendors print either: NVIDIA sums both directions of NVLink (900 GB/s for 450 each way), Intel gives Gaudi's
+ports one way, AMD's sheets do both. Read the wrong way, every collective inside the domain is predicted
+twice too fast or twice too slow.
+
+## What to do
+
+Append the word: `900 GB/s duplex` and `450 GB/s unidirectional` are the same NVLink 4.
+
+## When to ignore it
+
+Never: the figure is not used until it has a direction.
+
+## Fires
+
+```yaml cluster.scale_up.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 900 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 900 GB/s duplex}
+```
+
+## Sources
+
+- Both conventions side by side: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L193
+- Users who compared a bus bandwidth with the duplex figure: https://github.com/NVIDIA/nccl/issues/1442
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

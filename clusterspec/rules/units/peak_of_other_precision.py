@@ -1,0 +1,97 @@
+"""A stated peak belongs to another precision, or to another accelerator.
+
+## What it finds
+
+A `workload.peak_flops` more than 5 % off the catalog's dense peak for the precision of the workload, and within 3 % of
+the same accelerator's peak for another precision, or of another accelerator's for the same one.
+
+## Why it matters
+
+MFU divides by it. A bf16 run measured against the TF32 peak reports twice its true MFU; an H100 run against the
+A100's 312 TFLOP/s was published at 104 %.
+
+## What to do
+
+Leave the key out: the catalog supplies the peak of the part and the precision. Or correct `precision`.
+
+## When to ignore it
+
+Where the matrices run in another precision than the one declared for the step.
+
+## Fires
+
+```yaml workload.peak_flops
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: llama-3.1-8b
+  sequence_length: 8192
+  global_batch: 256
+  peak_flops: 312 TFLOP/s dense
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: llama-3.1-8b
+  sequence_length: 8192
+  global_batch: 256
+  peak_flops: 989 TFLOP/s dense
+```
+
+## Sources
+
+- MFU against the wrong precision: https://github.com/pytorch/torchtitan/issues/668
+- MFU against the wrong part: https://github.com/karpathy/nanoGPT/pull/464
+- And once more: https://github.com/allenai/OLMo-core/pull/614
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.peaks import StatedPeak, stated_peaks
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "warning", "likely")
+OFF = 0.05
+SAME = 0.03
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    for stated in stated_peaks(facts):
+        if stated.known is None or abs(stated.ratio - 1) <= OFF or 1.9 <= stated.ratio <= 2.1:
+            continue  # the sparse figure has its own rule
+        owners = _in_other_precisions(stated) or _of_other_accelerators(stated, facts)
+        if owners:
+            known = say(stated.known, "FLOP/s")
+            message = f"{stated.quantity.written} is the peak of {' and '.join(owners)}; {stated.whose} has {known} in {stated.precision}"
+            yield RULE.problem(stated.at, message, "leave the key out, and the catalog's figure is used")
+
+
+def _in_other_precisions(stated: StatedPeak) -> list[str]:
+    return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _same(stated, peak)]
+
+
+def _of_other_accelerators(stated: StatedPeak, facts: Facts) -> list[str]:
+    """Up to three; the whole catalog is read only once the figure is known to be off."""
+    entries = (facts.catalog.find("accelerator", id_) for id_ in facts.catalog.ids("accelerator"))
+    fits = [
+        f"{entry.id} in {stated.precision}"
+        for entry in entries
+        if isinstance(entry, Accelerator)
+        and (peak := entry.peaks.get(stated.precision)) is not None
+        and _same(stated, peak.value)
+    ]
+    return fits[:3]
+
+
+def _same(stated: StatedPeak, peak: float) -> bool:
+    return abs(stated.quantity.dense / peak - 1) <= SAME

@@ -1,0 +1,58 @@
+"""A scale-up bandwidth is the rate that the links signal at, not the payload that they carry.
+
+## What it finds
+
+A `scale_up.bandwidth` that is the catalog's payload figure divided by 0.9412, the coding of NVLink, within 0.5 %.
+
+## Why it matters
+
+`nvidia-smi nvlink -s` prints 26.5625 GB/s for each of the 18 links of an H100; they sum to 478.1 GB/s, but 450 GB/s
+is all that ever carries data. Planned on it, everything inside the domain is 6 % too fast.
+
+## What to do
+
+Write the payload figure, or leave the key out.
+
+## When to ignore it
+
+Never; it is only a note because 6 % seldom decides anything.
+
+## Fires
+
+```yaml cluster.scale_up.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 478.1 GB/s unidirectional}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {bandwidth: 450 GB/s unidirectional}
+```
+
+## Sources
+
+- What the tool prints and what the links carry: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L300
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules import slips
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note", "likely")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    return slips.told_by(RULE, facts)

@@ -1,0 +1,79 @@
+"""A peak declared dense is the figure with 2:4 sparsity.
+
+## What it finds
+
+A `workload.peak_flops`, or a `peak` of the accelerator, declared dense, that is 1.9 to 2.1 times the catalog's dense
+peak of that precision.
+
+## Why it matters
+
+1,979 TFLOP/s of an H100 needs every second weight to be zero; training matrices are dense and get 989. Taken for
+dense it turns a good run of 42 % MFU into one of 21 %, or promises half the step time.
+
+## What to do
+
+Write the dense figure, or say `sparse`. Where the figure is the next precision's (fp8 is twice bf16), change
+`precision` instead.
+
+## When to ignore it
+
+When the weights really are 2:4 sparse in training; then say `sparse` and note why.
+
+## Fires
+
+```yaml workload.peak_flops
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: llama-3.1-8b
+  sequence_length: 8192
+  global_batch: 256
+  peak_flops: 1979 TFLOP/s dense
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: llama-3.1-8b
+  sequence_length: 8192
+  global_batch: 256
+  peak_flops: 1979 TFLOP/s sparse
+```
+
+## Sources
+
+- MFU halved by the sparse peak: https://github.com/NVIDIA/Megatron-LM/issues/1565
+- Again: https://github.com/foundation-model-stack/fms-fsdp/issues/89
+- How sheets print both: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/compute/accelerator/README.md#L324
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.quantity import Sparsity
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.peaks import stated_peaks
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    for stated in stated_peaks(facts):
+        if stated.quantity.sparsity is Sparsity.DENSE and stated.known and 1.9 <= stated.ratio <= 2.1:
+            said, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
+            sparse = said.replace(Sparsity.DENSE, Sparsity.SPARSE)
+            doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]
+            also = f"; it is also the dense peak in {' and '.join(doubled)}" if doubled else ""
+            yield RULE.problem(
+                stated.at,
+                f"{said} is twice the {right} that {stated.whose} does in {stated.precision}: the sparse figure{also}",
+                f"write `{sparse}` or `{right} dense`" + (f", or plan in {doubled[0]}" if doubled else ""),
+                fix=rewrite(stated.at, sparse) if not doubled and sparse != said else None,
+            )

@@ -1,0 +1,68 @@
+"""A figure is a thousand times off: one prefix too high or too low.
+
+## What it finds
+
+A stated bandwidth, power, memory or peak that is 1000 times the catalog's figure, or 1/1000 of it (within 5 %);
+and, where the catalog knows nothing, a fabric NIC below 1 Gb/s or a node below 100 W or above 1 MW.
+
+## Why it matters
+
+"8 × ConnectX-7 at 200 Gb/s, that is 1.6 Gb/s" is in print, for 1.6 Tb/s. A node of 10.2 MW would be billed for a
+small town, and one of 10.2 W for a lamp.
+
+## What to do
+
+Correct the prefix: k, M, G, T.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml cluster.scale_out.nic_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, nic_bandwidth: 400 Mb/s}
+```
+
+```yaml cluster.power.node
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  power: {node: 10.2 W}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  power: {node: 10.2 kW}
+  scale_out: {technology: infiniband-ndr, nic_bandwidth: 400 Gb/s}
+```
+
+## Sources
+
+- The figure in print: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L727
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules import slips
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts) -> Iterator[Problem]:
+    return slips.told_by(RULE, facts)

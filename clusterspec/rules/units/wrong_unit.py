@@ -1,0 +1,48 @@
+"""A quantity is in a unit of something else.
+
+## What it finds
+
+A size where a bandwidth belongs (`nic_bandwidth: 400 Gb`), a power where a time does, a rate that counts sparsity.
+
+## Why it matters
+
+The value cannot mean what the key asks; it is not used.
+
+## What to do
+
+The unit that the message names.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml cluster.scale_out.nic_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nic_bandwidth: 400 Gb}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nic_bandwidth: 400 Gb/s}
+```
+
+## Sources
+
+- The unit of each key: `clusterspec schema`
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

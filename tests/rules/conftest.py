@@ -1,0 +1,26 @@
+"""The whole way from a text to its findings, as `check` goes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
+from clusterspec.finding import Finding
+from clusterspec.pipeline import Settings, study_text
+
+TODAY = date(2026, 11, 20)
+Check = Callable[[str], list[Finding]]
+
+
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    return Settings(Catalog.open(), Config(), TODAY)
+
+
+@pytest.fixture(scope="session")
+def check(settings: Settings) -> Check:
+    return lambda text: list(study_text(text, settings).findings)

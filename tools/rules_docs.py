@@ -1,0 +1,133 @@
+"""Writes what is made from the rules: their index (``clusterspec/rules/index.py``) and ``docs/rules.md``.
+
+tools/rules_docs.py          writes both
+tools/rules_docs.py --check  says which is not up to date, and exits 1
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES = ROOT / "clusterspec" / "rules"
+INDEX = RULES / "index.py"
+PAGES = ROOT / "docs" / "rules.md"
+LINE = 120
+
+GROUPS = (
+    "document",
+    "units",
+    "catalog",
+    "node",
+    "scale_up",
+    "fabric",
+    "networks",
+    "layout",
+    "placement",
+    "memory",
+    "communication",
+    "pipeline",
+    "batch",
+    "measured",
+    "acceptance",
+    "operations",
+    "procurement",
+)
+"""In the order in which a reader of a design would ask."""
+
+
+def rules() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Every rule file as (name, group, parameters of its check; none where a lower room speaks)."""
+    found = {path.name for path in RULES.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    if found != set(GROUPS):
+        raise SystemExit(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")
+    return [
+        (path.stem.replace("_", "-"), group.replace("_", "-"), needs(path))
+        for group in GROUPS
+        for path in sorted((RULES / group).glob("*.py"))
+        if path.stem != "__init__"
+    ]
+
+
+def needs(path: Path) -> tuple[str, ...]:
+    """The parameters of the check in a file, read without importing it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    return tuple(argument.arg for check in checks for argument in check.args.args)
+
+
+def index() -> str:
+    """The text of the index."""
+    rows = [row(name, group, parameters) for name, group, parameters in rules()]
+    return f'''"""The rules there are: name → (group, what its check needs). Written by ``tools/rules_docs.py``.
+
+A rule without needs is spoken of by a lower room; only its page is here. The index lets a rule's module stay
+unread until a spec has what the rule needs.
+"""
+
+from __future__ import annotations
+
+RULES: dict[str, tuple[str, tuple[str, ...]]] = {{
+{"".join(rows)}}}
+'''
+
+
+def row(name: str, group: str, parameters: tuple[str, ...]) -> str:
+    inside = ", ".join(f'"{parameter}"' for parameter in parameters) + ("," if len(parameters) == 1 else "")
+    return f'    "{name}": ("{group}", ({inside})),\n'
+
+
+def pages() -> str:
+    """The text of ``docs/rules.md``: a table of all rules, then every page."""
+    from clusterspec.rules.pages import listing, page
+
+    rows = listing()
+    table = [
+        f"| [{row.rule.name}](#{row.rule.name}) | {row.rule.group} | {row.rule.severity} | {row.summary} |"
+        for row in rows
+    ]
+    head = (
+        "# Rules\n\n"
+        f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model can tell the loss, the\n"
+        "loss decides. `clusterspec explain RULE` prints a page; a comment\n"
+        "`# clusterspec: ignore[RULE]: reason` on the line of a finding waives it.\n"
+        "This file is made from the docstrings in `clusterspec/rules` by `tools/rules_docs.py`.\n\n"
+        "| rule | group | severity | |\n|---|---|---|---|\n"
+    )
+    texts = (f'<a id="{row.rule.name}"></a>\n\n' + deeper(page(row.rule.name).text) for row in rows)
+    return head + "\n".join(table) + "\n\n" + "\n".join(texts)
+
+
+def deeper(text: str) -> str:
+    """A page as a part of a larger one: its headings one step down, those inside examples left alone."""
+    lines, fenced = [], False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        lines.append(f"#{line}" if line.startswith("#") and not fenced else line)
+    return "\n".join(lines) + "\n"
+
+
+def outdated(path: Path, text: str) -> bool:
+    return not path.exists() or path.read_text(encoding="utf-8") != text
+
+
+def main(arguments: list[str]) -> int:
+    check = "--check" in arguments
+    stale = []
+    for path, make in ((INDEX, index), (PAGES, pages)):
+        text = make()
+        if outdated(path, text):
+            stale.append(path)
+            if not check:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} {'is not up to date' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    raise SystemExit(main(sys.argv[1:]))
