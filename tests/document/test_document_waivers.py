@@ -1,0 +1,100 @@
+"""Laws of waivers: who is silenced, where, for how long, and what is said about it."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.document import Document, load, parse, settle, waivers
+from clusterspec.finding import Finding, Problem
+from clusterspec.source import Source
+
+TODAY = date(2026, 11, 20)
+
+
+def document_of(text: str) -> Document:
+    document, _ = parse(Source("t.yaml", text))
+    assert document is not None
+    return document
+
+
+def after(text: str, *problems: Problem, skipped: tuple[str, ...] = ()) -> list[tuple[str, int]]:
+    """Rule and line of every finding that is left."""
+    document = document_of(text)
+    found = [settle(problem, document, document.source) for problem in problems]
+    return [(one.rule, one.span.start.line) for one in waivers.apply(found, document, TODAY, skipped)]
+
+
+AT_A = Problem("shared-nic", ("a",), "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1  # clusterspec: ignore[shared-nic]: by design",
+        "a: 1  # clusterspec: ignore[few-spines, shared-nic]: by design",
+        "a: 1  # clusterspec: ignore[shared-nic] until 2026-11-20: by design",
+        "# clusterspec: ignore[shared-nic]: by design\na: 1",
+        "# clusterspec: ignore[shared-nic]: by design\n# as the vendor says\na: 1",
+        "# clusterspec: ignore-file[shared-nic]: by design\n\na: 1",
+        "a:  # clusterspec: ignore[shared-nic]: by design\n  1",
+        "a:\n  1  # clusterspec: ignore[shared-nic]: by design",
+    ],
+)
+def test_a_waiver_with_a_reason_silences_its_rule_where_it_stands(text: str) -> None:
+    assert after(text, AT_A, skipped=("few-spines",)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1  # clusterspec: ignore[shared-nic]", "waiver-without-reason"),
+        ("a: 1  # clusterspec: ignore[shared-nic]:  ", "waiver-without-reason"),
+        ("a: 1  # clusterspec: ignore[shared-nic] until 2026-11-19: x", "expired-waiver"),
+        ("a: 1  # clusterspec: ignore[shared-nic] until soon: x", "unreadable-waiver"),
+        ("a: 1  # clusterspec: ignore[shared-nic] until 2026-13-01: x", "unreadable-waiver"),
+        ("a: 1  # clusterspec: ignore shared-nic: x", "unreadable-waiver"),
+        ("a: 1  # clusterspec: ignore[]: x", "unreadable-waiver"),
+        ("a: 1  # clusterspec: ignore[few-spines]: x", "unused-waiver"),
+        ("a: 1\nb: 2  # clusterspec: ignore[shared-nic]: x", "unused-waiver"),
+        ("a: 1\n# clusterspec: ignore[shared-nic]: x", "unused-waiver"),
+        ("a: 1\n# clusterspec: ignore-file[shared-nic]: x", "unreadable-waiver"),
+    ],
+)
+def test_any_other_waiver_silences_nothing_and_is_itself_a_finding(text: str, said: str) -> None:
+    assert [rule for rule, _ in after(text, AT_A)] == ["shared-nic", said]
+
+
+def test_comments_about_something_else_are_left_alone() -> None:
+    assert after("a: 1  # clusterspec ignores this\nb: 'x # clusterspec: ignore[a]'") == []
+
+
+def test_a_rule_that_did_not_run_leaves_no_unused_waiver() -> None:
+    text = "a: 1  # clusterspec: ignore[shared-nic]: x"
+    assert after(text, skipped=("shared-nic",)) == []
+    assert after(text) == [("unused-waiver", 1)]
+
+
+def test_a_waiver_in_a_base_speaks_for_the_base_and_is_never_unused(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("a: 1  # clusterspec: ignore[shared-nic]: x\n")
+    (tmp_path / "top.yaml").write_text("extends: base.yaml\nb: 1\n")
+    (tmp_path / "over.yaml").write_text("extends: base.yaml\na: 2\n")
+    for name, left in (("top", []), ("over", ["shared-nic"])):
+        document, _ = load(str(tmp_path / f"{name}.yaml"))
+        assert document is not None
+        found = [settle(AT_A, document, document.source)]
+        assert [finding.rule for finding in waivers.apply(found, document, TODAY)] == left
+
+
+@given(st.text(st.sampled_from("ab[],: -#untilreasonclusterspec:ignore[a]:"), max_size=60), st.integers(0, 3))
+def test_no_comment_makes_a_finding_of_another_rule_vanish(comment: str, line: int) -> None:
+    lines = ["a: 1", "b: 2", "c: 3"]
+    lines.insert(line, "# clusterspec: ignore" + comment)
+    document = document_of("\n".join(lines))
+    found = [settle(Problem("some-other-rule", ("b",), ""), document, document.source)]
+    kept: list[Finding] = waivers.apply(found, document, TODAY)
+    assert found[0] in kept
