@@ -6,7 +6,7 @@ sharding, precisions are bytes for one number.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, positive
+from clusterspec.cost.formulas.elementwise import Number, smaller
 
 
 def sharded(weights: Number, width: Number, ranks: Number) -> Number:
@@ -34,16 +34,15 @@ def adam_bytes(weights: Number, ranks: Number, weight: Number = 2, gradient: Num
     return weights * (weight + gradient) + sharded(weights, states, ranks)
 
 
-def gathered_units(unit: Number, units: Number, rest: Number, width: Number = 2, at_once: Number = 2) -> Number:
-    """Bytes of the weights that fully sharded data parallelism has gathered: B = w (min(k, L) u + r).
+def gathered_units(unit: Number, units: Number, at_once: Number = 2, width: Number = 2) -> Number:
+    """Bytes of the layers that fully sharded data parallelism has gathered: B = w min(k, L) u.
 
-    u are the weights of one unit (a layer) and k how many are there at once: the one at work and
-    the one fetched ahead; r is what stays gathered, such as the tables at both ends.
+    u are the weights of one layer and k how many are there at once: the one at work and those
+    fetched ahead.
 
     Source: Zhao et al., "PyTorch FSDP", VLDB 2023, arXiv 2304.11277, section 3.
 
-    >>> gathered_units(1e9, 80, 0.5e9)
-    5000000000.0
+    >>> gathered_units(1e9, 80), gathered_units(1e9, 1)
+    (4000000000.0, 2000000000.0)
     """
-    here = at_once - positive(at_once - units)
-    return width * (here * unit + rest)
+    return width * smaller(at_once, units) * unit

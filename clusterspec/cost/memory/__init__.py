@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cost import parameters
-from clusterspec.cost.memory import other, serve, states, stored, sums
+from clusterspec.cost.memory import moments, other, serve, states, stored, sums
 from clusterspec.cost.memory.flight import flights
 from clusterspec.cost.memory.habits import ROUTING
 from clusterspec.cost.memory.job import Job
@@ -65,14 +65,32 @@ def _shortlist(job: Job, held: tuple[tuple[Chunk, ...], ...]) -> list[int]:
 
 def _training(job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Parts:
     share = parameters.share(job.model, job.layout, chunks)
+    counts = flights(job.layout, stage, chunks, job.micro_batches)
+    activations = stored.stored(job, chunks, counts)
+    moment = moments.fullest(job, share, _kinds(chunks), any(chunk.last for chunk in chunks))
+    gradients = _replacing(job, states.gradients(job, share), activations)
     parts = {
-        "weights": states.weights(job, share),
-        "gradients": states.gradients(job, share),
-        "optimizer": states.optimizer(job, share),
-        "activations": stored.activations(job, chunks, flights(job.layout, stage, chunks, job.micro_batches)),
+        "weights": sums.total("weights", (*states.weights(job, share), *moment.weights)),
+        "gradients": sums.total("gradients", (*gradients, *moment.gradients)),
+        "optimizer": sums.total("optimizer", states.optimizer(job, share)),
+        "activations": sums.total("activations", (*activations, *moment.activations)),
     }
     allocated = sum(term.value for term in parts.values())
     return {**parts, "other": other.other(job, share, allocated)}
+
+
+def _kinds(chunks: tuple[Chunk, ...]) -> frozenset[Layers]:
+    dense, moe = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
+    return frozenset(kind for kind, there in ((Layers.DENSE, dense), (Layers.EXPERT, moe)) if there)
+
+
+def _replacing(job: Job, gradients: list[Term], activations: list[Term]) -> list[Term]:
+    """Gradients beyond the activations whose place they take, where the framework frees as it goes."""
+    if not job.habits.late_gradients or job.micro_batches > 1:
+        return gradients
+    there, freed = sum(term.value for term in gradients), sum(term.value for term in activations)
+    beyond = max(0.0, 1.0 - freed / there) if there else 0.0
+    return [sums.scaled(term, beyond, "share not replacing activations") for term in gradients]
 
 
 def _serving(job: Job, chunks: tuple[Chunk, ...]) -> Parts:
@@ -97,6 +115,8 @@ def _assumptions(job: Job, parts: Parts) -> tuple[Assumption, ...]:
     spreads = list(other.spreads(job))
     if any(term.name == "logits and loss" for term in parts["activations"].parts):
         spreads.append(job.habits.loss)
+    if job.quantized_gradients:
+        spreads.append(job.quantized_gradients)
     if job.model.moe_layers:
         spreads.append(ROUTING)
     return tuple(spread.assumption for spread in spreads)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 
 from clusterspec.cost.memory.spread import Spread
 
@@ -28,15 +29,15 @@ def _loss(low: float, value: float, high: float, why: str) -> Spread:
 CONTEXT = Spread(
     "memory.context",
     "B",
-    0.4e9,
+    0.0,
     0.8e9,
     1.6e9,
-    "driver context, kernels and library handles of one process, outside the framework's allocator",
+    "driver context, kernels and library handles of one process; the counters of a framework's allocator do not see it",
 )
 COMMUNICATOR = Spread(
     "memory.communicator",
     "B",
-    0.1e9,
+    0.0,
     0.25e9,
     0.6e9,
     "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
@@ -46,7 +47,7 @@ FRAGMENTATION = Spread(
     "1",
     0.0,
     0.03,
-    0.09,
+    0.12,
     "reserved over allocated memory of Megatron-LM on B200 was 1.03 to 1.09 (SimuMax v1.2, 15 layouts), part of which"
     " the allocator gives back when it is short",
 )
@@ -66,7 +67,15 @@ class Habits:
     fp8. ``hidden_cut``: tensor parallelism cuts the residual stream without sequence parallelism.
     ``pipeline_copies``: hidden states kept for each micro-batch in flight beside the layers'.
     ``outputs_kept``: copies of every micro-batch's logits on the last stage. ``buckets``:
-    numbers in the 16-bit buffers that gather gradients and weights.
+    numbers in the 16-bit buffers that gather gradients and weights. ``communicators`` beside one
+    for each axis and one of all ranks. ``quantized_gradients``: bytes of a gradient where products
+    run in fp8 or fp4 and the spec says no precision of gradients. ``late_gradients``: without
+    accumulation, gradients take the place of the activations that they are computed from.
+    ``whole_logits``: tensor-parallel ranks gather the logits before the loss.
+
+    Of full sharding: ``units_at_once`` layers are gathered (the one at work and the one fetched
+    ahead), at most ``live`` weights; ``tables_kept`` names the tables that stay gathered;
+    ``reduced`` bytes of one gradient on its way to the rank that keeps it.
     """
 
     name: str
@@ -82,6 +91,14 @@ class Habits:
     pipeline_copies: int = 0
     outputs_kept: int = 0
     buckets: float = 0.0
+    communicators: int = 0
+    quantized_gradients: Spread | None = None
+    late_gradients: bool = False
+    whole_logits: bool = False
+    units_at_once: int = 2
+    live: float = inf
+    tables_kept: frozenset[str] = frozenset()
+    reduced: float = 4.0
     context: Spread = CONTEXT
     fragmentation: Spread = FRAGMENTATION
 
@@ -98,8 +115,17 @@ MEGATRON = Habits(
     selective=Selective.CORE,
     placeholders=True,
     quantized_inputs=True,
+    quantized_gradients=Spread(
+        "memory.gradients",
+        "B",
+        2.0,
+        2.0,
+        4.0,
+        "bytes of a gradient: the fp8 and fp4 recipes of NeMo and Megatron Bridge keep and reduce them in 16 bits"
+        " (perf_recipes/_common.py, grad_reduce_in_fp32); `gradient_precision` in the spec overrides it",
+    ),
 )
-CUSTOM = replace(MEGATRON, name="custom", placeholders=False)
+CUSTOM = replace(MEGATRON, name="custom", placeholders=False, quantized_gradients=None)
 DEEPSPEED = Habits(
     name="deepspeed",
     loss=_loss(6.0, 10.0, 14.0, "bytes for each logit: 16 bits, fp32, and a separate softmax in fp32"),
@@ -107,6 +133,9 @@ DEEPSPEED = Habits(
     own_gradients=True,
     gradient_copy=4.0,
     buckets=1e9,
+    communicators=4,
+    live=1e9,
+    reduced=2.0,
 )
 MEGATRON_DEEPSPEED = replace(
     DEEPSPEED,
@@ -118,19 +147,27 @@ INTERNEVO = replace(DEEPSPEED, name="internevo", buckets=0.5e9)
 FSDP = Habits(
     name="fsdp",
     loss=_loss(
-        4.0, 8.0, 16.0, "bytes for each logit: 16 bits and fp32 with their gradients; less where the loss is fused"
+        2.0,
+        4.0,
+        16.0,
+        "bytes for each logit: 16 bits and their gradient where the loss is fused (llm-foundry); up to 16 where not",
     ),
     selective=Selective.ALTERNATE,
     sharded_master=True,
+    whole_logits=True,
+    tables_kept=frozenset({"embedding", "head"}),
 )
 TORCHTITAN = replace(
     FSDP,
     name="torchtitan",
     selective=Selective.MATMULS,
+    whole_logits=False,
+    tables_kept=frozenset({"head"}),
     loss=_loss(4.0, 6.0, 10.0, "bytes for each logit: 16 bits with gradient, fp32 inside a compiled loss (since 2025)"),
 )
 TORCHTITAN_2024 = replace(
     TORCHTITAN,
+    tables_kept=frozenset({"embedding", "head"}),
     outputs_kept=2,
     loss=_loss(
         10.0,
@@ -146,7 +183,12 @@ MAXTEXT = replace(
     loss=_loss(4.0, 8.0, 12.0, "bytes for each logit: fp32 with its gradient (MaxText, cast_logits_to_fp32)"),
     selective=Selective.PROJECTIONS,
     hidden_cut=True,
-    context=replace(CONTEXT, low=0.2e9, value=0.4e9, high=1.2e9, why="what XLA and the runtime reserve of a device"),
+    late_gradients=True,
+    units_at_once=1,
+    tables_kept=frozenset(),
+    whole_logits=False,
+    reduced=0.0,
+    context=replace(CONTEXT, value=0.4e9, high=1.2e9, why="what XLA and the runtime reserve of a device"),
 )
 FAMILIES = {
     "megatron-core": MEGATRON,

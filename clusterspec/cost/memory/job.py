@@ -9,13 +9,13 @@ from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.memory import habits
 from clusterspec.cost.memory.given import Given
 from clusterspec.cost.memory.habits import Habits
+from clusterspec.cost.memory.spread import Spread
 
 BYTES = {"fp64": 8.0, "fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5, "none": 0.0}
 """Bytes of one number. tf32 is how products round fp32, not how it is stored."""
 ACTIVATION = 2.0
 SCALED = {"fp8": 1 + 1 / 32, "fp4": 0.5 + 1 / 16}
 """Bytes of one number with its block scale: MXFP8 one byte in 32, NVFP4 one in 16."""
-QUANTIZED = frozenset({"fp8", "fp4"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,34 @@ class Job:
         return SCALED[precision] if self.habits.quantized_inputs and precision in SCALED else self.width
 
     @property
-    def gathers(self) -> bool:
-        """Whether weights are sharded, and gathered unit by unit."""
-        return self.layout.sharding in {"fsdp", "hsdp"}
+    def hidden_ranks(self) -> int:
+        """Ranks that cut even what sequence parallelism gathers before a product."""
+        return self.layout.tp if self.habits.hidden_cut else 1
+
+    @property
+    def quantized_gradients(self) -> Spread | None:
+        """What is taken for the bytes of a gradient because products run in fp8 or fp4."""
+        return (
+            self.habits.quantized_gradients if self.workload.precision in SCALED and not self.gradients_said else None
+        )
+
+    @property
+    def leaves_gathered(self) -> bool:
+        """Whether FSDP leaves weights gathered from forward to backward: as ZeRO-2, and in pipelines."""
+        if not self.habits.sharded_master or self.shards == 1:
+            return False
+        fully = self.layout.sharding in {"fsdp", "hsdp"}
+        return self.layout.sharding == "zero2" or (fully and self.layout.pp > 1)
+
+    @property
+    def shards_weights(self) -> bool:
+        """Whether a rank keeps only its part of the weights."""
+        return self.layout.sharding in {"fsdp", "hsdp"} or self.leaves_gathered
+
+    @property
+    def gathers_units(self) -> bool:
+        """Whether weights are gathered layer by layer."""
+        return self.layout.sharding in {"fsdp", "hsdp"} and self.shards > 1 and not self.leaves_gathered
 
     @property
     def shards(self) -> int:

@@ -243,7 +243,14 @@ def _keep_all_but_core(job: Job) -> list[Piece]:
 
 def _keep_projections(job: Job) -> list[Piece]:
     """The layer's input and its queries, keys and values, as MaxText's ``save_qkv_proj`` does."""
-    return [_layer_input(job), *(replace(piece, off=(0.8, 2.0)) for piece in _attention(job) if piece.name != "scores")]
+    if job.model.latent:
+        return [_layer_input(job), replace(_expanded(job), off=(0.8, 2.0))]
+    model, tp = job.model, job.layout.tp
+    value = job.width * job.tokens * (model.heads + 2 * model.kv_heads) * model.head_dim / tp
+    inputs = (_tokens(job), *(job.given.model(key) for key in ("heads", "kv_heads", "head_dim")))
+    formula = "2 B × tokens × head_dim × (heads + 2 kv_heads) / tp"
+    piece = Piece("projections", Layers.ALL, value, formula, "MaxText, remat_policy", inputs, (0.8, 2.0))
+    return [_layer_input(job), piece]
 
 
 def _keep_matmuls(job: Job) -> list[Piece]:

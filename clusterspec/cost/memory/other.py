@@ -32,8 +32,11 @@ def _communicators(job: Job) -> Term:
     """Buffers of the collective library, one communicator for each axis that communicates, and one of all ranks."""
     layout = job.layout
     axes = [axis for axis in ("tp", "cp", "ep", "pp", "dp") if getattr(layout, axis) > 1]
-    count = len(axes) + 1 if layout.ranks > 1 else 0
-    inputs = (computed("communicators", count, "axes that communicate, and all ranks"), ("each", COMMUNICATOR.figure))
+    count = len(axes) + 1 + job.habits.communicators if layout.ranks > 1 else 0
+    inputs = (
+        computed("communicators", count, "axes that communicate, all ranks, and the framework's own"),
+        ("each", COMMUNICATOR.figure),
+    )
     off = (COMMUNICATOR.low / COMMUNICATOR.value, COMMUNICATOR.high / COMMUNICATOR.value)
     return sums.leaf(
         "communication buffers",

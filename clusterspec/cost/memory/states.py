@@ -1,4 +1,4 @@
-"""Weights, gradients and optimizer states of one rank."""
+"""Weights, gradients and optimizer states that one rank keeps from step to step."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from clusterspec.cost.parameters import Share
 from clusterspec.cost.term import Term
 
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
-FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
-REDUCED = 4.0
-"""Bytes of one gradient while it is reduced: sums over ranks are taken in fp32."""
 MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0, "adafactor": 0}
 """Numbers that the optimizer keeps for each weight of a matrix beside the weight. Adafactor keeps a row and a
 column for each matrix, which is nothing beside it (arXiv 1804.04235)."""
 TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 """The same for embedding and head: Muon leaves those to Adam."""
+UNSAID = (0.75, 1.0)
+"""Low and high of gradients whose precision nobody said: many recipes keep them in 16 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
     """How many ranks share one state, of weights outside experts and of experts."""
 
-    dense: float
-    expert: float
+    dense: float = 1.0
+    expert: float = 1.0
 
 
 def _cut(job: Job, sharded: bool) -> Cut:
-    return Cut(job.shards, job.expert_shards) if sharded else Cut(1.0, 1.0)
+    return Cut(job.shards, job.expert_shards) if sharded else Cut()
 
 
-def _state(what: str, job: Job, share: Share, width: float, cut: Cut) -> list[Term]:
+def _state(
+    what: str, job: Job, share: Share, width: float, cut: Cut, *, off: tuple[float, float] = (1.0, 1.0)
+) -> list[Term]:
     """One state of all weights of the rank, experts apart."""
     parts = []
     for kind, weights, ranks in (("dense", share.not_expert, cut.dense), ("expert", share.expert, cut.expert)):
@@ -44,89 +45,85 @@ def _state(what: str, job: Job, share: Share, width: float, cut: Cut) -> list[Te
             computed("ranks", ranks, f"sharding {job.layout.sharding}"),
         )
         value = states.sharded(weights, width, ranks)
-        parts.append(sums.leaf(f"{what}, {kind}", value, f"{kind} weights × bytes each / ranks", inputs, source=ZERO))
+        formula = f"{kind} weights × bytes each / ranks"
+        parts.append(sums.leaf(f"{what}, {kind}", value, formula, inputs, source=ZERO, off=off))
     return parts
 
 
-def weights(job: Job, share: Share) -> Term:
-    """Bytes of weights: what is kept, and what fully sharded data parallelism has gathered."""
+def weights(job: Job, share: Share) -> list[Term]:
+    """Weights; where FSDP leaves them gathered from forward to backward, those as well."""
     stored = BYTES[job.workload.parameter_precision]
     if job.habits.sharded_master:
         stored = max(stored, BYTES[job.layout.master_precision])
-    parts = _state("weights", job, share, stored, _cut(job, job.gathers or _gathers_whole(job)))
-    if _gathers_whole(job):
-        parts += _state("gathered weights", job, share, ACTIVATION, Cut(1.0, 1.0))
-    elif job.gathers and job.shards > 1:
-        parts.append(_gathered(share))
-    return sums.total("weights", parts)
+    parts = _state("weights", job, share, stored, _cut(job, job.shards_weights))
+    if job.leaves_gathered:
+        parts += _state("gathered weights", job, share, ACTIVATION, Cut())
+    return parts
 
 
-def _gathers_whole(job: Job) -> bool:
-    """Whether 16-bit weights stay gathered from forward to backward: by ZeRO-2 as FSDP does it, and in pipelines."""
-    if not job.habits.sharded_master or job.shards == 1:
-        return False
-    return job.layout.sharding == "zero2" or (job.gathers and job.layout.pp > 1)
-
-
-def _gathered(share: Share) -> Term:
-    value = states.gathered_units(share.unit, share.units, share.head + share.embedding)
-    inputs = (
-        computed("unit", share.unit, "weights of the largest layer"),
-        computed("ends", share.head + share.embedding, "weights of embedding and head"),
+def gradients(job: Job, share: Share) -> list[Term]:
+    """Gradients as they are summed over the micro-batches of a step."""
+    sharded = job.layout.sharding in {"zero2", "fsdp", "hsdp"} and not (job.leaves_gathered and job.layout.pp > 1)
+    unsaid = not job.gradients_said and not job.habits.own_gradients
+    parts = _state(
+        "gradients", job, share, _gradient_width(job), _cut(job, sharded), off=UNSAID if unsaid else (1.0, 1.0)
     )
-    return sums.leaf("gathered units", value, "2 B × (2 unit + ends)", inputs, source=FSDP, off=(0.5, 1.5))
-
-
-def gradients(job: Job, share: Share) -> Term:
-    """Bytes of gradients: what is kept until the step, and what lies beside it while they are reduced."""
-    sharded = job.layout.sharding in {"zero2", "fsdp", "hsdp"} and not (job.habits.sharded_master and job.layout.pp > 1)
-    parts = _state("gradients", job, share, _gradient_width(job), _cut(job, sharded))
-    if job.gathers and job.shards > 1:
-        unit = max(share.unit, share.head)
-        inputs = (computed("unit", unit, "weights of the largest layer, or of the head"),)
-        value = unit * (ACTIVATION + REDUCED)
-        parts.append(sums.leaf("unit being reduced", value, "(2 B + 4 B) × unit", inputs, source=FSDP, off=(0.3, 1.5)))
+    if _accumulates(job):
+        parts.append(_widened(job, share))
     if job.habits.placeholders:
         inputs = (computed("shapes", share.shapes, "one matrix of each shape"),)
-        why = "Transformer Engine, get_dummy_wgrad"
-        parts.append(
-            sums.leaf("placeholders", ACTIVATION * share.shapes, "2 B × shapes", inputs, source=why, off=(0.0, 1.0))
-        )
-    if not job.gradients_said and not job.habits.own_gradients and parts[0].low is not None:
-        parts[0] = _perhaps_half(parts[0])
-    return sums.total("gradients", parts)
+        source = "Transformer Engine, get_dummy_wgrad"
+        value = ACTIVATION * share.shapes
+        parts.append(sums.leaf("placeholders", value, "2 B × shapes", inputs, source=source, off=(0.0, 1.0)))
+    return parts
 
 
-def _perhaps_half(term: Term) -> Term:
-    """Nobody said the precision: gradients may as well be kept in 16 bits."""
-    return sums.leaf(term.name, term.value, term.formula, term.inputs, source=term.source, off=(0.75, 1.0))
+def _widened(job: Job, share: Share) -> Term:
+    """The gradient of the largest tensor, widened to be added to its accumulator."""
+    layer = share.unit / 2
+    largest = max(share.embedding, share.head, layer)
+    inputs = (computed("largest", largest, "weights of a table, or of half a layer"),)
+    value = BYTES["fp32"] * largest
+    return sums.leaf("widened gradient", value, "4 B × largest", inputs, source="DeepSpeed, bf16_optimizer.py")
 
 
 def _gradient_width(job: Job) -> float:
     """Bytes of one gradient as it is kept until the step."""
     said = BYTES[job.workload.gradient_precision]
-    if job.gradients_said or not job.habits.own_gradients:
+    if job.gradients_said:
         return said
-    return job.width + (said if _accumulates(job) else 0.0)
+    if job.habits.own_gradients:
+        return job.width + (said if _accumulates(job) else 0.0)
+    spread = job.quantized_gradients
+    return min(said, spread.value) if spread else said
 
 
 def _accumulates(job: Job) -> bool:
     """Whether bf16 gradients are summed in fp32 buffers beside them."""
-    return job.habits.accumulators and job.workload.parameter_precision == "bf16" and job.workload.precision != "fp16"
+    said = job.gradients_said or job.workload.precision == "fp16"
+    return job.habits.accumulators and job.workload.parameter_precision == "bf16" and not said
 
 
-def optimizer(job: Job, share: Share) -> Term:
-    """Bytes of the optimizer on the device: master weights, moments, and a copy of gradients where it has one."""
+def optimizer(job: Job, share: Share) -> list[Term]:
+    """The optimizer on the device: master weights, moments, and a copy of gradients where it has one."""
     cut = _cut(job, job.layout.sharding != "none")
     parts = []
     master = _master_width(job)
     if master:
         parts += _state("master weights", job, share, master, cut)
     parts += _moments(job, share, cut)
-    if job.habits.gradient_copy and not job.gradients_said and not _accumulates(job):
+    if _copies_gradients(job):
         parts += _state("fp32 gradients", job, share, job.habits.gradient_copy, cut)
     kept = 1.0 - job.layout.offload_optimizer
-    return sums.total("optimizer", [sums.scaled(part, kept, "1 − offload") for part in parts])
+    return [sums.scaled(part, kept, "(1 − offload)") for part in parts]
+
+
+def _copies_gradients(job: Job) -> bool:
+    """Whether the sharded optimizer keeps its part of the gradients in fp32; without sharding the copy lives
+    during the step alone, when activations are gone.
+    """
+    own = job.habits.gradient_copy > 0 and not job.gradients_said and not _accumulates(job)
+    return own and job.layout.sharding != "none"
 
 
 def _master_width(job: Job) -> float:
