@@ -51,7 +51,9 @@ class Fault:
         if not self.path:
             return "the document"
         last = self.path[-1]
-        return f"item {last + 1} of `{self.path[-2]}`" if isinstance(last, int) else f"`{shown(last)}`"
+        if isinstance(last, str):
+            return f"`{shown(last)}`"
+        return f"item {last + 1} of `{shown(self.path[-2])}`" if len(self.path) > 1 else f"item {last + 1}"
 
     @property
     def written(self) -> str:
