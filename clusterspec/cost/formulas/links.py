@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from clusterspec.cost.formulas.elementwise import Number
 
+PCIE_3_TRANSFERS = 8e9
+"""Transfers per second and lane of PCIe 3; each generation since doubles them (PCI Express Base Specification)."""
 PCIE_128B130B = 128 / 130
 """Share of the transfer rate that PCIe 3 to 5 leaves after its line code (PCI Express Base Specification)."""
 PCIE_FLIT = 242 / 256
@@ -42,6 +44,16 @@ def slot_bandwidth(transfers: Number, lanes: Number, share: Number) -> Number:
     118.0
     """
     return transfers * lanes * share / 8
+
+
+def slot_rate(generation: int) -> float:
+    """An x16 slot of a PCIe generation, B/s in one direction; generations from 3 on.
+
+    >>> round(slot_rate(5) / 1e9, 2), slot_rate(6) / 1e9
+    (63.02, 121.0)
+    """
+    transfers = PCIE_3_TRANSFERS * 2 ** (generation - 3)
+    return float(slot_bandwidth(transfers, 16, PCIE_FLIT if generation >= 6 else PCIE_128B130B))
 
 
 def node_bandwidth(nics: Number, line_rate: Number) -> Number:

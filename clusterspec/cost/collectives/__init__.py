@@ -1,0 +1,10 @@
+"""What collectives cost on the tiers of a cluster: algorithms, protocols, and the choice among them."""
+
+from __future__ import annotations
+
+from clusterspec.cost.collectives.algorithms import names_of
+from clusterspec.cost.collectives.model import NAMES, CollectiveCost, NoWay
+from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.table import CollectiveRow, table
+
+__all__ = ["NAMES", "CollectiveCost", "CollectiveRow", "NoWay", "collective", "names_of", "table"]

@@ -1,0 +1,55 @@
+"""What no algorithm can exceed: bus bandwidth at line rate, nothing lost to protocols or latency."""
+
+from __future__ import annotations
+
+from clusterspec.cost.collectives.model import Inside, Paths
+from clusterspec.cost.formulas import all_to_all, hierarchical, in_network
+from clusterspec.cost.formulas.bus import all_reduce_factor, gather_factor
+
+
+def factor(name: str, ranks: int) -> float:
+    """Bus bandwidth over algorithm bandwidth, as nccl-tests defines it."""
+    if name == "all-reduce":
+        return float(all_reduce_factor(ranks))
+    return float(gather_factor(ranks)) if name in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
+
+
+def ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
+    """B/s of bus bandwidth that the links of the group allow; two or more ranks.
+
+    ``reduces`` says whether the switches of the domain can reduce, at whatever gain.
+    """
+    if name == "send-recv":
+        return _send(paths)
+    inside = _inside(name, paths, reduces=reduces)
+    return inside if paths.between is None else min(inside, _between(name, paths))
+
+
+def _send(paths: Paths) -> float:
+    inside = paths.inside.peer.value if paths.inside.ranks > 1 else float("inf")
+    return min(inside, paths.between.sender.value) if paths.between else inside
+
+
+def _inside(name: str, paths: Paths, *, reduces: bool) -> float:
+    inside: Inside = paths.inside
+    if inside.ranks == 1:
+        return float("inf")
+    if name == "all-to-all":
+        return inside.line.value * (paths.ranks - 1) / (inside.ranks - 1)
+    gain = 1.0
+    if reduces and name == "all-reduce":
+        gain = max(1.0, in_network.bus_bandwidth_ceiling(inside.ranks, 1.0))
+    return inside.line.value * gain
+
+
+def _between(name: str, paths: Paths) -> float:
+    between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
+    assert between is not None
+    line = between.line.value
+    if name == "all-to-all":
+        return float(all_to_all.bus_bandwidth_ceiling(ranks, m, line / m)) if ranks > m else float("inf")
+    if name == "broadcast":
+        return line
+    if name == "all-reduce" and between.reduces:
+        return line * factor(name, ranks)
+    return float(hierarchical.bus_bandwidth_ceiling(ranks, between.islands, line * between.islands / ranks))

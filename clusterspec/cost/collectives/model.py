@@ -1,0 +1,149 @@
+"""What a collective costs, and the roads it takes: typed results and the tiers as one group sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.cost.term import Term
+from clusterspec.quantity import Figure
+
+NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
+"""The collectives that are known, as nccl-tests names them."""
+LAUNCH = "launch"
+"""The part of a collective's time that a program pays which waits for it, and one that queues it does not."""
+
+
+class NoWay(Exception):
+    """A collective cannot be timed; the message says why in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCost:
+    """One collective over one group.
+
+    ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter
+    and an all-to-all); ``seconds`` the time that nccl-tests would print, its parts being launching,
+    latency, sending and filling; ``low`` and ``high`` what the uncertainty of the origins allows;
+    ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is sent.
+    ``tier`` is the outermost tier that the group crosses, ``bound_by`` what takes most of the time.
+    """
+
+    name: str
+    algorithm: str
+    protocol: str
+    tier: str
+    ranks: int
+    size: float
+    seconds: Term
+    low: float
+    high: float
+    algbw: float
+    busbw: float
+    ceiling_busbw: float
+    bound_by: str
+
+    @property
+    def queued(self) -> float:
+        """Seconds on the device alone: a training step queues its collectives long before they run."""
+        return self.seconds.value - sum(part.value for part in self.seconds.parts if part.name == LAUNCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The tier inside an island (a domain, or a node without one), as one rank of the group sees it.
+
+    ``ranks`` of the group in the fullest island; ``line`` what one rank sends to all others together,
+    ``peer`` to one of them, both at line rate, B/s per direction; ``ring``, ``exchange`` and
+    ``reduction`` the shares of the line that rings, direct exchanges and the switches' own reduction
+    reach (``reduction`` is ``None`` where there is none or the group is too small for it);
+    ``chunks`` how many chunks the switches hold for each rank; ``low_latency`` the most that the
+    protocol LL carries, bus bandwidth; ``hops`` whose latencies count (``nvlink`` or ``pci``);
+    ``reach`` the hops to the farthest rank of a torus.
+    """
+
+    tier: str
+    topology: str
+    ranks: int
+    line: Figure
+    peer: Figure
+    ring: Figure
+    exchange: Figure
+    reduction: Figure | None
+    chunks: int
+    low_latency: Figure | None
+    hops: str
+    reach: float = 0.0
+
+    @property
+    def ring_rate(self) -> float:
+        """B/s that a ring really gets."""
+        return self.line.value * self.ring.value
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The tier between islands.
+
+    ``line`` is what one island of the group sends at line rate, its share among the groups that use
+    the same NICs and behind tapered switches; ``sender`` what a single rank sends; ``share`` the part
+    of it that is reached; ``latency`` what one crossing adds to the network hop of the stack, seconds.
+    ``flags_ride_along`` is false where a message may arrive out of order, so that the protocol that
+    puts a flag into every 128 bytes cannot be used; ``overlapped`` where CPU threads move the data;
+    ``reduces`` where the switches reduce.
+    """
+
+    tier: str
+    islands: int
+    line: Figure
+    sender: Figure
+    share: Figure
+    latency: Figure
+    flags_ride_along: bool
+    overlapped: bool
+    reduces: bool
+
+    @property
+    def rate(self) -> float:
+        """B/s that an island of the group really sends."""
+        return self.line.value * self.share.value
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """All roads of one group."""
+
+    ranks: int
+    nodes: int
+    inside: Inside
+    between: Between | None
+
+    @property
+    def tier(self) -> str:
+        """The outermost tier that the group crosses."""
+        return self.between.tier if self.between else self.inside.tier
+
+    @property
+    def islands(self) -> int:
+        return self.between.islands if self.between else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to do a collective: an algorithm with a protocol, and the seconds of its parts.
+
+    ``inside`` and ``between`` are sent at the same time; ``held`` is the time to send what the full
+    pipeline holds.
+    """
+
+    algorithm: str
+    protocol: str
+    latency: float
+    inside: float
+    between: float
+    held: float
+    launch: float
+    overlapped: bool = False
+
+    @property
+    def sending(self) -> float:
+        return max(self.inside, self.between)

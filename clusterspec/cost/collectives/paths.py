@@ -1,0 +1,154 @@
+"""From a cluster and a placement to the roads of one group, every figure with its origin.
+
+An *island* is what the scale-up interconnect joins, or a node where that is larger. What an entry of
+the catalog says of its achievable shares is used; what it does not say is an assumption.
+"""
+
+from __future__ import annotations
+
+from clusterspec.catalog.entries import Interconnect
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cost.collectives.model import Between, Inside, Paths
+from clusterspec.cost.collectives.network import network_of
+from clusterspec.cost.collectives.stack import CHUNKS
+from clusterspec.cost.collectives.torus import torus_exchange, torus_line, torus_reach
+from clusterspec.cost.formulas.links import mesh_bandwidth, share, slot_rate
+from clusterspec.origin import Assumed, Computed
+from clusterspec.quantity import Figure
+
+RACK = 16
+"""Accelerators of the largest scale-up domain that is one node; beyond it a domain is a rack."""
+MESHES = frozenset({"full-mesh", "partial-mesh"})
+
+
+def paths_of(cluster: Cluster, group: Placement) -> Paths | None:
+    """The roads of a group; ``None`` where it leaves its domain and nothing is known of the fabric."""
+    node_is_island = group.nodes > 1 and group.ranks_per_domain < group.ranks_per_node
+    if group.domains == 1:
+        return Paths(group.ranks, group.nodes, _scale_up(cluster, group), None)
+    if group.nodes == 1:
+        return Paths(group.ranks, 1, _host(cluster, group.ranks), None)
+    if cluster.scale_out is None:
+        return None
+    inside = _host(cluster, group.ranks_per_node) if node_is_island else _scale_up(cluster, group)
+    islands = group.nodes if node_is_island else group.domains
+    return Paths(group.ranks, group.nodes, inside, _between(cluster, cluster.scale_out, group, islands))
+
+
+def achieved(entry: Interconnect | None, names: tuple[str, ...], otherwise: float, why: str) -> Figure:
+    """The first of the named shares that the entry has, else an assumption."""
+    known = entry.achievable if entry else {}
+    found = next((known[name] for name in names if name in known), None)
+    return found or Figure(otherwise, "1", Assumed(f"{entry.id if entry else 'scale-up'}.{names[0]}", why))
+
+
+def _scale_up(cluster: Cluster, group: Placement) -> Inside:
+    up, ranks = cluster.scale_up, group.ranks_per_domain
+    packages = max(1, group.accelerators)
+    ring = achieved(up.interconnect, ("ring", "link"), 0.8, "interconnects usually carry about 0.8 of their rate")
+    if packages == 2 and up.topology in MESHES:
+        ring = achieved(up.interconnect, ("pair", "ring", "link"), 0.75, "a single link carries about 0.75 of its rate")
+    exchange = achieved(up.interconnect, ("exchange",), 0.9 * ring.value, "direct exchanges reach 0.9 of what rings do")
+    exchange = Figure(exchange.value * torus_exchange(cluster, group), "1", exchange.origin)
+    line = _line(cluster, group, packages)
+    return Inside(
+        tier="scale-up",
+        topology=up.topology,
+        ranks=ranks,
+        line=line,
+        peer=Figure(min(up.peer_bandwidth.value, line.value), "B/s", up.peer_bandwidth.origin),
+        ring=ring,
+        exchange=exchange,
+        reduction=_reduction(cluster, ranks),
+        chunks=_chunks(cluster),
+        low_latency=up.interconnect.achievable.get("low_latency") if up.interconnect else None,
+        hops="nvlink",
+        reach=torus_reach(cluster, group),
+    )
+
+
+def _line(cluster: Cluster, group: Placement, packages: int) -> Figure:
+    """What a rank of the group sends to the others in its domain.
+
+    Ranks of one package share its links: those of the same group pass each other's traffic on, those
+    of different groups divide them.
+    """
+    up = cluster.scale_up
+    if up.topology == "torus" and up.shape:
+        return torus_line(cluster, group)
+    in_package = group.ranks_per_domain / packages / cluster.ranks_per_accelerator
+    if up.topology in MESHES and packages > 1:
+        links = min(mesh_bandwidth(up.peer_bandwidth.value, packages), up.bandwidth.value)
+        return Figure(links * in_package, "B/s", Computed(f"{packages - 1} peers × {up.peer_bandwidth.value:.4g} B/s"))
+    tapered = share(up.bandwidth.value * in_package, 1, max(1.0, up.oversubscription))
+    return Figure(tapered, "B/s", up.bandwidth.origin)
+
+
+def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
+    """The share of the line that the switches' own reduction reaches; ``None`` where it is not used."""
+    up = cluster.scale_up
+    least = achieved(up.interconnect, ("reduction.ranks",), 5, "NVLink SHARP gains nothing among four ranks or fewer")
+    if not up.in_network_reduction or ranks < least.value:
+        return None
+    names = ("reduction.rack", "reduction") if ranks > RACK else ("reduction",)
+    return achieved(up.interconnect, names, 0.6, "reduction in the switches reaches about 0.6 of the line")
+
+
+def _chunks(cluster: Cluster) -> int:
+    if cluster.scale_up.domain > RACK:
+        return CHUNKS["rack"]
+    entry = cluster.scale_up.interconnect
+    return CHUNKS["hopper"] if entry is not None and entry.generation == "4" else CHUNKS["blackwell"]
+
+
+def _host(cluster: Cluster, ranks: int) -> Inside:
+    """The PCIe of a node, where its accelerators have no other road to each other."""
+    up, slot = cluster.scale_up, slot_rate(cluster.pcie_host) if cluster.pcie_host else None
+    known = slot if slot is not None and up.topology != "pcie" else up.bandwidth.value
+    entry = up.interconnect if up.topology == "pcie" else None
+    origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
+    line = Figure(known / cluster.ranks_per_accelerator, "B/s", origin)
+    ring = achieved(entry, ("ring",), 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
+    return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, "pci")
+
+
+def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:
+    network = network_of(fabric)
+    taper = _taper(cluster, group)
+    sharing = max(1, group.groups_per_node)
+    node = share(network.line * fabric.nics_per_node, sharing, taper)
+    own = network.line * fabric.nics_per_node / cluster.ranks_per_node
+    node = min(node, _slots(cluster, group.ranks_per_node, own))
+    nearest = max(network.line, own) / taper
+    said = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
+    said += f" among {sharing} groups" if sharing > 1 else ""
+    origin = Computed(said + (f", behind levels that taper {taper:g}:1" if taper > 1 else ""))
+    return Between(
+        tier="scale-out",
+        islands=islands,
+        line=Figure(node * max(1.0, group.nodes / islands), "B/s", origin),
+        sender=Figure(min(node, nearest), "B/s", origin),
+        share=network.share,
+        latency=network.latency,
+        flags_ride_along=network.flags_ride_along,
+        overlapped=network.overlapped,
+        reduces=fabric.in_network_reduction and fabric.technology.in_network_reduction,
+    )
+
+
+def _taper(cluster: Cluster, group: Placement) -> float:
+    """The product of the ratios of the switch levels that the group crosses, none below 1:1."""
+    taper = 1.0
+    levels = fabric_levels(cluster)
+    for index in group.levels:
+        taper *= max(1.0, levels[index].oversubscription)
+    return taper
+
+
+def _slots(cluster: Cluster, ranks: int, own: float) -> float:
+    """What the ranks of a node can push through their slots, and at least their own NICs."""
+    if cluster.pcie_host is None:
+        return float("inf")
+    return ranks * max(own, slot_rate(cluster.pcie_host) / cluster.ranks_per_accelerator)

@@ -1,0 +1,47 @@
+"""What every algorithm shares: launching, the protocols that may be used, hops and crossings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+from clusterspec.cost.collectives import stack
+from clusterspec.cost.collectives.model import Between, Candidate, Paths
+from clusterspec.cost.collectives.stack import LL128, PROTOCOLS, Protocol
+
+Ways = Iterator[Candidate]
+Algorithm = Callable[[Paths, float], Ways]
+
+
+def launching(paths: Paths) -> float:
+    """Seconds until all ranks run the kernel: one process drives a node, one process each rank of several."""
+    alone = paths.nodes == 1
+    return stack.LAUNCH.value + stack.LAUNCH_PER_RANK.value * (paths.ranks - 1) * alone
+
+
+def protocols(paths: Paths) -> Iterator[Protocol]:
+    """Those that the roads of the group allow."""
+    ordered = paths.inside.hops == "nvlink" and (paths.between is None or paths.between.flags_ride_along)
+    return (protocol for protocol in PROTOCOLS if ordered or protocol is not LL128)
+
+
+def crossing(protocol: Protocol, hop: float, between: Between) -> float:
+    """Seconds of one hop over the network."""
+    return hop + protocol.crossings * between.latency.value
+
+
+def low_latency_most(paths: Paths) -> float:
+    """B/s that LL carries at most."""
+    if paths.between:
+        return stack.LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))]
+    return paths.inside.low_latency.value if paths.inside.low_latency else inf
+
+
+def overlapped(paths: Paths) -> bool:
+    """Whether latency runs beside the sending."""
+    return paths.between is not None and paths.between.overlapped
+
+
+def filled(protocol: Protocol, rate: float) -> float:
+    """Seconds to send what a full pipeline holds: one chunk of each channel."""
+    return stack.CHANNELS.value * protocol.chunk / rate

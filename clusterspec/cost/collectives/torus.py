@@ -1,0 +1,90 @@
+"""Which axes of a torus a group runs along, and what a rank sends along all of them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.model import Cluster, ScaleUp
+from clusterspec.cost.formulas.torus import all_to_all_time, average_hops, axis_bandwidth, gather_time, steps
+from clusterspec.origin import Computed
+from clusterspec.quantity import Figure
+
+WRAPS_FROM = {2: 16, 3: 4}
+"""The side from which an axis of a TPU slice closes, by the dimensions of its torus.
+
+Whole 4×4×4 cubes are joined by optical switches, and a 2D slice closes at its full side of 16
+(Google Cloud, TPU system architecture).
+"""
+ALWAYS_WRAPS = 3
+"""Elsewhere an axis of three or more closes; of two, its two ranks have one link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 where they close a ring."""
+
+    side: int
+    step: int
+    wraps: int
+    link: float
+
+
+def axes_of(cluster: Cluster, group: Placement) -> tuple[Axis, ...]:
+    """The axes that a group runs along, walking the torus from its fastest axis."""
+    up = cluster.scale_up
+    left, stride = max(1, group.accelerators), max(1, group.stride // cluster.ranks_per_accelerator)
+    axes = []
+    for index, side in enumerate(up.shape):
+        if stride >= side:
+            stride = -(-stride // side)
+            continue
+        along = max(1, min(left, side // stride))
+        if along > 1:
+            closes = along * stride == side and _closes(up, side)
+            axes.append(Axis(along, stride, int(closes), link_bandwidth(up, index) / stride))
+        left, stride = -(-left // along), 1
+    return tuple(axes)
+
+
+def link_bandwidth(up: ScaleUp, axis: int) -> float:
+    """B/s of one link along an axis, one direction."""
+    if axis < len(up.axis_bandwidth):
+        return up.axis_bandwidth[axis].value
+    return up.bandwidth.value / (2 * len(up.shape))
+
+
+def torus_line(cluster: Cluster, group: Placement) -> Figure:
+    """B/s that a rank of the group sends along all its axes at once."""
+    axes = axes_of(cluster, group)
+    if not axes:
+        return Figure(cluster.scale_up.bandwidth.value, "B/s", cluster.scale_up.bandwidth.origin)
+    said = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
+    return Figure(sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes), "B/s", Computed(said))
+
+
+def torus_reach(cluster: Cluster, group: Placement) -> float:
+    """Hops to the farthest rank, all axes together; 0 where there is no torus."""
+    if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
+        return 0.0
+    return float(sum(steps(axis.side, axis.wraps) * axis.step for axis in axes_of(cluster, group)))
+
+
+def torus_exchange(cluster: Cluster, group: Placement) -> float:
+    """What an all-to-all reaches of the line, since its bytes pass several links: 1 where there is no torus."""
+    axes = axes_of(cluster, group) if cluster.scale_up.topology == "torus" else ()
+    if not axes:
+        return 1.0
+    line = sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes)
+    slowest = max(
+        all_to_all_time(1.0, average_hops(axis.side, axis.wraps), axis_bandwidth(axis.link, axis.wraps))
+        for axis in axes
+    )
+    return min(1.0, float(gather_time(1.0, max(2, group.ranks_per_domain), line) / slowest))
+
+
+def _closes(up: ScaleUp, side: int) -> bool:
+    if up.interconnect is not None and up.interconnect.family == "ici":
+        least = WRAPS_FROM.get(len(up.shape), 4)
+        return side % least == 0
+    return side >= ALWAYS_WRAPS

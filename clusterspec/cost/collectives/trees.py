@@ -1,0 +1,108 @@
+"""Trees, reduction in switches, and algorithms in two tiers: all of them all-reduces."""
+
+from __future__ import annotations
+
+from math import inf, log2
+
+from clusterspec.cost.collectives import stack
+from clusterspec.cost.collectives.model import Candidate, Paths
+from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
+from clusterspec.cost.collectives.timing import (
+    Ways,
+    crossing,
+    filled,
+    launching,
+    low_latency_most,
+    overlapped,
+    protocols,
+)
+from clusterspec.cost.formulas import hierarchical, in_network, ring, tree
+
+
+def tree_all_reduce(paths: Paths, size: float) -> Ways:
+    """Two complementary trees over the islands, a chain inside each."""
+    if paths.inside.topology == "torus":
+        return
+    for protocol in protocols(paths):
+        chain, links = _rates(paths, protocol)
+        yield Candidate(
+            "tree",
+            protocol.name,
+            latency=_latency(paths, protocol),
+            inside=tree.chain_traffic(size) / chain,
+            between=tree.island_traffic(size, paths.islands) / links,
+            held=max(tree.chain_traffic(1.0) / chain, tree.island_traffic(1.0, paths.islands) / links)
+            * filled(protocol, 1.0),
+            launch=launching(paths),
+            overlapped=overlapped(paths),
+        )
+
+
+def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
+    """B/s of a tree's chain inside an island, and of the links between islands."""
+    inside = paths.inside.ring_rate * stack.TREE_SHARE.value
+    between = paths.between.rate * stack.TREE_BETWEEN.value if paths.between else inf
+    if protocol is LL:
+        return min(inside * stack.LOW_LATENCY_TREE.value, low_latency_most(paths)), between * LL.share
+    if protocol is LL128:
+        return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE), between * LL128.share
+    return inside, between
+
+
+def _latency(paths: Paths, protocol: Protocol) -> float:
+    """Seconds up the tree and down again."""
+    latency = protocol.tree + 2 * (paths.inside.ranks - 1) * protocol.tree_hops[paths.inside.hops]
+    if paths.between:
+        latency += 2 * log2(paths.islands) * crossing(protocol, protocol.tree_hops["net"], paths.between)
+    return latency
+
+
+def switch_all_reduce(paths: Paths, size: float) -> Ways:
+    """Reduction in the switches of the domain; between domains a tree."""
+    inside, between = paths.inside, paths.between
+    if inside.reduction is None:
+        return
+    rate = inside.line.value * inside.reduction.value / in_network.all_reduce_traffic(1.0, inside.ranks)
+    piece = inside.ranks * inside.chunks * stack.SWITCH_CHUNK
+    start = stack.SWITCH_REDUCTION.value
+    if between is None:
+        yield Candidate("nvls", "Simple", start, size / rate, 0.0, piece / rate, launching(paths))
+        return
+    rate *= stack.SWITCH_TREE.value
+    outside = tree.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
+    latency = start + 2 * log2(paths.islands) * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
+    held = 2 * piece * max(1 / rate, outside)
+    yield Candidate("nvls-tree", "Simple", latency, size / rate, outside * size, held, launching(paths))
+
+
+def fabric_all_reduce(paths: Paths, size: float) -> Ways:
+    """Reduction in the switches between nodes (SHARP): every island sends its sum once."""
+    inside, between = paths.inside, paths.between
+    if between is None or not between.reduces:
+        return
+    latency = SIMPLE.tree + stack.FABRIC_REDUCTION.value + 2 * between.latency.value
+    if inside.reduction:
+        near = in_network.all_reduce_traffic(size, inside.ranks) / (inside.line.value * inside.reduction.value)
+    else:
+        near = tree.chain_traffic(size) / (inside.ring_rate * stack.TREE_SHARE.value)
+        latency += 2 * (inside.ranks - 1) * SIMPLE.tree_hops[inside.hops]
+    held = filled(SIMPLE, between.rate)
+    yield Candidate("collnet", "Simple", latency, near, size / between.rate, held, launching(paths))
+
+
+def hierarchical_all_reduce(paths: Paths, size: float) -> Ways:
+    """Reduce-scatter inside, all-reduce along the rails, all-gather inside, on different chunks at once."""
+    inside, between = paths.inside, paths.between
+    if between is None:
+        return
+    latency = SIMPLE.ring + ring.all_reduce_steps(inside.ranks) * SIMPLE.ring_hops[inside.hops]
+    latency += ring.all_reduce_steps(paths.islands) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
+    yield Candidate(
+        "hierarchical",
+        "Simple",
+        latency=latency,
+        inside=hierarchical.inside_time(size, inside.ranks, inside.ring_rate),
+        between=hierarchical.between_time(size, paths.islands, between.rate),
+        held=filled(SIMPLE, between.rate),
+        launch=launching(paths),
+    )
