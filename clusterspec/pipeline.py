@@ -154,11 +154,15 @@ def collective(
     one: Study, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
 ) -> CollectiveReport:
     """A collective of some ranks over some sizes in bytes; no rows where there is no machine to run it on."""
-    from clusterspec.cost.collectives import table
+    from clusterspec.cost.collectives import NoWay, table
 
-    cluster = one.design.cluster
-    rows = tuple(table(cluster, name, ranks, sizes, algorithm)) if cluster else ()
-    why = "" if cluster else "the cluster cannot be settled; `clusterspec check` says why"
+    rows: tuple[CollectiveRow, ...] = ()
+    why = "the cluster cannot be settled; `clusterspec check` says why"
+    if one.design.cluster is not None:
+        try:
+            rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""
+        except NoWay as fault:
+            why = str(fault)
     return CollectiveReport(one.settings.tool, one.input, rows, why, one.findings)
 
 

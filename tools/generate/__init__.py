@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that makes its text."""
+    from tools import first_hour
     from tools.generate import catalog, commands, formulas, spec
 
     return {
@@ -17,6 +18,7 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/spec.md": spec.page,
         "docs/formulas.md": formulas.page,
         "docs/catalog.md": catalog.page,
+        "docs/first-hour.md": first_hour.page,
     }
 
 

@@ -8,6 +8,7 @@ from clusterspec import pipeline, units
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.inputs import study_of
 from clusterspec.cli.terminal import ink, say
+from clusterspec.cost.collectives import names_of
 from clusterspec.finding import Severity
 from clusterspec.report import collective_text
 from clusterspec.report.findings_machines import dumps
@@ -19,8 +20,12 @@ DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
 def run(asked: argparse.Namespace) -> int:
     """Prints the table of a collective over the sizes asked for."""
     sizes = [size_of(text) for text in asked.size or DEFAULT_SIZES]
+    if asked.algorithm and asked.algorithm not in names_of(asked.collective):
+        raise UsageFault(
+            f"--algorithm {asked.algorithm}: {asked.collective} has {', '.join(names_of(asked.collective))}"
+        )
     one = study_of(asked, asked.spec)
-    cluster = one.design.cluster if one.design else None
+    cluster = one.design.cluster
     if cluster is not None and asked.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node
         raise UsageFault(f"--ranks {asked.ranks}: the cluster has {most:,} ranks")

@@ -1,0 +1,59 @@
+"""Runs the command line as a person would, in this process."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cli import run
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = """\
+clusterspec: 1
+name: base
+cluster:
+  platform: dgx-h100
+  nodes: 4
+workload:
+  model: llama-3.1-8b
+  sequence_length: 8192
+  global_batch: 64
+layout:
+  tp: 2
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a call left behind."""
+
+    status: int
+    out: str
+    error: str
+
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
+    """``call("check", "x.yaml", stdin=b"…")`` in an empty folder, on a fixed day."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795996800")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def carried_out(*words: str, stdin: bytes = b"") -> Done:
+        out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", error)
+        status = run(words)
+        texts = [stream.buffer.getvalue().decode() for stream in (out, error)]  # type: ignore[attr-defined]
+        return Done(status, *texts)
+
+    return carried_out
