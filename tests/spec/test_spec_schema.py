@@ -1,0 +1,140 @@
+"""The schema, the model and the reader know the same keys; the schema serves an editor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from clusterspec.document import parse
+from clusterspec.document.outline import branches, child, keys, resolved
+from clusterspec.source import Path as KeyPath
+from clusterspec.source import Source, dotted
+from clusterspec.spec.model import Spec
+from clusterspec.spec.reader import RENAMED, read, types_of
+from clusterspec.spec.schema import schema
+from clusterspec.units import KINDS
+
+ROOT = schema()
+HERE = Path(__file__).parent
+NOT_IN_THE_MODEL = {("clusterspec",), ("extends",)}
+
+
+def every_key(node: dict[str, Any] = ROOT, path: KeyPath = ()) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
+    """Each key of the schema with its node; items of lists count as the list."""
+    for name, sub in keys(node, ROOT).items():
+        inner = resolved(sub, ROOT)
+        yield (*path, name), inner
+        yield from every_key(inner, (*path, name))
+    item = child(node, ROOT, 0)
+    if item is not None:
+        yield from every_key(item, path)
+
+
+KEYS = dict(every_key())
+
+
+def fields_of(record: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, tuple[Any, ...]]]:
+    for key, (_, options) in types_of(record).items():
+        yield (*path, key), options
+        for option in options:
+            inner = get_args(option)[0] if get_args(option) else option
+            if is_dataclass(inner) and inner.__name__ != "Quantity":
+                yield from fields_of(inner, (*path, key))
+
+
+FIELDS = dict(fields_of(Spec))
+
+
+def test_the_schema_is_a_draft_2020_12_schema() -> None:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(ROOT)
+
+
+def test_the_keys_of_the_schema_are_the_fields_of_the_model() -> None:
+    tables = {path for path, options in FIELDS.items() if any("dict" in str(option) for option in options)}
+    known = {path for path in KEYS if path[:-1] not in tables} - NOT_IN_THE_MODEL
+    assert known == set(FIELDS)
+    assert RENAMED == {"passes": "pass"}
+
+
+def test_a_quantity_of_the_model_has_its_kind_in_the_schema() -> None:
+    for path, options in FIELDS.items():
+        kinds = {one["x-quantity"] for one in branches(KEYS[path], ROOT) if "x-quantity" in one}
+        item = child(KEYS[path], ROOT, 0)
+        if item is not None:
+            kinds |= {item["x-quantity"]} if "x-quantity" in item else set()
+        assert bool(kinds) == ("Quantity" in str(options) and "dict" not in str(options)), dotted(path)
+        assert kinds <= KINDS.keys()
+
+
+def test_every_quantity_has_a_largest_value_and_a_unit() -> None:
+    for name, node in ROOT["$defs"].items():
+        if "x-quantity" in node:
+            assert node["x-quantity"] == name
+            assert node["x-maximum"] > 0
+            assert node["x-unit"] == KINDS[name].unit
+
+
+def closed(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if node.get("type") == "object":
+            yield node
+        for value in node.values():
+            yield from closed(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from closed(value)
+
+
+def test_every_mapping_is_closed() -> None:
+    assert all(node["additionalProperties"] is False for node in closed(ROOT))
+
+
+@pytest.mark.parametrize("path", KEYS, ids=dotted)
+def test_every_key_has_what_an_editor_shows(path: KeyPath) -> None:
+    node = KEYS[path]
+    assert node["title"]
+    assert len(node["description"]) > 2
+    kinds = {one.get("type") for one in branches(node, ROOT) if isinstance(one.get("type"), str)}
+    told = "examples" in node or "enum" in node or kinds <= {"boolean", "object"} or child(node, ROOT, 0) is not None
+    assert told, "neither examples nor choices"
+
+
+@pytest.mark.parametrize("path", KEYS, ids=dotted)
+def test_every_example_default_and_choice_can_be_written(path: KeyPath) -> None:
+    node = KEYS[path]
+    values = [*node.get("examples", ()), *node.get("enum", ())] + ([node["default"]] if "default" in node else [])
+    for value in values:
+        assert problems_with(path, value) == []
+
+
+def problems_with(path: KeyPath, value: Any) -> list[str]:
+    """What is wrong with a spec that holds nothing but one value."""
+    tree: Any = value
+    for depth in range(len(path) - 1, -1, -1):
+        tree = {path[depth]: tree}
+        if child(KEYS.get(path[:depth], ROOT), ROOT, 0) is not None:
+            tree = [tree]
+    tree = {"clusterspec": 1, "cluster": {}, **tree}
+    document, _ = parse(Source("t.yaml", json.dumps(tree, ensure_ascii=False)))
+    assert document is not None
+    spec, problems = read(document)
+    assert spec.broken == frozenset() or problems
+    return [problem.message for problem in problems]
+
+
+def test_keys_that_nothing_uses_yet_are_listed_and_the_list_only_shrinks() -> None:
+    listed = (HERE / "unused_keys.txt").read_text().split()
+    assert [dotted(path) for path, node in KEYS.items() if node.get("x-unused")] == listed
+
+
+def test_the_sample_of_the_reader_holds_every_key() -> None:
+    document, _ = parse(Source("t.yaml", (HERE / "every_key.yaml").read_text()))
+    assert document is not None
+    assert set(KEYS) <= {tuple(key for key in path if isinstance(key, str)) for path in document.places}

@@ -1,0 +1,113 @@
+"""Laws of the configuration: what is written is taken, what is not known is refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.config import Config, ConfigFault, discover, load
+from clusterspec.finding import Severity
+
+EVERYTHING = """
+select = ["shared-nic", "few-spines"]
+ignore = ["few-spines"]
+error = ["undeclared-network"]
+severity = {tight-memory = "note"}
+profile = "strict"
+fail-on = "warning"
+catalog = ["hardware", "../shared"]
+thresholds = {pipeline-bubble = 0.2, tight-memory = 1}
+"""
+
+
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_every_key_is_taken(tmp_path: Path) -> None:
+    path = written(tmp_path / "clusterspec.toml", EVERYTHING)
+    assert load(path) == Config(
+        file=path,
+        select=("shared-nic", "few-spines"),
+        ignore=("few-spines",),
+        error=("undeclared-network",),
+        severity={"tight-memory": Severity.NOTE},
+        profile="strict",
+        fail_on=Severity.WARNING,
+        catalog=(tmp_path / "hardware", tmp_path / "../shared"),
+        thresholds={"pipeline-bubble": 0.2, "tight-memory": 1.0},
+    )
+
+
+def test_pyproject_says_the_same_in_its_table(tmp_path: Path) -> None:
+    path = written(tmp_path / "pyproject.toml", "[project]\nname = 'x'\n[tool.clusterspec]\nprofile = 'strict'\n")
+    assert load(path).profile == "strict"
+    assert load(written(tmp_path / "other" / "pyproject.toml", "[tool.ruff]\n")) == Config()
+
+
+def test_the_nearest_file_upward_is_found(tmp_path: Path) -> None:
+    written(tmp_path / "clusterspec.toml", "profile = 'strict'")
+    written(tmp_path / "a" / "pyproject.toml", "[project]\n")
+    written(tmp_path / "a" / "b" / "clusterspec.toml", "fail-on = 'note'")
+    (tmp_path / "a" / "c" / "d").mkdir(parents=True)
+    assert discover(tmp_path / "a" / "b").fail_on is Severity.NOTE
+    assert discover(tmp_path / "a" / "c" / "d").file == (tmp_path / "clusterspec.toml").resolve()
+
+
+def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
+    written(tmp_path / "clusterspec.toml", "profile = 'strict'")
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    assert discover(tmp_path / "repository") == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("selct = []", "unknown key selct; the keys are catalog, error, fail-on"),
+        ("select = 'a'", "select is a list of words"),
+        ("ignore = [1]", "ignore is a list of words"),
+        ("error = ['']", "error is a list of words"),
+        ("severity = 'note'", "severity is a table of rule names"),
+        ("severity = {a = 'bad'}", "severity.a is error, warning or note, not 'bad'"),
+        ("severity = {a = []}", "severity.a is error, warning or note"),
+        ("fail-on = 'never'", "fail-on is error, warning or note, not 'never'"),
+        ("profile = 'lax'", "profile is default or strict, not 'lax'"),
+        ("thresholds = {a = 'x'}", "thresholds.a is a number, not 'x'"),
+        ("thresholds = {a = true}", "thresholds.a is a number"),
+        ("thresholds = {a = nan}", "thresholds.a is a number"),
+        ("select = [", "not TOML"),
+        ("\x00", "not TOML"),
+    ],
+)
+def test_what_is_not_known_is_one_line_that_names_the_file(tmp_path: Path, text: str, words: str) -> None:
+    path = written(tmp_path / "clusterspec.toml", text)
+    with pytest.raises(ConfigFault) as caught:
+        load(path)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigFault, match="No such file"):
+        load(tmp_path / "missing.toml")
+    (tmp_path / "pyproject.toml").write_text("tool = 5\n")
+    assert load(tmp_path / "pyproject.toml") == Config()
+    (tmp_path / "pyproject.toml").write_text("tool.clusterspec = 5\n")
+    with pytest.raises(ConfigFault, match="is a table"):
+        load(tmp_path / "pyproject.toml")
+
+
+@given(data=st.binary(max_size=40))
+def test_any_bytes_are_a_configuration_or_a_fault(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.mktemp("config") / "clusterspec.toml"
+    path.write_bytes(data)
+    try:
+        assert load(path).file == path
+    except ConfigFault as fault:
+        assert "\n" not in str(fault)
