@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Candidate, Paths
-from clusterspec.cost.collectives.stack import LL, SIMPLE
-from clusterspec.cost.collectives.timing import Ways, crossing, filled, launching, overlapped
+from clusterspec.cost.collectives.stack import SIMPLE
+from clusterspec.cost.collectives.timing import Ways, crossing, filled, launching, overlapped, protocols
 from clusterspec.cost.formulas import all_to_all
 
 
@@ -38,7 +38,7 @@ def _exchange(paths: Paths, name: str, latency: float, near: float, size: float)
 
 def send(paths: Paths, size: float) -> Ways:
     """Every rank sends to its neighbour; where the group spans islands, some pair lies in two of them."""
-    for protocol in (LL, SIMPLE):
+    for protocol in protocols(paths):
         peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
         near = size / peer if paths.inside.ranks > 1 else 0.0
         hop, far, held = protocol.ring_hops[paths.inside.hops], 0.0, filled(protocol, peer)

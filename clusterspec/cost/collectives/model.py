@@ -87,8 +87,7 @@ class Between:
     ``line`` is what one island of the group sends at line rate, its share among the groups that use
     the same NICs and behind tapered switches; ``sender`` what a single rank sends; ``share`` the part
     of it that is reached; ``latency`` what one crossing adds to the network hop of the stack, seconds.
-    ``flags_ride_along`` is false where a message may arrive out of order, so that the protocol that
-    puts a flag into every 128 bytes cannot be used; ``overlapped`` where CPU threads move the data;
+    ``protocols`` are those that the network can carry; ``overlapped`` where CPU threads move the data;
     ``reduces`` where the switches reduce.
     """
 
@@ -98,7 +97,7 @@ class Between:
     sender: Figure
     share: Figure
     latency: Figure
-    flags_ride_along: bool
+    protocols: frozenset[str]
     overlapped: bool
     reduces: bool
 

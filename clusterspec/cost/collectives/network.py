@@ -9,8 +9,11 @@ from clusterspec.origin import Assumed, Cited, Origin
 from clusterspec.quantity import Figure
 
 STRANGERS = frozenset({"none"})
-UNORDERED = frozenset({"efa-v1", "gpudirect-tcpx", "gpudirect-tcpxo"})
-"""Technologies over which NCCL does not use LL128: messages of 128 bytes may arrive in pieces."""
+ALL_PROTOCOLS = frozenset({"LL", "LL128", "Simple"})
+SOME_PROTOCOLS = {"efa-v1": frozenset({"LL", "Simple"}), "gpudirect-tcpx": frozenset({"Simple"})}
+"""Technologies that carry fewer: EFA v1 does not deliver 128 bytes in one piece (aws-ofi-nccl leaves LL128
+out there), and Google's settings for TCPX allow Simple alone.
+"""
 OVERLAPPED = frozenset({"gpudirect-tcpx", "ethernet"})
 """Technologies whose CPU threads keep many messages in flight, so that latency runs beside the sending."""
 SHARES = {"infiniband": 0.965, "roce": 0.945, "efa": 0.95, "slingshot": 0.92, "omni-path": 0.9, "tcp": 0.6}
@@ -35,7 +38,7 @@ class Network:
     line: float
     share: Figure
     latency: Figure
-    flags_ride_along: bool
+    protocols: frozenset[str]
     overlapped: bool
 
 
@@ -46,7 +49,7 @@ def network_of(fabric: ScaleOut) -> Network:
     if falls_back(fabric):
         rate = min(1.0, SOCKET_RATE / (line * fabric.nics_per_node))
         latency = Figure(LATENCIES["tcp"], "s", SOCKETS)
-        return Network(line, Figure(rate, "1", SOCKETS), latency, flags_ride_along=False, overlapped=True)
+        return Network(line, Figure(rate, "1", SOCKETS), latency, SOME_PROTOCOLS["gpudirect-tcpx"], overlapped=True)
     share = _known(fabric, "ring", SHARES.get(entry.family, 0.9), "1", "what this kind of network usually carries")
     if not fabric.gpudirect_rdma and entry.rdma:
         share = Figure(share.value * STAGED.value, "1", STAGED.origin)
@@ -54,7 +57,7 @@ def network_of(fabric: ScaleOut) -> Network:
         line,
         share,
         _known(fabric, "latency", LATENCIES.get(entry.family, 5e-6), "s", "what a crossing of such a network adds"),
-        flags_ride_along=entry.id not in UNORDERED,
+        protocols=SOME_PROTOCOLS.get(entry.id, ALL_PROTOCOLS),
         overlapped=entry.id in OVERLAPPED,
     )
 

@@ -132,7 +132,7 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
         sender=Figure(min(node, nearest), "B/s", origin),
         share=network.share,
         latency=network.latency,
-        flags_ride_along=network.flags_ride_along,
+        protocols=network.protocols,
         overlapped=network.overlapped,
         reduces=fabric.in_network_reduction and fabric.technology.in_network_reduction,
     )

@@ -7,6 +7,7 @@ from math import inf
 
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Between, Candidate, Paths
+from clusterspec.cost.collectives.network import ALL_PROTOCOLS
 from clusterspec.cost.collectives.stack import LL128, PROTOCOLS, Protocol
 
 Ways = Iterator[Candidate]
@@ -21,8 +22,9 @@ def launching(paths: Paths) -> float:
 
 def protocols(paths: Paths) -> Iterator[Protocol]:
     """Those that the roads of the group allow."""
-    ordered = paths.inside.hops == "nvlink" and (paths.between is None or paths.between.flags_ride_along)
-    return (protocol for protocol in PROTOCOLS if ordered or protocol is not LL128)
+    allowed = paths.between.protocols if paths.between else ALL_PROTOCOLS
+    whole = paths.inside.hops == "nvlink"
+    return (each for each in PROTOCOLS if each.name in allowed and (whole or each is not LL128))
 
 
 def crossing(protocol: Protocol, hop: float, between: Between) -> float:
