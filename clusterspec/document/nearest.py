@@ -10,7 +10,7 @@ _MAX_LENGTH = 100
 
 
 def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
-    """The known words within ``distance`` edits, the nearest first; fewer edits for short words.
+    """The known words fewest edits away, where those are no more than ``distance``; one for short words.
 
     Spelling habits count as no edit: case, camel case, and ``_`` for ``-``.
 
@@ -21,8 +21,9 @@ def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
         return []
     plain = _plain(word)
     allowed = min(distance, 1 if len(plain) <= 4 else distance)
-    ranked = sorted((edits(plain, _plain(one)), one) for one in known if abs(len(plain) - len(_plain(one))) <= allowed)
-    return [one for count, one in ranked if count <= allowed and count < len(plain)]
+    ranked = [(edits(plain, _plain(one)), one) for one in known if abs(len(plain) - len(_plain(one))) <= allowed]
+    fewest = min((count for count, _ in ranked), default=distance)
+    return sorted(one for count, one in ranked if count == fewest <= allowed and count < len(plain))
 
 
 def one_of(words: list[str]) -> str:

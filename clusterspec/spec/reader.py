@@ -14,9 +14,11 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from clusterspec.document import Document, validate
+from clusterspec.document.fault import shown
+from clusterspec.document.nearest import nearest, one_of
 from clusterspec.document.outline import Schema, branches, child, keys
 from clusterspec.document.places import text_at
-from clusterspec.finding import Problem, Severity
+from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path
 from clusterspec.spec import shapes
@@ -170,7 +172,7 @@ class _Reader:
         try:
             quantity = read_quantity(self._written(path, value), notes["x-quantity"])
         except UnitFault as fault:
-            self.problems.append(Problem(fault.rule, path, fault.message, fault.help))
+            self.problems.append(_unreadable(fault, path, value, _words(node, self.root)))
             return None
         problem = shapes.check_quantity(path, quantity, notes)
         if problem is not None:
@@ -181,6 +183,17 @@ class _Reader:
     def _note_unused(self, path: Path) -> None:
         message = f"`{path[-1]}` is read, but nothing uses it yet"
         self.problems.append(Problem("unused-key", path, message, severity=Severity.NOTE, at_key=True))
+
+
+def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:
+    """What a person is told of a quantity that cannot be read, where perhaps a word was meant."""
+    meant = nearest(str(value), words)
+    if not meant:
+        advice = f"write {one_of(words)}, or a quantity: {fault.help}" if words else fault.help
+        return Problem(fault.rule, path, fault.message, advice)
+    fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),))
+    message = f"`{path[-1]}` takes {one_of(words)} or a quantity, and `{shown(value)}` is neither"
+    return Problem("unknown-choice", path, message, f"did you mean {one_of(meant)}?", fix=fix)
 
 
 def _words(node: Schema, root: Schema) -> list[Any]:

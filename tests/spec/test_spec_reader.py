@@ -159,6 +159,8 @@ def test_no_number_is_beyond_all_bounds(path: KeyPath, value: int) -> None:
         ("cluster: {}\nlayout: {order: [tp, cp, ep, dp, xx]}", "layout.order[4]", "unknown-choice"),
         ("cluster: {}\nprocurement: {prices: {node: [3, 2]}}", "procurement.prices.node", "wrong-type"),
         ("cluster: {}\nprocurement: {as_of: 2026-13-01}", "procurement.as_of", "wrong-type"),
+        ("cluster: {}\nworkload: {data_loading: hiden}", "workload.data_loading", "unknown-choice"),
+        ("cluster: {}\nworkload: {data_loading: soon}", "workload.data_loading", "unreadable-quantity"),
         ("name: x", "cluster", "missing-key"),
     ],
 )
