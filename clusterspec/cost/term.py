@@ -61,7 +61,11 @@ class Communication:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes on the fullest rank; each part a term. ``capacity`` is None where not known."""
+    """Bytes on the fullest accelerator, all its ranks together; each part a term.
+
+    ``capacity`` is that accelerator's memory, None where not known. The low and high of ``total``
+    are the range that published peaks should lie in.
+    """
 
     total: Term
     weights: Term

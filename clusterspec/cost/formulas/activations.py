@@ -120,6 +120,20 @@ def routed_tokens(tokens: Number, chosen: Number, ranks: Number, expert_ranks: N
     return tokens * chosen * expert_ranks / ranks
 
 
+def exchanged_bytes(tokens: Number, heads_width: Number, copies: Number, ranks: Number, *, width: Number = 2) -> Number:
+    """Tensors that context parallelism has under way: B = w c t k / r.
+
+    ``heads_width`` (k) elements of a token, ``copies`` (c) of them: received ahead and their
+    gradients in a ring, those of all ranks when keys and values are gathered.
+
+    Source: Liu et al., "Ring Attention", arXiv 2310.01889, section 3.
+
+    >>> exchanged_bytes(4096, 2048, 4, 1)
+    67108864.0
+    """
+    return width * copies * tokens * heads_width / ranks
+
+
 def logits_bytes(tokens: Number, vocab: Number, ranks: Number, width: Number) -> Number:
     """The output head's logits with what the loss makes of them: B = w t V / r.
 

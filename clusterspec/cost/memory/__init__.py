@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cost import parameters
-from clusterspec.cost.memory import moments, other, serve, states, stored, sums
+from clusterspec.cost.memory import instant, other, serve, states, stored, sums
 from clusterspec.cost.memory.flight import flights
 from clusterspec.cost.memory.habits import ROUTING
 from clusterspec.cost.memory.job import Job
@@ -67,13 +67,13 @@ def _training(job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Parts:
     share = parameters.share(job.model, job.layout, chunks)
     counts = flights(job.layout, stage, chunks, job.micro_batches)
     activations = stored.stored(job, chunks, counts)
-    moment = moments.fullest(job, share, _kinds(chunks), any(chunk.last for chunk in chunks))
+    beside = instant.fullest(job, share, _kinds(chunks), any(chunk.last for chunk in chunks))
     gradients = _replacing(job, states.gradients(job, share), activations)
     parts = {
-        "weights": sums.total("weights", (*states.weights(job, share), *moment.weights)),
-        "gradients": sums.total("gradients", (*gradients, *moment.gradients)),
+        "weights": sums.total("weights", (*states.weights(job, share), *beside.weights)),
+        "gradients": sums.total("gradients", (*gradients, *beside.gradients)),
         "optimizer": sums.total("optimizer", states.optimizer(job, share)),
-        "activations": sums.total("activations", (*activations, *moment.activations)),
+        "activations": sums.total("activations", (*activations, *beside.activations)),
     }
     allocated = sum(term.value for term in parts.values())
     return {**parts, "other": other.other(job, share, allocated)}

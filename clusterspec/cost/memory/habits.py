@@ -20,6 +20,7 @@ class Selective(StrEnum):
     MATMULS = "every second matrix product and attention's output"
     PROJECTIONS = "queries, keys and values"
     ALTERNATE = "every second layer"
+    OFFLOADED = "nothing: what is saved goes to host memory"
 
 
 def _loss(low: float, value: float, high: float, why: str) -> Spread:
@@ -51,6 +52,14 @@ FRAGMENTATION = Spread(
     "reserved over allocated memory of Megatron-LM on B200 was 1.03 to 1.09 (SimuMax v1.2, 15 layouts), part of which"
     " the allocator gives back when it is short",
 )
+FRAGMENTATION_2023 = replace(
+    FRAGMENTATION,
+    low=0.01,
+    value=0.05,
+    high=0.15,
+    why="the median of reserved over allocated memory in the same measurements, 1.05, before allocators could expand"
+    " segments (PyTorch 2.1)",
+)
 ROUTING = Spread("memory.routing", "1", 1.0, 1.0, 1.5, "tokens spread evenly over the experts")
 
 
@@ -65,7 +74,7 @@ class Habits:
     them. ``placeholders``: one layer's weight gradients lie empty in 16 bits, since fused kernels
     add straight to the main gradients. ``quantized_inputs``: fp8 products keep their inputs in
     fp8. ``hidden_cut``: tensor parallelism cuts the residual stream without sequence parallelism.
-    ``pipeline_copies``: hidden states kept for each micro-batch in flight beside the layers'.
+    ``pipeline_copies``: the stage's inputs and outputs are kept for each micro-batch in flight.
     ``outputs_kept``: copies of every micro-batch's logits on the last stage. ``buckets``:
     numbers in the 16-bit buffers that gather gradients and weights. ``communicators`` beside one
     for each axis and one of all ranks. ``quantized_gradients``: bytes of a gradient where products
@@ -88,7 +97,7 @@ class Habits:
     placeholders: bool = False
     quantized_inputs: bool = False
     hidden_cut: bool = False
-    pipeline_copies: int = 0
+    pipeline_copies: bool = False
     outputs_kept: int = 0
     buckets: float = 0.0
     communicators: int = 0
@@ -141,7 +150,7 @@ MEGATRON_DEEPSPEED = replace(
     DEEPSPEED,
     name="megatron-deepspeed",
     accumulators=True,
-    pipeline_copies=2,
+    pipeline_copies=True,
 )
 INTERNEVO = replace(DEEPSPEED, name="internevo", buckets=0.5e9)
 FSDP = Habits(
@@ -180,7 +189,7 @@ TORCHTITAN_2024 = replace(
 MAXTEXT = replace(
     FSDP,
     name="maxtext",
-    loss=_loss(4.0, 8.0, 12.0, "bytes for each logit: fp32 with its gradient (MaxText, cast_logits_to_fp32)"),
+    loss=_loss(2.0, 4.0, 12.0, "bytes for each logit: 16 bits with their gradient; XLA fuses the conversion to fp32"),
     selective=Selective.PROJECTIONS,
     hidden_cut=True,
     late_gradients=True,
@@ -190,6 +199,7 @@ MAXTEXT = replace(
     reduced=0.0,
     context=replace(CONTEXT, value=0.4e9, high=1.2e9, why="what XLA and the runtime reserve of a device"),
 )
+MAXTEXT_TPU = replace(MAXTEXT, selective=Selective.OFFLOADED)
 FAMILIES = {
     "megatron-core": MEGATRON,
     "nemo": MEGATRON,
@@ -204,9 +214,23 @@ FAMILIES = {
 }
 COMPILED_LOSS = 2025
 """Year from which torchtitan compiles its loss and lets go of the outputs of a pipeline."""
+EXPANDABLE_SEGMENTS = 2024
+"""First whole year in which PyTorch's allocator could expand segments."""
+OWN_SHARDING = 2024
+"""Year from which Megatron has full sharding of its own; before, ZeRO-3 came from DeepSpeed."""
 
 
-def of(framework: str, year: int) -> Habits:
-    """The habits of ``framework`` as it was in ``year``."""
+def of(framework: str, year: int, sharding: str, vendor: str) -> Habits:
+    """The habits of ``framework`` as it was in ``year``, on accelerators of ``vendor``."""
+    found = _of(framework, year, sharding, vendor)
+    old = year < EXPANDABLE_SEGMENTS and found.name != MAXTEXT.name
+    return replace(found, fragmentation=FRAGMENTATION_2023) if old else found
+
+
+def _of(framework: str, year: int, sharding: str, vendor: str) -> Habits:
     found = FAMILIES.get(framework, CUSTOM)
-    return TORCHTITAN_2024 if found is TORCHTITAN and year < COMPILED_LOSS else found
+    if found is TORCHTITAN and year < COMPILED_LOSS:
+        return TORCHTITAN_2024
+    if found is MEGATRON and sharding == "fsdp" and year < OWN_SHARDING:
+        return MEGATRON_DEEPSPEED
+    return MAXTEXT_TPU if found is MAXTEXT and vendor == "Google" else found

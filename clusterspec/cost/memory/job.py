@@ -32,11 +32,12 @@ class Job:
     @classmethod
     def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
         said = design.spec.workload
+        vendor = design.cluster.accelerator.vendor if design.cluster else ""
         return cls(
             model=workload.model,
             workload=workload,
             layout=layout,
-            habits=habits.of(layout.framework, layout.software_year),
+            habits=habits.of(layout.framework, layout.software_year, layout.sharding, vendor),
             given=Given(design),
             gradients_said=said is not None and said.gradient_precision is not None,
         )

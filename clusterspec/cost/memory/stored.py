@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import activations as formulas
-from clusterspec.cost.memory import layer, sums
+from clusterspec.cost.memory import recompute, sums
 from clusterspec.cost.memory.given import computed
 from clusterspec.cost.memory.job import ACTIVATION, Job
 from clusterspec.cost.memory.layer import Layers, Piece
@@ -26,9 +26,9 @@ def stored(job: Job, chunks: tuple[Chunk, ...], flights: tuple[float, ...]) -> l
     """All of it, when the pipeline is fullest."""
     held = passes(chunks, flights)
     there = 1.0 - job.layout.offload_activations
-    parts = [sums.scaled(_held(piece, held), there, "(1 − offload)") for piece in layer.kept(job)]
+    parts = [sums.scaled(_held(piece, held), there, "(1 − offload)") for piece in recompute.kept(job)]
     if job.layout.pp > 1 and job.habits.pipeline_copies:
-        parts.append(_copies(job, max(flights)))
+        parts.append(_copies(job, chunks, max(flights)))
     if job.layout.pp > 1 and job.habits.outputs_kept and any(chunk.last for chunk in chunks):
         parts.append(_outputs(job))
     return parts
@@ -41,15 +41,19 @@ def _held(piece: Piece, held: dict[Layers, float]) -> Term:
     return sums.leaf(piece.name, times * piece.value, formula, inputs, source=piece.source, off=piece.off)
 
 
-def _copies(job: Job, flying: float) -> Term:
-    """Inputs and outputs of the stage that the pipeline engine keeps for each micro-batch in flight."""
+def _copies(job: Job, chunks: tuple[Chunk, ...], flying: float) -> Term:
+    """Hidden states that come in and go out, which the pipeline engine keeps for each micro-batch in flight.
+
+    The first stage takes in tokens, and the last gives out a loss.
+    """
     each = job.width * job.tokens * job.model.hidden
+    copies = 2 - any(chunk.first for chunk in chunks) - any(chunk.last for chunk in chunks)
     inputs = (
         computed("in flight", flying, "micro-batches in flight"),
         computed("hidden state", each, "2 B × tokens × hidden", "B"),
     )
-    value = job.habits.pipeline_copies * flying * each
-    formula = f"{job.habits.pipeline_copies} × in flight × hidden state"
+    value = copies * flying * each
+    formula = f"{copies} × in flight × hidden state"
     return sums.leaf("pipeline buffers", value, formula, inputs, source=PIPELINE_ENGINE, off=(0.5, 1.1))
 
 

@@ -1,4 +1,4 @@
-"""The two moments of a step at which memory is fullest, and what is there beside what is kept.
+"""The two instants of a step at which memory is fullest, and what is there beside what is kept.
 
 At the *loss*, the last stage has the logits and what the loss makes of them; in the *backward* of
 a layer, that layer's recomputed activations and gradients, and what full sharding gathers and
@@ -11,19 +11,20 @@ from dataclasses import dataclass
 
 from clusterspec.cost.formulas import activations as formulas
 from clusterspec.cost.formulas import states
-from clusterspec.cost.memory import layer, sums
+from clusterspec.cost.memory import recompute, sums
 from clusterspec.cost.memory.given import computed
 from clusterspec.cost.memory.job import ACTIVATION, Job
-from clusterspec.cost.memory.layer import KORTHIKANTI, Layers, Piece
+from clusterspec.cost.memory.layer import KORTHIKANTI, Layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.term import Term
 
+RING = "Liu et al., Ring Attention, arXiv 2310.01889"
 FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """What is there at one moment only, by the part of memory that it counts to."""
+class Instant:
+    """What is there at one instant only, by the part of memory that it counts to."""
 
     weights: tuple[Term, ...]
     gradients: tuple[Term, ...]
@@ -34,23 +35,24 @@ class Moment:
         return sum(term.value for part in (self.weights, self.gradients, self.activations) for term in part)
 
 
-def fullest(job: Job, share: Share, kinds: frozenset[Layers], last: bool) -> Moment:
+def fullest(job: Job, share: Share, kinds: frozenset[Layers], last: bool) -> Instant:
     """The fuller of the two; ``kinds`` are the kinds of layers on the rank, ``last`` whether it has the head."""
-    moments = [_backward(job, share, kinds)]
+    instants = [_backward(job, share, kinds)]
     if last:
-        moments.append(_loss(job, share))
-    return max(moments, key=lambda moment: moment.value)
+        instants.append(_loss(job, share))
+    return max(instants, key=lambda instant: instant.value)
 
 
-def _loss(job: Job, share: Share) -> Moment:
+def _loss(job: Job, share: Share) -> Instant:
     gathered = _tables(job, share, {"head"}) if job.gathers_units else ()
-    return Moment(gathered, (), (_logits(job),))
+    return Instant(gathered, (), (_logits(job),))
 
 
-def _backward(job: Job, share: Share, kinds: frozenset[Layers]) -> Moment:
+def _backward(job: Job, share: Share, kinds: frozenset[Layers]) -> Instant:
+    activations = (_working(job, kinds), *_exchanged(job))
     if not job.gathers_units:
-        return Moment((), (), (_working(job, kinds),))
-    return Moment((_units(job, share), *_tables(job, share, set())), (_reduced(job, share),), (_working(job, kinds),))
+        return Instant((), (), activations)
+    return Instant((_units(job, share), *_tables(job, share, set())), (_reduced(job, share),), activations)
 
 
 def _tables(job: Job, share: Share, at_work: set[str]) -> tuple[Term, ...]:
@@ -86,30 +88,46 @@ def _reduced(job: Job, share: Share) -> Term:
 
 def _working(job: Job, kinds: frozenset[Layers]) -> Term:
     """One layer as the backward pass computes it again, with the gradients of its widest tensors."""
-    whole, kept = layer.whole(job), layer.kept(job)
-    again = max((_bytes(whole, kind) - _bytes(kept, kind) for kind in kinds), default=0.0)
-    again = max(0.0, again)
+    again = max((recompute.again(job, kind) for kind in kinds), default=0.0)
     width = max((_widest(job, kind) for kind in kinds), default=0.0)
     backward = job.width * job.tokens * (job.matrices * width + 2 * job.model.hidden / job.hidden_ranks)
     inputs = (
         computed("recomputed", again, "what one layer stores beyond what is kept", "B"),
         computed("gradients", backward, "2 B × tokens × (matrices × widest + 2 hidden)", "B"),
     )
-    formula = "recomputed + gradients"
-    return sums.leaf("working room", again + backward, formula, inputs, source=KORTHIKANTI, off=(0.6, 1.4))
+    value, formula = again + backward, "recomputed + gradients"
+    return sums.leaf("working room", value, formula, inputs, source=KORTHIKANTI, off=(0.6, 1.4))
 
 
-def _bytes(pieces: list[Piece], kind: Layers) -> float:
-    return sum(piece.value for piece in pieces if piece.layers in {Layers.ALL, kind})
+def _exchanged(job: Job) -> tuple[Term, ...]:
+    """Keys and values that context parallelism has under way, with their gradients; all-to-all moves queries too."""
+    layout, model = job.layout, job.model
+    if layout.cp == 1:
+        return ()
+    heads = model.heads if model.latent else model.kv_heads
+    width = 2 * heads * model.head_dim
+    copies = {"ring": 4, "all-gather": 2 * layout.cp, "all-to-all": 2}.get(layout.cp_method, 4)
+    if layout.cp_method == "all-to-all":
+        width += 2 * model.heads * model.head_dim
+    inputs = (
+        computed("tokens", job.tokens, "micro_batch × sequence_length / cp"),
+        computed("width", width, "keys and values of all heads; queries and outputs too in all-to-all"),
+        computed("copies", copies, f"of {layout.cp_method}"),
+        job.given.layout("tp"),
+    )
+    value = formulas.exchanged_bytes(job.tokens, width, copies, layout.tp, width=job.width)
+    formula = "2 B × copies × tokens × width / tp"
+    return (sums.leaf("context exchange", value, formula, inputs, source=RING, off=(0.5, 1.0)),)
 
 
 def _widest(job: Job, kind: Layers) -> float:
-    """Width of a layer's feed-forward network for each token of the rank."""
+    """Width of a layer's feed-forward network for each token of the rank; tokens sent to experts and back count too."""
     layout, model = job.layout, job.model
     if kind is not Layers.EXPERT:
         return model.ffn_hidden / layout.tp
     routed = formulas.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
-    return float(routed * model.expert_ffn_hidden / layout.expert_tp)
+    sent = 2 * model.hidden / job.matrices if layout.ep > 1 else 0.0
+    return float(routed * (model.expert_ffn_hidden / layout.expert_tp + sent))
 
 
 def _logits(job: Job) -> Term:
