@@ -174,13 +174,13 @@ class Facts:
     # What it would cost
 
     def with_layout(self, **changes: Any) -> Plan | None:
-        """The plan with some keys of the layout written otherwise; None where it cannot be worked out.
+        """The plan with some keys of the layout written otherwise, dp derived anew; None where it cannot be worked out.
 
         Costs one more estimate, so a rule asks only once it has something to say.
         """
         if self.spec.layout is None:
             return None
-        return self._redone(replace(self.spec, layout=replace(self.spec.layout, **changes)))
+        return self._redone(replace(self.spec, layout=replace(self.spec.layout, **({"dp": None} | changes))))
 
     def with_scale_out(self, **changes: Any) -> Plan | None:
         """The plan with some keys of the fabric written otherwise; None where it cannot be worked out."""

@@ -8,7 +8,7 @@ present layout satisfies, and to the rule that has just spoken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import lcm, log2
 
 from clusterspec.catalog.entries import Model
@@ -75,6 +75,18 @@ def nearest(facts: Facts, rule: str, axis: str, limit: int = 3) -> list[int]:
     fits = (value for value in _candidates(axis, cut, case) if value != present)
     fits = (value for value in fits if failures(_with(cut, axis, value, facts), case) <= allowed)
     return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
+
+
+def allowed(facts: Facts, changes: Mapping[str, object], rule: str = "") -> bool:
+    """Whether the layout with some axes changed breaks nothing that it does not break already; keys that no
+    condition looks at are passed over.
+    """
+    cut, case = _now(facts)
+    changed = cut
+    for axis, value in changes.items():
+        if axis in CUT_AXES and isinstance(value, int):
+            changed = _with(changed, axis, value, facts)
+    return failures(changed, case) <= failures(cut, case) - {rule}
 
 
 def offer(facts: Facts, rule: str, *axes: str) -> str:
@@ -190,6 +202,8 @@ def sequence_step(tp: int, cp: int, framework: str) -> int:
         return 2 * cp * tp
     return lcm(2 * cp, cp * tp) if cp > 1 else tp
 
+
+CUT_AXES = frozenset(field.name for field in fields(Cut)) - {"interleaved", "own_stages"}
 
 CONDITIONS: Mapping[str, Callable[[Cut, Case], bool]] = {
     "world-size-mismatch": _world,

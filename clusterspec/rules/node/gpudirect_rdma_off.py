@@ -1,0 +1,62 @@
+"""The fabric can read accelerator memory directly, and that is switched off.
+
+## What it finds
+
+More than one node, a technology with RDMA, and `gpudirect_rdma: false`.
+
+## Why it matters
+
+Every byte then goes through host memory, in and out, and through the CPU's PCIe root: one cluster went from 33 to 93 GB/s of bus
+bandwidth when it was enabled.
+
+## What to do
+
+Load `nvidia-peermem`, or use DMA-BUF with a recent kernel and driver, and check that NCCL prints `GDRDMA` behind each
+channel.
+
+## When to ignore it
+
+Where the virtualization forbids it and the loss is accepted.
+
+## Fires
+
+```yaml cluster.scale_out.gpudirect_rdma
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {gpudirect_rdma: false}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {gpudirect_rdma: true}
+```
+
+## Sources
+
+- 33 to 93 GB/s: https://github.com/NVIDIA/nccl/issues/1412
+- Further cases: https://github.com/NVIDIA/nccl/issues/897 https://github.com/NVIDIA/nccl/issues/1537
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule, rewrite
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    if cluster.nodes > 1 and scale_out.technology.rdma and not scale_out.gpudirect_rdma:
+        at = "cluster.scale_out.gpudirect_rdma"
+        message = f"{scale_out.technology.name} could read accelerator memory directly; without it every byte goes through the host"
+        yield RULE.problem(at, message, "load nvidia-peermem or use DMA-BUF, and write `true`", fix=rewrite(at, "true"))

@@ -1,0 +1,79 @@
+"""A NIC is faster than the PCIe slot it sits in.
+
+## What it finds
+
+A `nic_bandwidth` above the payload of 16 lanes of the NIC's slot (`cluster.pcie`, else the platform's), per direction: 126 Gb/s for
+PCIe 3, 252 for 4, 504 for 5, 968 for 6.
+
+## Why it matters
+
+The NIC never reaches its line rate: a 400 Gb/s card in a PCIe 4 slot carries 252. It is paid for, and every plan on it is 1.6
+times too fast.
+
+## What to do
+
+A newer slot, or count the NIC at the rate of the slot.
+
+## When to ignore it
+
+For adapters that use two slots (an auxiliary card brings a second set of 16 lanes), and NICs that sit on the chip.
+
+## Fires
+
+```yaml cluster.pcie
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  pcie: 4
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  pcie: 5
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s}
+```
+
+## Sources
+
+- Payload by generation: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L193
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Interconnect
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.units import percent, say_bits
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    said = facts.said_cluster.pcie if facts.said_cluster else None
+    generation = cluster.pcie_nic or (said.host if said else None)
+    slot = facts.catalog.find("interconnect", f"pcie-{generation}") if generation else None
+    if not isinstance(slot, Interconnect) or slot.bandwidth is None:
+        return
+    rate, payload = scale_out.nic_bandwidth.value, slot.bandwidth.value
+    if rate <= payload or any(slip.stated.kind == "nic" for slip in slips(facts)):
+        return
+    yield RULE.problem(
+        "cluster.pcie" if said else "cluster.scale_out.nic_bandwidth",
+        f"a NIC of {say_bits(rate)} in a {slot.name} slot carries at most {say_bits(payload)}, {percent(payload / rate)} of its rate",
+        "a newer slot, or count the NIC at the rate of its slot",
+        related=[("cluster.scale_out.nic_bandwidth", "the line rate")],
+    )

@@ -1,0 +1,85 @@
+"""The accelerators have far less network than their kind needs for training.
+
+## What it finds
+
+Training on more than one node, where the NIC rate per accelerator is below half of what the accelerator's entry has as usual
+(200 Gb/s for an A100, 400 Gb/s for Hopper, Blackwell and MI300X).
+
+## Why it matters
+
+Compute grows with each generation, gradients do not shrink: an H100 on 50 Gb/s spends eight times as long on the same reduction
+as its reference design. ZeRO-3 over 100 Gb/s a node is reported as unusable, over 200 to 400 as workable.
+
+## What to do
+
+More or faster NICs; else keep what communicates inside the node: hsdp, pipeline stages across nodes, large micro-batches.
+
+## When to ignore it
+
+For fine-tuning of adapters, for inference, and for instances that come no other way and whose step time was measured.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 1}
+```
+
+## Sources
+
+- ZeRO-3 over slow networks: https://github.com/deepspeedai/DeepSpeed/issues/2928
+- What each generation is sold with: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.model import Cluster, ScaleOut, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.units import say_bits
+
+RULE = Rule.of(__name__, "warning", "likely")
+ENOUGH = 0.5
+
+
+def check(facts: Facts, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    usual = usual_network(cluster.accelerator)
+    between_nodes = cluster.accelerators > cluster.scale_up.domain
+    if usual is None or not between_nodes or any(slip.stated.kind == "nic" for slip in slips(facts)):
+        return
+    share = scale_out.node_bandwidth / cluster.accelerators_per_node
+    if 0 < share < ENOUGH * usual:
+        yield RULE.problem(
+            "cluster.scale_out.nics_per_node",
+            f"each {cluster.accelerator.name} has {say_bits(share)} of network, where {say_bits(usual)} is usual",
+            "more or faster NICs, or a layout that keeps its traffic in the node (hsdp, pp across nodes)",
+        )
+
+
+def usual_network(accelerator: Accelerator) -> float | None:
+    """B/s per direction of scale-out that one accelerator usually has."""
+    if accelerator.nic_bandwidth is None:
+        return None
+    return accelerator.nic_bandwidth.value * (accelerator.nics_per_accelerator or 1)

@@ -1,0 +1,56 @@
+"""The slots are a PCIe generation behind the accelerator.
+
+## What it finds
+
+A stated `pcie` generation (of the host side) below the one of the accelerator's entry.
+
+## Why it matters
+
+Everything between host and accelerator runs at half rate: loading data, offloading optimizer states, checkpoints on their way to
+storage, and peer traffic where there is no scale-up interconnect.
+
+## What to do
+
+Match the slot to the part, or leave it if nothing crosses it in the hot path.
+
+## When to ignore it
+
+Where training data is small and nothing is offloaded.
+
+## Fires
+
+```yaml cluster.pcie
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, pcie: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, pcie: 5}
+```
+
+## Sources
+
+- Rates by generation: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L193
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ClusterSpec
+
+RULE = Rule.of(__name__, "note")
+
+
+def check(said_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:
+    host = said_cluster.pcie.host if said_cluster.pcie else None
+    if host is not None and accelerator.pcie is not None and host < accelerator.pcie:
+        halves = 2 ** (accelerator.pcie - host)
+        message = f"PCIe {host} slots give {accelerator.name} 1/{halves} of the host bandwidth that it has with PCIe {accelerator.pcie}"
+        yield RULE.problem("cluster.pcie", message, f"PCIe {accelerator.pcie} slots, where data loading or offload matters")

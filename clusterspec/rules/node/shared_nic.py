@@ -1,0 +1,68 @@
+"""Several accelerators share a NIC.
+
+## What it finds
+
+More than one node, and fewer NICs than accelerators in a node (packages, not ranks).
+
+## Why it matters
+
+Whatever leaves the node at the same time shares the NICs. With four NICs of 400 Gb/s for eight H100, each accelerator has
+25 GB/s on its way out instead of 50: gradient reductions, all-gathers of fsdp and all-to-alls across nodes take twice as long.
+
+## What to do
+
+One NIC for each accelerator, or a layout that sends little between nodes (hsdp, pp). The finding says what each one has.
+
+## When to ignore it
+
+Where the sharing is known and planned for: instances such as p4d have two accelerators on each NIC, and cannot be had
+otherwise. Inference that stays on a node does not care.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 1
+  scale_out: {nics_per_node: 4}
+```
+
+## Sources
+
+- NCCL's maintainers on two GPUs behind one NIC: https://github.com/NVIDIA/nccl/issues/820
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plain, say
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
+    if cluster.nodes < 2 or not 0 < nics < accelerators:
+        return
+    share, rate = scale_out.node_bandwidth / accelerators, scale_out.nic_bandwidth.value
+    yield RULE.problem(
+        "cluster.scale_out.nics_per_node",
+        f"{accelerators} accelerators share {nics} NIC{'s' if nics > 1 else ''}: {say(share, 'B/s')} each when all of them send, "
+        f"not {say(rate, 'B/s')}",
+        f"one NIC for each accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
+    )

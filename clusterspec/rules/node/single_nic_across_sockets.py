@@ -1,0 +1,66 @@
+"""A node of many accelerators has one NIC, on one CPU socket.
+
+## What it finds
+
+More than one node, four or more accelerators in each, and a single NIC.
+
+## Why it matters
+
+Such nodes have two sockets (NUMA domains), each with half of the accelerators. The half that is not beside the NIC reaches it through
+the link between the sockets, where direct access falls back to 3 to 6 GB/s or is refused.
+
+## What to do
+
+At least one NIC for each socket, under the same PCIe switch as its accelerators.
+
+## When to ignore it
+
+For single-socket nodes, and where the NIC is attached to both sockets (multi-host or socket-direct cards).
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  accelerator: l40s
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: roce-v2, nics_per_node: 1, nic_bandwidth: 200 Gb/s, flow_control: {pfc: true, ecn: true}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: l40s
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 200 Gb/s, flow_control: {pfc: true, ecn: true}}
+```
+
+## Sources
+
+- Traffic through the link between sockets: https://github.com/NVIDIA/nccl/issues/489
+- 3 to 6 GB/s seen: https://github.com/NVIDIA/nccl/issues/595
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note", "heuristic")
+TWO_SOCKETS = 4
+"""Accelerators from which a server has two CPU sockets as a rule."""
+
+
+def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    on_one_host = cluster.scale_up.topology != "torus" and not cluster.cloud
+    if cluster.nodes > 1 and scale_out.nics_per_node == 1 and cluster.accelerators_per_node >= TWO_SOCKETS and on_one_host:
+        half = cluster.accelerators_per_node // 2
+        message = f"with one NIC, about {half} of {cluster.accelerators_per_node} accelerators reach it through the link between the CPU sockets"
+        yield RULE.problem("cluster.scale_out.nics_per_node", message, "a NIC for each socket, beside its accelerators")

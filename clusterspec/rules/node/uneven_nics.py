@@ -1,0 +1,67 @@
+"""NICs and accelerators of a node do not pair up.
+
+## What it finds
+
+`nics_per_node` and `accelerators_per_node` of which neither divides the other: six NICs for eight accelerators.
+
+## Why it matters
+
+Some accelerators share a NIC and others do not. A collective runs at the pace of the slowest rank, so the two NICs more that six
+have over four buy nothing, and the rails of the fabric cannot be wired evenly.
+
+## What to do
+
+1:1, 1:2 or 2:1.
+
+## When to ignore it
+
+Where the odd NICs serve storage: declare those under `networks.storage` instead.
+
+## Fires
+
+```yaml cluster.scale_out.nics_per_node
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 6}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {nics_per_node: 4}
+```
+
+## Sources
+
+- NIC selection with uneven counts in NCCL: https://github.com/NVIDIA/nccl/issues/897
+- Sharing and its cost: https://github.com/NVIDIA/nccl/issues/820
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
+    if nics <= 0 or nics % accelerators == 0 or accelerators % nics == 0:
+        return
+    most = -(-accelerators // nics)
+    pairing = f"some NICs serve {most} accelerators and others fewer" if nics < accelerators else "some accelerators have more"
+    yield RULE.problem(
+        "cluster.scale_out.nics_per_node",
+        f"{nics} NICs for {accelerators} accelerators do not pair up: {pairing}, and all run at the pace of the slowest",
+        "a number of NICs that divides the accelerators, or a multiple of them",
+    )

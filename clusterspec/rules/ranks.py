@@ -1,0 +1,39 @@
+"""Says where groups of ranks lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.model import Cluster, Layout
+
+
+def straddlers(placement: Placement) -> str:
+    """`4 of 27 tp groups lie in 2 scale-up domains (the first: ranks 64–79)`."""
+    name = placement.axis.replace("_", " ")
+    where = f"{placement.domains} scale-up domains" if placement.domains > 1 else "several scale-up domains"
+    if placement.groups == 1:
+        return f"the {name} group lies in {where}"
+    which = "all" if placement.straddling == placement.groups else f"{placement.straddling:,} of"
+    first = shown(placement.first_straddling, placement.ranks)
+    return f"{which} {placement.groups:,} {name} groups lie in {where} (the first: ranks {first})"
+
+
+def shown(ranks: Sequence[int], size: int) -> str:
+    """Ranks of a group as people write them: ``0–15``, ``0, 8, 16 …``.
+
+    >>> shown((0, 1, 2, 3), 4), shown((0, 8, 16, 24), 8)
+    ('0–3', '0, 8, 16 …')
+    """
+    contiguous = len(ranks) > 2 and all(after - before == 1 for before, after in zip(ranks, ranks[1:], strict=False))
+    if contiguous:
+        return f"{ranks[0]}–{ranks[0] + size - 1}"
+    listed = ", ".join(map(str, ranks[:3]))
+    return listed + (" …" if size > 3 else "")
+
+
+def used_domain(cluster: Cluster, layout: Layout) -> int:
+    """Ranks of one domain that the job fills."""
+    if layout.nodes_per_domain:
+        return layout.nodes_per_domain * cluster.ranks_per_node
+    return cluster.ranks_per_domain

@@ -1,0 +1,70 @@
+"""The scale-up domain is made of broken nodes.
+
+## What it finds
+
+A domain and a number of accelerators per node of which neither divides the other; or a stated domain larger than the cluster,
+spares included.
+
+## Why it matters
+
+A domain is made of whole nodes (18 trays of four in an NVL72), or a node of whole domains (four bridged pairs). Anything else
+cannot be built, and every placement computed on it is wrong.
+
+## What to do
+
+72 for an NVL72, 8 for an HGX or DGX board, 2 for bridged pairs, 1 for PCIe.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml cluster.scale_up.domain
+clusterspec: 1
+cluster: {accelerator: gb200, accelerators_per_node: 8, nodes: 18, scale_up: {domain: 36}}
+```
+
+```yaml cluster.scale_up.domain
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, scale_up: {domain: 64}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: gb200, accelerators_per_node: 4, nodes: 18, scale_up: {domain: 36}}
+```
+
+## Sources
+
+- Domain and node told apart: https://github.com/meta-pytorch/torchrec/pull/3696 https://github.com/THUDM/slime/pull/95
+- NCCL on rack-scale domains: https://github.com/NVIDIA/nccl/issues/1604
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+    domain, node = cluster.scale_up.domain, cluster.accelerators_per_node
+    said = facts.said_scale_up.domain if facts.said_scale_up else None
+    there = (cluster.nodes + cluster.spare_nodes) * node
+    at = "cluster.scale_up.domain"
+    if said is not None and said > there:
+        message = f"a domain of {said:,} accelerators in a cluster of {there:,}"
+        yield RULE.problem(at, message, f"at most {there:,}; leave it out to take what the platform has")
+    elif domain % node and node % domain:
+        message = f"a domain of {domain} accelerators is no whole number of nodes of {node}, nor the reverse"
+        shape = facts.said_scale_up.shape if facts.said_scale_up else None
+        at = at if said is not None or not shape else "cluster.scale_up.shape"
+        yield RULE.problem(at, message, f"a multiple or a divisor of {node}; or correct `accelerators_per_node`")

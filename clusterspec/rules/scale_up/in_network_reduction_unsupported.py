@@ -1,0 +1,76 @@
+"""Reduction in the network is declared where the hardware has none.
+
+## What it finds
+
+`scale_up.in_network_reduction: true` on an interconnect without it (before NVLink 4, or without a switch), or
+`scale_out.in_network_reduction: true` on a technology that is not InfiniBand HDR or later.
+
+## Why it matters
+
+The plan counts on all-reduces 1.2 to 1.5 times as fast as rings; they will not be.
+
+## What to do
+
+Write `false`, or leave the key out.
+
+## When to ignore it
+
+For fabrics with reduction of their own that the catalog does not know.
+
+## Fires
+
+```yaml cluster.scale_up.in_network_reduction
+clusterspec: 1
+cluster: {platform: dgx-a100, nodes: 4, scale_up: {in_network_reduction: true}}
+```
+
+```yaml cluster.scale_out.in_network_reduction
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: roce-v2, in_network_reduction: true, flow_control: {pfc: true, ecn: true}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {in_network_reduction: true}
+  scale_out: {technology: infiniband-ndr, in_network_reduction: true}
+```
+
+## Sources
+
+- What NVLS gives: https://github.com/NVIDIA/nccl-tests/issues/212 https://github.com/NVIDIA/nccl/issues/1374
+- What SHARP gives: https://github.com/NVIDIA/nccl-tests/issues/153 https://github.com/NVIDIA/nccl-tests/issues/366
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule, rewrite
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+    said, up = facts.said_scale_up, cluster.scale_up
+    entry = up.interconnect
+    if said and said.in_network_reduction and entry and not (entry.in_network_reduction and up.topology == "switched"):
+        at = "cluster.scale_up.in_network_reduction"
+        without = "" if entry.in_network_reduction else f"{entry.name} has no reduction in its switches"
+        message = without or f"reduction happens in switches, and the topology is {up.topology}"
+        yield RULE.problem(at, message, "write `false`, or drop the key", fix=rewrite(at, "false"))
+    said_out, out = facts.said_scale_out, cluster.scale_out
+    if said_out and said_out.in_network_reduction and out and not out.technology.in_network_reduction:
+        at = "cluster.scale_out.in_network_reduction"
+        message = f"{out.technology.name} does not reduce in the network"
+        yield RULE.problem(at, message, "write `false`, or drop the key", fix=rewrite(at, "false"))

@@ -1,0 +1,62 @@
+"""The job uses every node of every rack-scale domain, and there are no spares.
+
+## What it finds
+
+A domain of several nodes, no `spare_nodes`, and a layout that fills all nodes.
+
+## Why it matters
+
+One tray down stops a job of 72: the other 17 wait for the repair. With 16 of 18 trays in use, a spare takes over within minutes.
+
+## What to do
+
+Plan on 16 of 18 trays (`nodes_per_domain: 16`): 64 is also easier to divide than 72.
+
+## When to ignore it
+
+For short benchmarks.
+
+## Fires
+
+```yaml layout
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 18}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 144}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 18}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 128}
+layout: {tp: 8, nodes_per_domain: 16}
+```
+
+## Sources
+
+- Trays held back in practice: https://github.com/nebius/nebius-solutions-library/pull/1110
+- Jobs on 64 of 72: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md#L153
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note")
+
+
+def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    there = nodes_of_domain(cluster)
+    switched = cluster.scale_up.topology == "switched"
+    if there == 1 or not switched or cluster.spare_nodes or layout.nodes < cluster.nodes:
+        return
+    message = f"the job fills all {cluster.nodes:,} nodes ({there} to a domain), and there is no spare: one node down stops it"
+    help_ = f"plan on {there - 2} of {there} (`nodes_per_domain: {there - 2}`), or add `spare_nodes`"
+    yield RULE.problem("layout", message, help_ if there > 3 else "add `spare_nodes`")

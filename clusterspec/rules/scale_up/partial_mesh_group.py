@@ -1,0 +1,88 @@
+"""A group smaller than the full mesh leaves most links of its accelerators idle.
+
+## What it finds
+
+`topology: full-mesh` and a tensor-parallel group, or a shard group of fsdp or hsdp, of more than one and fewer than all
+accelerators of the domain.
+
+## Why it matters
+
+In a mesh, every pair has its own link and nothing else. A group of n uses n − 1 of the links of each accelerator: two MI300X
+reach 47.7 GB/s of bus bandwidth over their 64 GB/s link, all eight 312.9, that is 6.5 times as much.
+
+## What to do
+
+Groups of one accelerator or of the whole mesh: tp 1 or 8 on eight.
+
+## When to ignore it
+
+Where memory forces tp 2 or 4 and the measured time is good enough. In serving, latency may still gain.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: mi300x-ubb8, nodes: 1}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 2, sharding: fsdp}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: mi300x-ubb8, nodes: 1}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8, sharding: fsdp}
+```
+
+## Sources
+
+- 47.7 and 312.9 GB/s: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L193
+- Links of the mesh in RCCL: https://github.com/ROCm/rccl/blob/0cbce2a7571c907554199fad7e905f16ec0a565c/README.md#L194
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout, ScaleUp
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plain, say
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
+    if scale_up.topology != "full-mesh" or scale_up.domain < 3:
+        return
+    size = _accelerators(facts, "tp") if layout.tp > 1 else 1
+    if 1 < size < scale_up.domain:
+        yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster)
+        return  # one finding for one cause: shard groups follow tp
+    sharded = layout.sharding in {"fsdp", "hsdp"}
+    size = _accelerators(facts, "shard") if sharded else 1
+    if 1 < size < scale_up.domain:
+        key = "layout.shard_group" if layout.sharding == "hsdp" else "layout.sharding"
+        yield _problem(f"a shard group of {layout.shard_group}", key, size, cluster)
+
+
+def _accelerators(facts: Facts, axis: str) -> int:
+    """Packages of one group that lies whole in one domain; 1 where it does not."""
+    placement = facts.placement(axis)
+    return placement.accelerators if placement and placement.domains == 1 else 1
+
+
+def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
+    scale_up = cluster.scale_up
+    peer, whole = scale_up.peer_bandwidth.value, scale_up.bandwidth.value
+    links = size - 1
+    return RULE.problem(
+        at,
+        f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {links} link{'s' if links > 1 else ''} of "
+        f"{say(peer, 'B/s')} each, {say(links * peer, 'B/s')} where the whole mesh has {say(whole, 'B/s')} "
+        f"({plain(whole / (links * peer), 2)} times)",
+        f"groups of one accelerator, or of all {scale_up.domain}",
+    )

@@ -1,0 +1,92 @@
+"""The inner axes of the layout do not come out even with a rack-scale domain.
+
+## What it finds
+
+A domain of several nodes that tp divides, but that the product of the innermost axes (in the order of ranks, as long as the product
+fits) does not; and a job of more than one domain.
+
+## Why it matters
+
+On 72 accelerators, tp 8 × cp 2 = 16 fits four times and a half: the fifth pair of groups lies in two racks and exchanges keys and
+values over NICs, and every other group waits for it.
+
+## What to do
+
+Use 64 of the 72 (`nodes_per_domain: 16`), or products that divide 72: 8, 9, 12, 18, 24, 36.
+
+## When to ignore it
+
+Where the axis that straddles sends little, as data parallelism with few large steps does.
+
+## Fires
+
+```yaml layout.cp
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 72}
+workload: {model: llama-3.1-70b, sequence_length: 32768, global_batch: 288}
+layout: {tp: 8, cp: 2, pp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 72}
+workload: {model: llama-3.1-70b, sequence_length: 32768, global_batch: 256}
+layout: {tp: 8, cp: 2, pp: 2, nodes_per_domain: 16}
+```
+
+## Sources
+
+- Aligning with the domain: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md#L153
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.ranks import shown, used_domain
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    domain = used_domain(cluster, layout)
+    one_node = cluster.scale_up.domain <= cluster.accelerators_per_node
+    if one_node or layout.ranks <= domain or domain % layout.tp:
+        return
+    axes, product = _inner(layout, domain)
+    if domain % product == 0:
+        return
+    outer = axes[-1]
+    placement = facts.placement(outer)
+    if placement is None or placement.straddling == 0:
+        return
+    name = " × ".join(f"{axis} {getattr(layout, axis)}" for axis in axes)
+    nodes = domain // product * product // cluster.ranks_per_node
+    fits = ", ".join(str(size) for size in range(layout.tp, domain) if domain % size == 0 and size % layout.tp == 0)
+    yield RULE.problem(
+        f"layout.{outer}",
+        f"{name} = {product} does not divide a domain of {domain} ranks: {placement.straddling:,} of {placement.groups:,} "
+        f"{outer} groups lie in two domains (the first: ranks {shown(placement.first_straddling, placement.ranks)})",
+        f"products of {fits}" + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
+    )
+
+
+def _inner(layout: Layout, domain: int) -> tuple[list[str], int]:
+    """The axes of degree above 1 that fit into a domain together, from the fastest, and their product."""
+    axes, product = [], 1
+    for axis in layout.order:
+        name = "dp" if axis.startswith("dp") else axis
+        degree = getattr(layout, name)
+        if name == "ep" or degree == 1 or name in axes:
+            continue
+        if product * degree > domain:
+            break
+        axes.append(name)
+        product *= degree
+    return axes, product

@@ -1,0 +1,71 @@
+"""Tensor parallelism crosses domains and counts on reduction in the network.
+
+## What it finds
+
+A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reduction: true`.
+
+## Why it matters
+
+SHARP spares an all-reduce at most half of its traffic. The domain is 9 times (H100) to 18 times (B200) as fast as a NIC, so the
+reduction in the network makes bad less bad. It is the only case in which tensor parallelism across nodes is discussed at all.
+
+## What to do
+
+tp within the domain.
+
+## When to ignore it
+
+Where it was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`) at work.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {technology: infiniband-ndr, in_network_reduction: true, collective_plugin: nccl-rdma-sharp}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 16, pp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {technology: infiniband-ndr, in_network_reduction: true, collective_plugin: nccl-rdma-sharp}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 8, pp: 2}
+```
+
+## Sources
+
+- Cross-node tensor parallelism discussed: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/model-parallelism/README.md
+- In-network reduction at (n + 1) instead of 2n sends: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L566
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.domains import beyond, inside, tiers
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.what_if import compared
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+    placement = facts.placement("tp")
+    if not beyond(cluster, layout) or not scale_out.in_network_reduction or placement is None:
+        return
+    best = inside(facts)
+    times = f"; {compared(facts, best)}" if best and best.saving(facts) is not None else ""
+    message = f"tp {layout.tp} counts on reduction in the fabric, {tiers(cluster, placement)}: it saves at most half of the traffic{times}"
+    yield RULE.problem("layout.tp", message, f"tp of at most {cluster.ranks_per_domain}")

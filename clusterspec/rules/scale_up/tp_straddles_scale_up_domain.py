@@ -1,0 +1,79 @@
+"""Some tensor-parallel groups lie in two scale-up domains.
+
+## What it finds
+
+A tp that would fit a domain, and an order of ranks (or a domain that tp does not divide) that puts members of some group into two
+domains. Groups are enumerated from `layout.order`.
+
+## Why it matters
+
+The straddling groups reduce over NICs, and all others wait for them at the end of the step: one in nine groups on a rack of 72
+is enough to slow down the job as a whole.
+
+## What to do
+
+A tp that divides the domain; tp first in the order; or 64 of the 72 accelerators of a rack (`nodes_per_domain: 16`).
+
+## When to ignore it
+
+Where the launcher places ranks in another way than block by block; then say so by `order`.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 36}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 288}
+layout: {tp: 16, pp: 3, stage_layers: [26, 28, 26]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 36}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 16, pp: 2, nodes_per_domain: 16}
+```
+
+## Sources
+
+- Aligning with the domain: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md#L153
+- How Megatron orders ranks: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/parallel_state.py#L617
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.domains import beyond, inside, tiers
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.ranks import straddlers, used_domain
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.what_if import compared, severity_of
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    if layout.tp == 1 or cluster.scale_up.topology == "pcie" or beyond(cluster, layout):
+        return
+    placement = facts.placement("tp")
+    if placement is None or placement.straddling == 0:
+        return
+    best = inside(facts)
+    loss = best.saving(facts) if best else None
+    times = f"; {compared(facts, best)}" if best and loss is not None else ""
+    domain = used_domain(cluster, layout)
+    help_ = f"write `{best.words}`" if best else f"a tp that divides {domain}, first in the order"
+    if domain % layout.tp and cluster.scale_up.domain > cluster.accelerators_per_node and not layout.nodes_per_domain:
+        whole = domain // layout.tp * layout.tp // cluster.ranks_per_node
+        help_ += f"; or use {whole} nodes of each domain (`nodes_per_domain: {whole}`)" if whole else ""
+    yield RULE.problem(
+        "layout.tp" if domain % layout.tp else "layout.order",
+        f"{straddlers(placement)}, {tiers(cluster, placement)}{times}",
+        help_,
+        severity=severity_of(loss),
+    )

@@ -1,0 +1,87 @@
+"""Advice that is worked out before it is given: other layouts of the same job, legal, fitting, and timed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from clusterspec.cost.plan import Plan
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import allowed, framework
+from clusterspec.units import percent, say
+
+A_QUARTER = 0.25
+"""Of the machine's time: from here on a flaw is an error, by the definition of severity."""
+NOTICEABLE = 0.02
+"""Below a fiftieth of a step the model's own error decides, and advice would be noise."""
+PIPELINE_REFUSES = {"deepspeed": ("zero2", "fsdp", "hsdp"), "megatron-core": ("fsdp", "hsdp"), "nemo": ("fsdp", "hsdp")}
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another layout of the job: what to write, and what it would cost."""
+
+    changes: Mapping[str, object]
+    plan: Plan
+
+    @property
+    def words(self) -> str:
+        """`tp: 8, pp: 4` as the spec would say it."""
+        return ", ".join(f"{key}: {written(value)}" for key, value in self.changes.items() if value is not None)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds a step; infinite where that is not known."""
+        return self.plan.step_time.value if self.plan.step_time else float("inf")
+
+    @property
+    def memory(self) -> float | None:
+        """Bytes on the fullest rank."""
+        return self.plan.memory.total.value if self.plan.memory else None
+
+    def saving(self, facts: Facts) -> float | None:
+        """The share of the present step that it saves; None where either time is not known."""
+        now = facts.step_time
+        return 1 - self.seconds / now if now and self.plan.step_time else None
+
+
+def written(value: object) -> str:
+    """A value as YAML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+
+
+def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
+    """Those of some changes to the layout that are legal and fit in memory, the fastest first."""
+    found = []
+    for changes in candidates:
+        if legal(facts, changes) and (plan := facts.with_layout(**changes)) is not None:
+            if plan.memory is not None and plan.memory.fits is not False:
+                found.append(Alternative(changes, plan))
+    return sorted(found, key=lambda alternative: alternative.seconds)
+
+
+def legal(facts: Facts, changes: Mapping[str, object]) -> bool:
+    """Whether a change breaks no condition of the framework that holds now."""
+    if not allowed(facts, changes):
+        return False
+    layout = facts.layout
+    assert layout is not None
+    pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
+    return pp == 1 or sharding not in PIPELINE_REFUSES.get(framework(facts), ())
+
+
+def severity_of(loss: float | None) -> str:
+    """Error from a quarter of the machine's time on, and where the model cannot say; else warning."""
+    return "error" if loss is None or loss >= A_QUARTER else "warning"
+
+
+def compared(facts: Facts, best: Alternative) -> str:
+    """`3.1 s a step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB a rank)`."""
+    now, saving = facts.step_time, best.saving(facts)
+    memory = f"; {say(best.memory, 'B')} a rank" if best.memory else ""
+    if now is None or saving is None:
+        return f"{best.words} fits{memory}"
+    less = f"{percent(abs(saving), 2)} {'less' if saving > 0 else 'more'}"
+    return f"predicted {say(now, 's')} a step, {say(best.seconds, 's')} with `{best.words}` ({less}{memory})"
