@@ -1,0 +1,101 @@
+"""What every shipped entry promises: a source for each figure, and names that lead somewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from clusterspec import resources
+from clusterspec.catalog.card import Card
+from clusterspec.catalog.checks import check
+from clusterspec.document import parse
+from clusterspec.source import Source
+
+from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
+
+PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
+FOLDERS = {"switch": "switches"}
+REFERENCES = {
+    "accelerator": {"scale_up.interconnects": "interconnect", "scale_out.technology": "interconnect"},
+    "platform": {
+        "accelerator": "accelerator",
+        "interconnect": "interconnect",
+        "technologies": "interconnect",
+        "nic": "nic",
+    },
+}
+
+
+def name_of(card: Card) -> str:
+    return f"{card.kind}/{card.id}"
+
+
+@pytest.mark.parametrize(("kind", "name"), NAMES, ids="/".join)
+def test_an_entry_satisfies_the_schema_and_is_named_as_its_file(kind: str, name: str) -> None:
+    file = resources.catalog() / FOLDERS.get(kind, f"{kind}s") / f"{name}.yaml"
+    document, problems = parse(Source(str(file), file.read_text()))
+    assert problems == []
+    assert document is not None
+    assert check(document, kind, name) == []
+
+
+def test_every_file_of_the_catalog_is_an_entry() -> None:
+    files = {file for file in resources.catalog().rglob("*") if file.is_file()}
+    extra = {file.name for file in files if file.suffix != ".yaml"}
+    assert len(files) - len(extra) == len(NAMES)
+    assert extra == {"VERSION", "index.json"}
+
+
+@pytest.mark.parametrize("card", CARDS, ids=name_of)
+def test_every_figure_has_a_source_or_says_why_it_is_assumed(card: Card) -> None:
+    assert [fact.name for fact in every_fact(card) if fact.origin is None] == []
+
+
+@pytest.mark.parametrize("card", CARDS, ids=name_of)
+def test_an_entry_reads_as_its_type_without_a_complaint(card: Card) -> None:
+    entry = CATALOG.get(card.kind, card.id)
+    assert (entry.kind, entry.id) == (card.kind, card.id)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=name_of)
+def test_no_source_is_listed_that_no_figure_rests_on(card: Card) -> None:
+    text = " ".join(str(fact.origin) + str(fact.rejected) for fact in every_fact(card))
+    assert [key for key, source in card.sources.items() if source.title not in text] == []
+
+
+@pytest.mark.parametrize("card", [card for card in CARDS if card.kind in REFERENCES], ids=name_of)
+def test_what_an_entry_names_exists(card: Card) -> None:
+    for fact, kind in REFERENCES[card.kind].items():
+        value = card.facts[fact].value if fact in card.facts else []
+        named = value if isinstance(value, list) else [value]
+        assert [name for name in named if name not in CATALOG.ids(kind)] == [], fact
+
+
+@pytest.mark.parametrize("promised", PROMISED)
+def test_every_promised_id_is_there(promised: str) -> None:
+    kind, name = promised.split("/")
+    assert name in CATALOG.ids(kind)
+
+
+def test_parts_that_cannot_be_bought_are_announced() -> None:
+    coming = {card.id for card in CARDS if card.status.state == "announced"}
+    assert {"rubin", "mi455x", "vr-nvl72", "mi455x-helios", "infiniband-gdr", "ualink-1", "pcie-7"} <= coming
+    assert {"h100-sxm-80gb", "gb300", "infiniband-xdr", "connectx-8"}.isdisjoint(coming)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=name_of)
+def test_a_status_has_a_date_and_every_source_a_day(card: Card) -> None:
+    assert len(card.status.as_of) == len("2026-11-20")
+    assert [key for key, source in card.sources.items() if not (source.read or source.recalled)] == []
+
+
+def test_device_memory_is_what_the_device_reports() -> None:
+    in_mebibytes = {"h200-sxm-141gb": 144384, "h100-sxm-80gb": 81559, "a100-sxm-80gb": 81920, "mi300x": 196592}
+    for name, mebibytes in in_mebibytes.items():
+        memory = CATALOG.accelerator(name).memory
+        assert memory is not None
+        assert memory.value == mebibytes * 2**20
+
+
+def test_there_are_models_enough() -> None:
+    assert len(CATALOG.ids("model")) >= 40

@@ -1,0 +1,54 @@
+"""Models against what their authors published."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.parameters import count
+
+from tests.catalog.shipped import CATALOG
+
+MODELS = [CATALOG.model(name) for name in CATALOG.ids("model")]
+
+
+def name_of(model: Model) -> str:
+    return model.id
+
+
+def rounding(name: str, fact: str) -> float:
+    """Half a unit of the last digit published, or one per cent where that is more, as a share."""
+    written = str(CATALOG.card("model", name).facts[fact].value)
+    digits = re.match(r"\d+(?:\.(\d+))?", written)
+    assert digits is not None
+    half = 0.5 * 10 ** -len(digits[1] or "")
+    return max(0.01, half / float(digits[0]))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_parameters_are_those_published(model: Model) -> None:
+    assert model.parameters is not None
+    off = abs(count(model).total / model.parameters.value - 1)
+    excused = "parameters" in CATALOG.card("model", model.id).exceptions
+    assert excused == (off > rounding(model.id, "parameters"))
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model.active_parameters], ids=name_of)
+def test_active_parameters_are_those_published(model: Model) -> None:
+    """Some authors leave the embedding table out, which is looked up and not multiplied."""
+    assert model.active_parameters is not None
+    counted = count(model)
+    whole = (counted.active, counted.active - counted.embedding)
+    off = min(abs(value / model.active_parameters.value - 1) for value in whole)
+    excused = "active_parameters" in CATALOG.card("model", model.id).exceptions
+    assert excused == (off > rounding(model.id, "active_parameters"))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_the_shape_of_a_model_is_possible(model: Model) -> None:
+    assert model.heads % model.kv_heads == 0
+    assert model.latent or model.head_dim * model.heads >= model.hidden / 2
+    assert model.moe_layers <= model.layers
+    assert model.experts_per_token <= model.experts
+    assert (model.experts > 0) == (model.moe_layers > 0)
