@@ -1,0 +1,135 @@
+"""Every format says the same findings, each in its own way; what people see is golden."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
+from clusterspec.document import apply_edits
+from clusterspec.report import baseline, findings_machines, findings_text
+from clusterspec.report.ink import Ink
+from clusterspec.report.results import CheckReport
+from tests.golden import assert_golden
+
+GOLDEN = Path(__file__).with_name("golden")
+FLAWED = """\
+clusterspec: 1
+name: flawed «ß日本»
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_up: {bandwidth: 900 GB/s unidirectional}
+  scale_out:
+    technology: infiniband-ndr
+    nics_per_node: 8
+    nic_bandwidth: 400 GB/s   # meant Gb/s
+layout:
+  tp: 2
+  tp_size: 3
+"""
+
+
+@pytest.fixture(scope="module")
+def report() -> CheckReport:
+    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+    one = pipeline.study_text(FLAWED, settings, "flawed.yaml")
+    return pipeline.check([one], settings)
+
+
+def test_the_text_people_see(report: CheckReport) -> None:
+    assert_golden(GOLDEN / "flawed.txt", findings_text.text(report))
+
+
+def test_one_line_a_finding(report: CheckReport) -> None:
+    said = findings_text.concise(report)
+    assert len(said.splitlines()) == len(report.findings)
+    assert_golden(GOLDEN / "flawed-concise.txt", said)
+
+
+def test_annotations_for_github(report: CheckReport) -> None:
+    said = findings_text.github(report)
+    assert_golden(GOLDEN / "flawed-github.txt", said)
+    assert all(
+        re.match(r"::(error|warning|notice) title=.*,file=flawed\.yaml,line=\d+", row) for row in said.splitlines()
+    )
+
+
+def test_a_table_for_a_pull_request(report: CheckReport) -> None:
+    assert_golden(GOLDEN / "flawed.md", findings_machines.markdown(report))
+
+
+def test_colour_adds_nothing_but_colour(report: CheckReport) -> None:
+    painted = findings_text.text(report, Ink(True))
+    assert painted != findings_text.text(report)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == findings_text.text(report)
+
+
+def test_marks_stand_under_what_they_mean(report: CheckReport) -> None:
+    lines = FLAWED.splitlines()
+    for finding in report.findings:
+        marked = lines[finding.span.start.line - 1][finding.span.start.column - 1 : finding.span.end.column - 1]
+        assert marked.strip()
+    assert any("400 GB/s" in lines[f.span.start.line - 1] and f.span.start.column == 20 for f in report.findings)
+
+
+def test_every_machine_format_holds_every_finding(report: CheckReport) -> None:
+    number = len(report.findings)
+    assert number >= 3
+    assert len(report.to_json()["findings"]) == number
+    assert len(findings_machines.sarif(report)["runs"][0]["results"]) == number
+    assert len(findings_machines.gitlab(report)) == number
+    suite = ElementTree.fromstring(findings_machines.junit(report))[0]
+    assert len(suite) == number == int(suite.attrib["tests"])
+
+
+def test_json_holds_the_fields_of_the_contract(report: CheckReport) -> None:
+    document = json.loads(findings_machines.dumps(report.to_json()))
+    assert list(document)[:3] == ["version", "tool", "input"]
+    assert set(document["summary"]) == {"error", "warning", "note"}
+    fields = {"rule", "severity", "confidence", "message", "help", "file", "line", "column", "end_line", "end_column"}
+    assert all(fields | {"path", "related"} <= set(finding) for finding in document["findings"])
+
+
+def test_fixes_mend_what_they_say(report: CheckReport) -> None:
+    edits = [edit for finding in report.findings for edit in finding.edits]
+    assert edits
+    mended = apply_edits(FLAWED, edits)
+    assert "# meant Gb/s" in mended, "comments and layout stay"
+    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+    again = pipeline.study_text(mended, settings, "flawed.yaml").findings
+    assert not {finding.rule for finding in again} & {f.rule for f in report.findings if f.edits}
+
+
+def test_a_baseline_holds_what_was_seen_and_lets_through_what_is_new(report: CheckReport) -> None:
+    known = baseline.read(baseline.text(report))
+    assert baseline.beyond(report, known) == ()
+    first = report.findings[0]
+    known.subtract([findings_machines.fingerprint(first)])
+    assert baseline.beyond(report, known) == (first,)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"findings": 3}', '{"findings": [1]}', "[" * 5000])
+def test_what_is_no_baseline_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"baseline|Expecting|JSON"):
+        baseline.read(text)
+
+
+def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
+    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+    text = 'clusterspec: 1\nname: "\\e[2J"\ncluster: {platform: "x\\n::error::y\\e[31m"}\n'
+    one = pipeline.study_text(text, settings, "a\n::b.yaml")
+    found = pipeline.check([one], settings)
+    assert found.findings
+    assert "\x1b" not in findings_text.text(found)
+    assert all(
+        row.startswith(("::error ", "::warning ", "::notice ")) for row in findings_text.github(found).splitlines()
+    )
+    ElementTree.fromstring(findings_machines.junit(found))
