@@ -57,7 +57,8 @@ class Inside:
     ``reduction`` the shares of the line that rings, direct exchanges and the switches' own reduction
     reach (``reduction`` is ``None`` where there is none or the group is too small for it);
     ``chunks`` how many chunks the switches hold for each rank; ``low_latency`` the most that the
-    protocol LL carries, bus bandwidth; ``hops`` whose latencies count (``nvlink`` or ``pci``);
+    protocol LL carries, ``tree`` the most that a tree over more than two islands does, both bus
+    bandwidth; ``hops`` whose latencies count (``nvlink`` or ``pci``);
     ``reach`` the hops to the farthest rank of a torus.
     """
 
@@ -71,6 +72,7 @@ class Inside:
     reduction: Figure | None
     chunks: int
     low_latency: Figure | None
+    tree: Figure | None
     hops: str
     reach: float = 0.0
 

@@ -12,7 +12,7 @@ from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.collectives.model import Between, Inside, Paths
 from clusterspec.cost.collectives.network import network_of
-from clusterspec.cost.collectives.stack import CHUNKS
+from clusterspec.cost.collectives.stack import CHUNKS_ALONE, CHUNKS_OF_MANY, CHUNKS_UNKNOWN
 from clusterspec.cost.collectives.torus import torus_exchange, torus_line, torus_reach
 from clusterspec.cost.formulas.links import mesh_bandwidth, share, slot_rate
 from clusterspec.origin import Assumed, Computed
@@ -53,6 +53,7 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
     exchange = achieved(up.interconnect, ("exchange",), 0.9 * ring.value, "direct exchanges reach 0.9 of what rings do")
     exchange = Figure(exchange.value * torus_exchange(cluster, group), "1", exchange.origin)
     line = _line(cluster, group, packages)
+    known = up.interconnect.achievable if up.interconnect else {}
     return Inside(
         tier="scale-up",
         topology=up.topology,
@@ -62,8 +63,9 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
         ring=ring,
         exchange=exchange,
         reduction=_reduction(cluster, ranks),
-        chunks=_chunks(cluster),
-        low_latency=up.interconnect.achievable.get("low_latency") if up.interconnect else None,
+        chunks=_chunks(cluster, group),
+        low_latency=known.get("low_latency"),
+        tree=known.get("tree"),
         hops="nvlink",
         reach=torus_reach(cluster, group),
     )
@@ -96,11 +98,10 @@ def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
     return achieved(up.interconnect, names, 0.6, "reduction in the switches reaches about 0.6 of the line")
 
 
-def _chunks(cluster: Cluster) -> int:
-    if cluster.scale_up.domain > RACK:
-        return CHUNKS["rack"]
+def _chunks(cluster: Cluster, group: Placement) -> int:
     entry = cluster.scale_up.interconnect
-    return CHUNKS["hopper"] if entry is not None and entry.generation == "4" else CHUNKS["blackwell"]
+    known = CHUNKS_ALONE if group.domains == 1 else CHUNKS_OF_MANY
+    return known.get(entry.generation if entry else "", CHUNKS_UNKNOWN)
 
 
 def _host(cluster: Cluster, ranks: int) -> Inside:
@@ -111,7 +112,7 @@ def _host(cluster: Cluster, ranks: int) -> Inside:
     origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
     line = Figure(known / cluster.ranks_per_accelerator, "B/s", origin)
     ring = achieved(entry, ("ring",), 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
-    return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, "pci")
+    return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, None, "pci")
 
 
 def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:

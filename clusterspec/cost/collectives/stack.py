@@ -55,13 +55,17 @@ LL128 = Protocol(
     0.92,
     14e-6,
     14e-6,
-    _hops(1.25, 1.9, 8.5),
-    _hops(1.9, 2.5, 4.0),
+    _hops(1.25, 1.9, 14.0),
+    _hops(1.9, 2.5, 14.0),
     posting=2e-6,
     crossings=1,
     chunk=0.6 * MEBI,
 )
-"""A flag in every 128 bytes: 120 of 128, 0.92 in NCCL's model."""
+"""A flag in every 128 bytes: 120 of 128, 0.92 in NCCL's model.
+
+Over the network NCCL expects 8.5 us a hop of a tree and 4 of a ring; the logs of two nodes of H100, H200
+and B200 ask for what Simple pays.
+"""
 SIMPLE = Protocol(
     "Simple", 1.0, 8.4e-6, 8.4e-6, _hops(4.0, 4.0, 14.0), _hops(3.4, 5.7, 14.0), posting=6e-6, crossings=2, chunk=MEBI
 )
@@ -88,8 +92,11 @@ SWITCH_TREE_HOP = Figure(20.9e-6, "s", _tuning("hwLatencies of NVLS Tree over th
 FABRIC_REDUCTION = Figure(31e-6, "s", _tuning("hwLatencies of CollNet Direct over the network"))
 SWITCH_CHUNK = 128 * 1024
 """Bytes of a chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
-CHUNKS = {"hopper": 16, "blackwell": 32, "rack": 24}
-"""Channels of that reduction (NCCL, transport/nvls.cc, NVLS_NCHANNELS_SM90, _SM100, _SM100_NVL)."""
+CHUNKS_ALONE = {"4": 16, "5": 24}
+"""Channels of that reduction in one domain, by the generation of NVLink (NCCL, transport/nvls.cc)."""
+CHUNKS_OF_MANY = {"4": 16, "5": 32}
+"""The same between domains (NVLS_NCHANNELS_SM90, _SM100; above _SM100_NVL)."""
+CHUNKS_UNKNOWN = 32
 SWITCH_TREE = Figure(
     0.92, "1", Assumed("collectives.nvls-tree", "two H100 nodes reach 250 to 260 GB/s where one alone reaches 274")
 )

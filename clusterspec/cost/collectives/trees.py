@@ -40,13 +40,18 @@ def tree_all_reduce(paths: Paths, size: float) -> Ways:
 
 def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a tree's chain inside an island, and of the links between islands."""
-    inside = paths.inside.ring_rate * stack.TREE_SHARE.value
+    inside = min(paths.inside.ring_rate * stack.TREE_SHARE.value, _most(paths))
     between = paths.between.rate * stack.TREE_BETWEEN.value if paths.between else inf
     if protocol is LL:
         return min(inside * stack.LOW_LATENCY_TREE.value, low_latency_most(paths)), between * LL.share
     if protocol is LL128:
         return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE), between * LL128.share
     return inside, between
+
+
+def _most(paths: Paths) -> float:
+    """B/s of bus bandwidth to which its channels hold a tree over more than two islands."""
+    return paths.inside.tree.value if paths.inside.tree and paths.islands > 2 else inf
 
 
 def _latency(paths: Paths, protocol: Protocol) -> float:
@@ -68,7 +73,7 @@ def switch_all_reduce(paths: Paths, size: float) -> Ways:
     if between is None:
         yield Candidate("nvls", "Simple", start, size / rate, 0.0, piece / rate, launching(paths))
         return
-    rate *= stack.SWITCH_TREE.value
+    rate = min(rate * stack.SWITCH_TREE.value, _most(paths) / 2)
     outside = tree.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
     latency = start + 2 * log2(paths.islands) * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
     held = 2 * piece * max(1 / rate, outside)
