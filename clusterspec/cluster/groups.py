@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import gcd, lcm
 
-from clusterspec.cluster.lattice import Runs, alignments, alike, members, merged, reach, size, spread
+from clusterspec.cluster.lattice import Run, Runs, alignments, alike, members, merged, reach, size, spread
 from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
@@ -81,7 +81,9 @@ def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
     ``nodes_per_domain`` the ranks fill the used nodes of one domain before the next.
     """
     digits = _expert_digits(layout) if axis in EXPERT_AXES else _dense_digits(layout)
-    inside, outside, stride = [], [], 1
+    inside: list[Run] = []
+    outside: list[Run] = []
+    stride = 1
     for name, count in digits:
         (inside if name in AXES[axis] else outside).append((count, stride))
         stride *= count

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 from math import gcd, prod
 
 Run = tuple[int, int]
@@ -67,8 +66,12 @@ def reach(runs: Runs) -> int:
 
 def members(base: int, runs: Runs) -> Iterator[int]:
     """The members in ascending order."""
-    for picked in product(*(range(count) for count, _ in reversed(runs))):
-        yield base + sum(index * stride for index, (_, stride) in zip(picked, reversed(runs), strict=True))
+    if not runs:
+        yield base
+        return
+    *inner, (count, stride) = runs
+    for index in range(count):
+        yield from members(base + index * stride, tuple(inner))
 
 
 def spread(base: int, runs: Runs, block: int) -> Spread:
@@ -123,15 +126,14 @@ def _copies(base: int, inner: Runs, outer: Run, block: int) -> Spread:
 
 def _joined(left: Spread, right: Spread) -> Spread:
     """Two neighbours as one; they may share a block."""
+    fullest = max(left.fullest, right.fullest)
     if left.last != right.first:
-        fullest = max(left.fullest, right.fullest)
-        return replace(
-            left, blocks=left.blocks + right.blocks, fullest=fullest, last=right.last, last_members=right.last_members
-        )
+        blocks = left.blocks + right.blocks
+        return Spread(blocks, fullest, left.first, left.first_members, right.last, right.last_members)
     shared = left.last_members + right.first_members
     return Spread(
         blocks=left.blocks + right.blocks - 1,
-        fullest=max(left.fullest, right.fullest, shared),
+        fullest=max(fullest, shared),
         first=left.first,
         first_members=shared if left.blocks == 1 else left.first_members,
         last=right.last,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from clusterspec.cluster.lattice import Runs, alike, reach, size, spread
+from clusterspec.cluster.lattice import MOST_ALIGNMENTS, Runs, alike, reach, size, spread
 
-MOST_NODES = 2_000
-"""Nodes looked at one by one, where a group of several runs meets nodes that its pattern does not fit."""
+MOST_RANKS = 20_000
+"""Ranks looked at one by one, where a group of several runs meets nodes that its pattern does not fit."""
 
 
 def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
@@ -27,7 +27,7 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
         count, stride = group[0]
         starts = _starts(count * stride, node, total)
         return max(_sharing(start, min(node, total - first), count * stride, stride) for first, start in starts)
-    return max(_counted(first, group, others, node) for first in range(0, min(total, MOST_NODES * node), node))
+    return max(_counted(first, group, others, node) for first in range(0, min(total, MOST_RANKS), node))
 
 
 def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
@@ -39,7 +39,8 @@ def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
     yield 0, 0
     yield (nodes - 1) * node, (nodes - 1) * node % turn
     inverse = pow(node // step, -1, turn // step)
-    for rest in range(max(0, (turn - node) // step * step), turn, step):
+    lowest = max(0, (turn - node) // step * step)
+    for rest in range(lowest, min(turn, lowest + step * MOST_ALIGNMENTS), step):
         index = rest // step * inverse % (turn // step)
         if index < nodes:
             yield index * node, rest
@@ -63,12 +64,6 @@ def _cut(inside: int, turn: int, stride: int) -> int:
 
 def _counted(first: int, group: Runs, others: Runs, node: int) -> int:
     """The same for one node of any group, by looking at each of its ranks."""
-    digits = sorted(
-        [(stride, count, False) for count, stride in group] + [(stride, count, True) for count, stride in others]
-    )
-    total = size(group) * size(others)
-    bases = set()
-    for rank in range(first, min(first + node, total)):
-        bases.add(sum(rank // stride % count * stride for stride, count, other in digits if other))
-    last = min(first + node, total)
+    last = min(first + min(node, MOST_RANKS), size(group) * size(others))
+    bases = {sum(rank // stride % count * stride for count, stride in others) for rank in range(first, last)}
     return sum(base < first or base + reach(group) >= last for base in bases)
