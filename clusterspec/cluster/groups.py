@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from itertools import islice
 from math import gcd, lcm
 
-from clusterspec.cluster.lattice import Run, Runs, alignments, alike, members, merged, reach, size, spread
+from clusterspec.cluster.lattice import (
+    MOST_ALIGNMENTS,
+    Run,
+    Runs,
+    alignments,
+    alike,
+    members,
+    merged,
+    reach,
+    size,
+    spread,
+    steps,
+)
 from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
@@ -183,7 +195,10 @@ def _worst(group: Runs, others: Runs, blocks: _Blocks) -> int:
         return 0
     common = lcm(*uneven)
     bases = sorted(first for first, _ in alignments(others, common).values())
-    return max(bases, key=lambda base: (_blocks(base, group, blocks.domain), _blocks(base, group, blocks.node)))
+    looked_at = max(1, MOST_ALIGNMENTS // steps(group, common))
+    return max(
+        bases[:looked_at], key=lambda base: (_blocks(base, group, blocks.domain), _blocks(base, group, blocks.node))
+    )
 
 
 def _blocks(base: int, group: Runs, block: int) -> int:

@@ -109,7 +109,7 @@ def _line(base: int, count: int, stride: int, block: int) -> Spread:
 def _copies(base: int, inner: Runs, outer: Run, block: int) -> Spread:
     """Copies of a lattice at a stride: joined one by one over three periods, the rest is repetition."""
     count, stride = outer
-    period = block // gcd(stride, block)
+    period = min(block // gcd(stride, block), MOST_ALIGNMENTS)
     repeats = max(0, count // period - 3)
     walked = count - repeats * period
     total = spread(base, inner, block)
@@ -121,7 +121,7 @@ def _copies(base: int, inner: Runs, outer: Run, block: int) -> Spread:
     if not repeats:
         return total
     grown = repeats * (total.blocks - before)
-    return replace(total, blocks=total.blocks + grown, last=total.last + repeats * (period * stride // block))
+    return replace(total, blocks=total.blocks + grown, last=(base + reach((*inner, outer))) // block)
 
 
 def _joined(left: Spread, right: Spread) -> Spread:
@@ -139,6 +139,15 @@ def _joined(left: Spread, right: Spread) -> Spread:
         last=right.last,
         last_members=shared if right.blocks == 1 else right.last_members,
     )
+
+
+def steps(runs: Runs, block: int) -> int:
+    """How many lines `spread` looks at: one, unless the lattice has several runs.
+
+    >>> steps(((8, 1),), 72), steps(((8, 1), (1000, 16)), 72)
+    (1, 36)
+    """
+    return prod(min(count, 4 * (block // gcd(stride, block)), 4 * MOST_ALIGNMENTS) for count, stride in runs[1:])
 
 
 def alike(group: Runs, others: Runs, block: int) -> bool:
