@@ -1,0 +1,172 @@
+"""What holds of every collective on every machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives import NAMES, NoWay, collective, names_of, table
+from clusterspec.cost.collectives.algorithms import ON_REQUEST
+from clusterspec.cost.collectives.ceilings import factor
+from clusterspec.cost.formulas.bus import seconds_at
+from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
+
+TPU = "accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: 16\nscale_up: {shape: [4, 4, 4]}"
+PCIE = "accelerator: l40s\naccelerators_per_node: 8\nnodes: 1\npcie: 4"
+BRIDGED = "accelerator: h100-pcie-80gb\naccelerators_per_node: 8\nnodes: 1\npcie: 5\nscale_up: {domain: 2}"
+RACK = """
+accelerator: gb200
+accelerators_per_node: 4
+nodes: 36
+scale_up: {domain: 72}
+scale_out: {technology: infiniband-ndr, nics_per_node: 4, nic_bandwidth: 400 Gb/s}
+"""
+MACHINES: dict[str, Cluster] = {
+    "h100": nodes_of(H100, 16),
+    "a100 on efa": nodes_of(A100, 4, "efa-v1", 4, 100),
+    "h100 on tcpx": nodes_of(H100, 4, "gpudirect-tcpx", 4, 200),
+    "h100 with sharp": nodes_of(H100, 8, more="in_network_reduction: true"),
+    "mi300x": nodes_of("mi300x", 4, "roce-v2", more="flow_control: {pfc: true, ecn: true}"),
+    "gaudi3": nodes_of("gaudi3", 2, "gaudi3-scale-out", 24, 200),
+    "gb200": cluster(RACK),
+    "tpu-v5p": cluster(TPU),
+    "l40s": cluster(PCIE),
+    "h100-pcie pairs": cluster(BRIDGED),
+}
+machines = st.sampled_from(sorted(MACHINES))
+names = st.sampled_from(NAMES)
+sizes = st.floats(1.0, 2.0**36)
+shares = st.floats(0.0, 1.0)
+
+
+def ranks_of(machine: Cluster, share: float) -> int:
+    whole = machine.nodes * machine.ranks_per_node
+    return max(2, round(share * whole))
+
+
+@given(machines, names, sizes, shares)
+@settings(max_examples=300)
+def test_never_faster_than_the_wire(machine: str, name: str, size: float, share: float) -> None:
+    spec = MACHINES[machine]
+    cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
+    wire = seconds_at(size, cost.ceiling_busbw, factor(name, cost.ranks))
+    assert cost.seconds.value >= wire * (1 - 1e-9)
+    assert cost.low >= wire * (1 - 1e-9)
+    assert cost.busbw <= cost.ceiling_busbw * (1 + 1e-9)
+
+
+@given(machines, names, sizes, shares, st.floats(1.0, 64.0))
+@settings(max_examples=300)
+def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, share: float, more: float) -> None:
+    spec = MACHINES[machine]
+    group = contiguous(spec, ranks_of(spec, share))
+    small, large = collective(spec, name, group, size), collective(spec, name, group, size * more)
+    assert large.seconds.value >= small.seconds.value * (1 - 1e-9)
+
+
+@given(machines, names, sizes, shares)
+@settings(max_examples=200)
+def test_parts_sum_to_the_whole_and_the_band_holds_it(machine: str, name: str, size: float, share: float) -> None:
+    spec = MACHINES[machine]
+    cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
+    assert sum(part.value for part in cost.seconds.parts) == pytest.approx(cost.seconds.value)
+    assert cost.low <= cost.seconds.value <= cost.high
+    assert 0 <= cost.queued <= cost.seconds.value
+    assert cost.seconds.inputs
+    assert all(figure.origin for _, figure in cost.seconds.inputs)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_one_rank_costs_nothing(machine: str, name: str) -> None:
+    spec = MACHINES[machine]
+    cost = collective(spec, name, contiguous(spec, 1), 1e9)
+    assert cost.seconds.value == cost.low == cost.high == cost.queued == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_bytes_cost_nothing(name: str) -> None:
+    spec = MACHINES["h100"]
+    assert collective(spec, name, contiguous(spec, 8), 0.0).seconds.value == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [2.0**15, 2.0**24, 2.0**33])
+def test_a_faster_nic_never_hurts(name: str, size: float) -> None:
+    specs = [nodes_of(H100, 4, rate=rate) for rate in (100, 200, 400, 800)]
+    costs = [collective(spec, name, contiguous(spec, 32), size) for spec in specs]
+    assert all(slow.seconds.value >= fast.seconds.value * (1 - 1e-9) for slow, fast in pairwise(costs))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ranks", [2, 4, 8, 16])
+@pytest.mark.parametrize("size", [2.0**15, 2.0**24, 2.0**33])
+def test_faster_links_never_hurt(name: str, ranks: int, size: float) -> None:
+    rates = (300, 450, 900, 1800)
+    specs = [nodes_of(H100, 2, up=f"bandwidth: {rate} GB/s unidirectional") for rate in rates]
+    costs = [collective(spec, name, contiguous(spec, ranks), size) for spec in specs]
+    assert all(slow.seconds.value >= fast.seconds.value * (1 - 1e-9) for slow, fast in pairwise(costs))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_an_all_gather_and_a_reduce_scatter_cost_alike(machine: str) -> None:
+    spec = MACHINES[machine]
+    group = contiguous(spec, ranks_of(spec, 1.0))
+    gather, scatter = (collective(spec, name, group, 1e8) for name in ("all-gather", "reduce-scatter"))
+    assert gather.seconds.value == scatter.seconds.value
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8, 16, 32])
+def test_a_ring_all_reduce_sends_what_a_reduce_scatter_and_an_all_gather_send(ranks: int) -> None:
+    spec = MACHINES["h100"]
+    group = contiguous(spec, ranks)
+    whole = collective(spec, "all-reduce", group, 2.0**34, "ring").seconds.parts
+    half = collective(spec, "all-gather", group, 2.0**34, "ring").seconds.parts
+    assert {part.name: part.value for part in whole}["sending"] == pytest.approx(
+        2 * {part.name: part.value for part in half}["sending"]
+    )
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_choice_is_never_slower_than_any_algorithm_it_chose_among(machine: str, name: str) -> None:
+    spec = MACHINES[machine]
+    group = contiguous(spec, ranks_of(spec, 1.0))
+    chosen = collective(spec, name, group, 1e8).seconds.value
+    for algorithm in names_of(name):
+        if algorithm in ON_REQUEST.get(name, {}):
+            continue
+        try:
+            asked = collective(spec, name, group, 1e8, algorithm).seconds.value
+        except NoWay:
+            continue
+        assert chosen <= asked * (1 + 1e-9)
+
+
+def test_an_algorithm_that_does_not_apply_says_so() -> None:
+    spec = MACHINES["mi300x"]
+    with pytest.raises(NoWay, match="nvls"):
+        collective(spec, "all-reduce", contiguous(spec, 8), 1e9, "nvls")
+    with pytest.raises(NoWay, match="ring"):
+        collective(spec, "all-gather", contiguous(spec, 8), 1e9, "quicksort")
+
+
+def test_a_group_without_a_fabric_says_so() -> None:
+    spec = replace(MACHINES["h100"], scale_out=None)
+    assert collective(spec, "all-reduce", contiguous(spec, 8), 1e9).tier == "scale-up"
+    with pytest.raises(NoWay, match="reach each other"):
+        collective(spec, "all-reduce", contiguous(spec, 16), 1e9)
+
+
+def test_a_table_has_a_row_for_each_size_in_order() -> None:
+    rows = table(MACHINES["h100"], "all-reduce", 16, [2.0**15, 2.0**20, 2.0**33])
+    assert [row.size for row in rows] == [2.0**15, 2.0**20, 2.0**33]
+    assert all(row.collective == "all-reduce" and row.ranks == 16 for row in rows)
+    assert rows[0].bound_by == "latency"
+    assert rows[-1].bound_by.endswith("bandwidth")

@@ -1,0 +1,188 @@
+"""What particular machines do: topologies, sharing, switches that reduce, plugins, tapering."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.groups import contiguous, place
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives import CollectiveCost, collective
+from clusterspec.origin import Assumed, Cited
+from tests.cost.collectives.machines import A100, H100, cluster, nodes_of, resolved
+
+GIB = 2.0**30
+
+
+def timed(spec: Cluster, name: str, ranks: int, size: float = 8 * GIB, algorithm: str | None = None) -> CollectiveCost:
+    return collective(spec, name, contiguous(spec, ranks), size, algorithm)
+
+
+def gigabytes(cost: CollectiveCost) -> float:
+    return cost.busbw / 1e9
+
+
+@pytest.mark.parametrize(("accelerator", "ranks", "least"), [
+    (H100, 4, None), (H100, 5, "nvls"), (H100, 8, "nvls"), ("b200-sxm-180gb", 5, None), ("b200-sxm-180gb", 6, "nvls"),
+])
+def test_switches_reduce_only_above_a_group_size(accelerator: str, ranks: int, least: str | None) -> None:
+    assert timed(nodes_of(accelerator, 1), "all-reduce", ranks).algorithm == (least or "ring")
+
+
+@pytest.mark.parametrize("name", ["all-gather", "reduce-scatter"])
+def test_switches_reduce_in_an_all_reduce_alone(name: str) -> None:
+    assert timed(nodes_of(H100, 1), name, 8).algorithm == "ring"
+
+
+def test_switches_that_may_not_reduce_do_not() -> None:
+    spec = nodes_of(H100, 1, up="in_network_reduction: false")
+    cost = timed(spec, "all-reduce", 8)
+    assert cost.algorithm == "ring"
+    assert cost.ceiling_busbw == pytest.approx(450e9)
+
+
+def test_the_ceiling_counts_reduction_in_the_switch() -> None:
+    assert timed(nodes_of(H100, 1), "all-reduce", 8).ceiling_busbw == pytest.approx(700e9)
+    assert timed(nodes_of(H100, 1), "all-gather", 8).ceiling_busbw == pytest.approx(450e9)
+
+
+def test_a_fraction_of_a_mesh_uses_a_fraction_of_its_links() -> None:
+    spec = nodes_of("mi300x", 1, "roce-v2")
+    two, four, eight = (timed(spec, "all-reduce", ranks) for ranks in (2, 4, 8))
+    assert two.ceiling_busbw == pytest.approx(64e9)
+    assert four.ceiling_busbw == pytest.approx(3 * 64e9)
+    assert eight.ceiling_busbw == pytest.approx(7 * 64e9)
+    assert 5.5 < eight.busbw / two.busbw < 7
+
+
+def test_a_switch_serves_two_ranks_as_fast_as_eight() -> None:
+    spec = nodes_of(A100, 1)
+    assert timed(spec, "all-gather", 2).busbw == pytest.approx(timed(spec, "all-gather", 8).busbw, rel=0.02)
+
+
+def test_eight_groups_beside_each_other_share_the_nics() -> None:
+    fabric = "{technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s}"
+    body = f"accelerator: {H100}\naccelerators_per_node: 8\nnodes: 4\nscale_out: {fabric}"
+    model = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}\n"
+    apart, layout = resolved(body, model + "layout: {tp: 8, micro_batch: 1}")
+    together, other = resolved(body, model + "layout: {tp: 1, micro_batch: 1}")
+    assert layout is not None and other is not None
+    shared = collective(apart, "all-reduce", place(apart, layout, "dp"), 8 * GIB)
+    alone = collective(together, "all-reduce", place(together, other, "dp"), 8 * GIB)
+    assert shared.ceiling_busbw == pytest.approx(50e9)
+    assert alone.seconds.value < shared.seconds.value / 4
+
+
+def test_four_nics_carry_half_of_eight() -> None:
+    half, whole = (timed(nodes_of(H100, 4, nics=nics), "all-reduce", 32) for nics in (4, 8))
+    assert gigabytes(half) == pytest.approx(193, rel=0.05)
+    assert half.busbw < 0.6 * whole.busbw
+
+
+def test_a_tapered_level_slows_the_groups_that_cross_it() -> None:
+    flat = nodes_of(H100, 64)
+    tapered = nodes_of(H100, 64, more="pod_nodes: 16, oversubscription: 4:1")
+    within, as_flat = timed(tapered, "all-reduce", 128), timed(flat, "all-reduce", 128)
+    assert within.seconds.value == pytest.approx(as_flat.seconds.value)
+    crossing, free = timed(tapered, "all-reduce", 512), timed(flat, "all-reduce", 512)
+    assert crossing.seconds.value > 3 * free.seconds.value
+    assert crossing.ceiling_busbw < free.ceiling_busbw / 3.9
+
+
+def test_two_nodes_exceed_what_their_nics_carry() -> None:
+    two, four = (timed(nodes_of(A100, nodes, "efa-v1", 4, 100), "all-reduce", 8 * nodes) for nodes in (2, 4))
+    assert gigabytes(two) > 50
+    assert gigabytes(four) < 50
+    assert two.algorithm == "tree"
+
+
+def test_a_rack_is_one_domain_whatever_its_trays() -> None:
+    spec = cluster(
+        """
+        accelerator: gb200
+        accelerators_per_node: 4
+        nodes: 18
+        scale_up: {domain: 72}
+        scale_out: {technology: infiniband-ndr, nics_per_node: 4, nic_bandwidth: 400 Gb/s}
+        """
+    )
+    cost = timed(spec, "all-reduce", 72)
+    assert (cost.tier, cost.algorithm) == ("scale-up", "nvls")
+
+
+def test_the_fabric_reduces_where_it_may() -> None:
+    plain, sharp = (nodes_of(H100, 8, more=more) for more in ("", "in_network_reduction: true"))
+    assert timed(plain, "all-reduce", 64).algorithm != "collnet"
+    assert timed(sharp, "all-reduce", 64).algorithm == "collnet"
+    assert timed(sharp, "all-reduce", 64).seconds.value < timed(plain, "all-reduce", 64).seconds.value
+    assert timed(sharp, "all-gather", 64).algorithm == "ring"
+
+
+def test_a_missing_plugin_leaves_sockets() -> None:
+    plugins = (f"collective_plugin: {name}" for name in ("aws-ofi-nccl", "none"))
+    right, none = (nodes_of(H100, 2, "efa-v2", 32, 100, plugin) for plugin in plugins)
+    assert gigabytes(timed(none, "all-gather", 16)) < 6
+    assert timed(right, "all-gather", 16).busbw > 20 * timed(none, "all-gather", 16).busbw
+
+
+def test_staging_through_the_host_halves_the_nics() -> None:
+    direct, staged = (nodes_of(H100, 4, more=f"gpudirect_rdma: {word}") for word in ("true", "false"))
+    slower = timed(staged, "all-gather", 32).seconds.value / timed(direct, "all-gather", 32).seconds.value
+    assert 1.7 < slower < 2.1
+
+
+def test_a_slow_network_costs_its_latency_in_small_messages() -> None:
+    fast, slow = (nodes_of(H100, 2, technology, 8, 200) for technology in ("infiniband-hdr", "gpudirect-tcpxo"))
+    gap = timed(slow, "all-reduce", 16, 1024.0).seconds.value - timed(fast, "all-reduce", 16, 1024.0).seconds.value
+    assert 60e-6 < gap < 120e-6
+
+
+def test_all_to_all_between_nodes_runs_at_the_nic_of_each_rank() -> None:
+    cost = timed(nodes_of("mi355x", 2, "roce-v2"), "all-to-all", 16)
+    assert cost.ceiling_busbw == pytest.approx(50e9 * 15 / 8)
+    assert cost.busbw == pytest.approx(86.7e9, rel=0.05)
+
+
+def slice_of(shape: str, chips: int) -> Cluster:
+    return cluster(f"accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: {chips // 4}\nscale_up: {{shape: {shape}}}")
+
+
+@pytest.mark.parametrize(("shape", "ranks", "axes"), [("[4, 4, 4]", 64, 6), ("[4, 4, 4]", 4, 2), ("[2, 2, 1]", 4, 2)])
+def test_a_torus_sends_along_every_axis_of_the_group(shape: str, ranks: int, axes: int) -> None:
+    cost = timed(slice_of(shape, 64 if shape.endswith("4]") else 4), "all-gather", ranks)
+    assert cost.algorithm == "torus"
+    assert cost.ceiling_busbw == pytest.approx(axes * 100e9)
+
+
+def test_an_all_to_all_on_a_torus_costs_more_than_on_a_switch_as_the_torus_grows() -> None:
+    slices = (("[4, 4, 4]", 64), ("[8, 8, 8]", 512))
+    small, large = (timed(slice_of(shape, chips), "all-to-all", chips) for shape, chips in slices)
+    assert large.busbw < small.busbw
+
+
+def test_pcie_is_a_tier_of_its_own() -> None:
+    spec = cluster("accelerator: l40s\naccelerators_per_node: 8\nnodes: 1\npcie: 4")
+    cost = timed(spec, "all-reduce", 8)
+    assert cost.tier == "host"
+    assert gigabytes(cost) < 31.6
+
+
+def test_bridged_pairs_meet_the_others_over_pcie() -> None:
+    spec = cluster("accelerator: h100-pcie-80gb\naccelerators_per_node: 8\nnodes: 1\npcie: 5\nscale_up: {domain: 2}")
+    pair, all_of_them = timed(spec, "all-reduce", 2), timed(spec, "all-reduce", 8)
+    assert (pair.tier, all_of_them.tier) == ("scale-up", "host")
+    assert pair.busbw > 3 * all_of_them.busbw
+
+
+def test_a_send_crosses_on_the_nic_of_its_rank() -> None:
+    spec = nodes_of(H100, 2)
+    assert timed(spec, "send-recv", 16).ceiling_busbw == pytest.approx(50e9)
+    assert timed(spec, "send-recv", 2).ceiling_busbw == pytest.approx(450e9)
+
+
+def test_what_the_catalog_does_not_know_is_said_to_be_assumed() -> None:
+    known, unknown = nodes_of(H100, 1), nodes_of(H100, 1, up="interconnect: neuronlink-v3, topology: switched")
+    shares = [dict(timed(spec, "all-gather", 8).seconds.inputs)["share inside"].origin for spec in (known, unknown)]
+    assert isinstance(shares[0], Cited)
+    assert isinstance(shares[1], Assumed)
+    wide, narrow = (timed(spec, "all-gather", 8) for spec in (unknown, known))
+    assert (wide.high - wide.low) / wide.seconds.value > (narrow.high - narrow.low) / narrow.seconds.value
