@@ -165,7 +165,7 @@ def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
 def _chunks(model: Model, layers: tuple[int, ...]) -> list[Chunk]:
     before = [0, *accumulate(int(has) for has in expert_layers(model))]
     ends = [min(end, model.layers) for end in accumulate(layers)]
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][: len(ends)]
     counts = [(end - start, before[end] - before[start]) for start, end in zip(starts, ends, strict=True)]
     final = len(counts) - 1
     return [Chunk(every - moe, moe, i == 0, i == final) for i, (every, moe) in enumerate(counts)]

@@ -1,0 +1,265 @@
+"""What must hold of memory whatever the layout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.memory import use
+from clusterspec.cost.memory.habits import FAMILIES
+from clusterspec.cost.term import MemoryUse, Term
+from clusterspec.origin import Assumed
+from tests.cost.memory.designs import design, experts, model
+
+LATENT = experts(latent_q=256, latent_kv=128, latent_rope=32, kv_heads=16)
+MODELS = st.sampled_from([model(), experts(), LATENT, model(tied_embeddings=True, gated_ffn=False)])
+FRAMEWORKS = st.sampled_from(sorted(FAMILIES))
+DEGREES = st.sampled_from([1, 2, 4])
+SHARDING = ("none", "zero1", "zero2", "fsdp")
+SCHEDULES = ("1f1b", "zero-bubble", "gpipe", "dualpipe")
+STATES = ("weights", "gradients", "optimizer")
+
+
+def used(of: Model, work: dict[str, Any] | None = None, **cut: Any) -> MemoryUse:
+    found, _ = use(design(of, work, **cut))
+    assert found is not None
+    return found
+
+
+def kept(found: MemoryUse) -> float:
+    """Bytes of states that stay from step to step: what is only gathered or being reduced does not count."""
+    passing = {"gathered layers", "gathered tables", "layer being reduced", "placeholders", "widened gradient"}
+    terms = [part for name in STATES for part in getattr(found, name).parts]
+    return sum(term.value for term in terms if term.name not in passing)
+
+
+LAYOUTS = st.fixed_dictionaries(
+    {
+        "tp": DEGREES,
+        "cp": st.sampled_from([1, 2]),
+        "pp": DEGREES,
+        "dp": DEGREES,
+        "framework": FRAMEWORKS,
+        "software_year": st.sampled_from([2022, 2024, 2026]),
+        "sharding": st.sampled_from(SHARDING),
+        "schedule": st.sampled_from(SCHEDULES),
+        "micro_batch": DEGREES,
+        "micro_batches": st.integers(1, 16),
+        "recompute": st.sampled_from(["none", "selective", "full"]),
+    }
+)
+WORK = st.fixed_dictionaries(
+    {
+        "precision": st.sampled_from(["bf16", "fp16", "fp8", "fp4", "fp32", "tf32"]),
+        "attention": st.sampled_from(["flash", "plain"]),
+        "optimizer": st.sampled_from(["adam", "adamw", "sgd", "momentum", "lion", "adafactor", "muon"]),
+        "parameter_precision": st.sampled_from(["bf16", "fp32", "fp8"]),
+    }
+)
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_parts_sum_to_the_whole_and_lie_in_their_range(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    for term in used(of, work, **cut).total.walk():
+        assert term.unit == "B" and term.value >= 0 and term.formula
+        assert term.low is not None and term.high is not None
+        assert term.low <= term.value <= term.high
+        if term.parts:
+            assert sum(part.value for part in term.parts) == pytest.approx(term.value)
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_every_assumed_input_is_listed(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    found, assumptions = use(design(of, work, **cut))
+    assert found is not None
+    keys = {key for key, _, _ in assumptions}
+    inputs = [figure.origin for term in found.total.walk() for _, figure in term.inputs]
+    assert {origin.key for origin in inputs if isinstance(origin, Assumed)} <= keys
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_memory_shrinks_when_more_replicas_share(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    """Two replicas and up: the first sharding brings gathering with it, and a communicator."""
+    few, many = ({**cut, "dp": dp, "cp": 1} for dp in (2, 8))
+    assert used(of, work, **many).total.value <= used(of, work, **few).total.value
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_states_shrink_when_sharding_grows(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    """In a framework that keeps gradients in their stated precision; FSDP in a pipeline leaves weights gathered."""
+    chosen = {**cut, "dp": 4, "framework": "megatron-core", "software_year": 2026}
+    sums = [kept(used(of, work, **{**chosen, "sharding": sharding})) for sharding in SHARDING]
+    assert sums == sorted(sums, reverse=True)
+
+
+@given(MODELS, WORK, LAYOUTS, st.integers(1, 15))
+def test_more_micro_batches_never_need_less(of: Model, work: dict[str, Any], cut: dict[str, Any], more: int) -> None:
+    few = used(of, work, **cut)
+    many = used(of, work, **{**cut, "micro_batches": cut["micro_batches"] + more})
+    assert many.total.value >= few.total.value * (1 - 1e-12)
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_no_schedule_holds_more_than_gpipe_and_none_less_than_1f1b(
+    of: Model, work: dict[str, Any], cut: dict[str, Any]
+) -> None:
+    sums = [used(of, work, **{**cut, "schedule": name}).total.value for name in ("1f1b", "zero-bubble", "gpipe")]
+    assert sums[0] <= sums[1] * (1 + 1e-12) <= sums[2] * (1 + 1e-11)
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_recomputation_never_needs_more_of_what_is_stored(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    whole, full = (_stored(used(of, work, **{**cut, "recompute": name})) for name in ("none", "full"))
+    assert full <= whole
+    assert full <= _stored(used(of, work, **{**cut, "recompute": "selective"})) or cut["framework"] == "maxtext"
+
+
+def _stored(found: MemoryUse) -> float:
+    passing = {"working room", "logits and loss", "context exchange", "outputs kept", "pipeline buffers"}
+    return sum(part.value for part in found.activations.parts if part.name not in passing)
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_twice_the_tensor_parallelism_never_needs_more(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    """Between degrees above one: the first brings a communicator."""
+    chosen = {**cut, "sequence_parallel": True}
+    two, four = (used(of, work, **{**chosen, "tp": tp}).total.value for tp in (2, 4))
+    assert four <= two * (1 + 1e-12)
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_longer_sequences_and_larger_micro_batches_never_need_less(
+    of: Model, work: dict[str, Any], cut: dict[str, Any]
+) -> None:
+    short = used(of, work, **cut).total.value
+    assert used(of, {**work, "sequence_length": 4096}, **cut).total.value >= short
+    assert used(of, work, **{**cut, "micro_batch": 2 * cut["micro_batch"]}).total.value >= short
+
+
+@given(MODELS, LAYOUTS)
+def test_flash_attention_never_needs_more_than_plain(of: Model, cut: dict[str, Any]) -> None:
+    flash, plain = (used(of, {"attention": kind}, **cut).total.value for kind in ("flash", "plain"))
+    assert flash <= plain
+
+
+@given(MODELS, LAYOUTS)
+def test_optimizers_rank_by_what_they_keep(of: Model, cut: dict[str, Any]) -> None:
+    sums = [used(of, {"optimizer": name}, **cut).optimizer.value for name in ("sgd", "momentum", "muon", "adam")]
+    assert sums == sorted(sums)
+
+
+@given(MODELS, LAYOUTS)
+def test_what_is_offloaded_is_not_on_the_device(of: Model, cut: dict[str, Any]) -> None:
+    none, half, gone = (
+        used(of, **{**cut, "pp": 1, "offload_optimizer": share}).optimizer.value for share in (0.0, 0.5, 1.0)
+    )
+    assert gone == 0
+    assert half == pytest.approx(none / 2)
+
+
+@given(MODELS, WORK, LAYOUTS, st.sampled_from([2, 4]))
+def test_an_accelerator_holds_all_its_ranks(of: Model, work: dict[str, Any], cut: dict[str, Any], ranks: int) -> None:
+    one = used(of, work, **cut)
+    several, _ = use(design(of, work, ranks_per_accelerator=ranks, **cut))
+    assert several is not None
+    assert several.total.value == pytest.approx(ranks * one.total.value)
+    assert several.capacity == one.capacity
+
+
+def test_uneven_stages_are_judged_by_the_fullest() -> None:
+    of = model()
+    even = used(of, pp=4, stage_layers=(2, 2, 2, 2)).total.value
+    assert used(of, pp=4, stage_layers=(1, 1, 5, 1)).total.value > even
+    assert used(of, pp=4, stage_layers=(5, 1, 1, 1)).total.value > used(of, pp=4, stage_layers=(1, 1, 1, 5)).total.value
+
+
+def test_the_last_stage_counts_where_the_head_is_what_fills_it() -> None:
+    of = model(vocab=1_000_000)
+    assert any(part.name == "logits and loss" for part in used(of, pp=4, micro_batches=1).activations.parts)
+
+
+def test_a_written_gradient_precision_is_taken_at_its_word() -> None:
+    from clusterspec.spec.model import WorkloadSpec
+
+    plain = design(model(), {"precision": "fp16"}, dp=2, framework="deepspeed")
+    said = replace(plain, spec=replace(plain.spec, workload=WorkloadSpec(gradient_precision="fp32")))
+    found = [use(each)[0] for each in (plain, said)]
+    assert found[0] is not None and found[1] is not None
+    assert found[1].gradients.value == pytest.approx(2 * found[0].gradients.value)
+    assert all(not part.name.startswith("fp32 gradients") for part in found[1].optimizer.parts)
+
+
+def test_a_design_without_work_says_nothing() -> None:
+    whole = design(model())
+    for lacking in (replace(whole, cluster=None), replace(whole, workload=None), replace(whole, layout=None)):
+        assert use(lacking) == (None, ())
+    assert whole.layout is not None
+    assert use(replace(whole, layout=replace(whole.layout, stage_layers=()))) == (None, ())
+
+
+def test_an_accelerator_of_unknown_memory_is_not_judged() -> None:
+    whole = design(model())
+    assert whole.cluster is not None
+    accelerator = replace(whole.cluster.accelerator, memory=None)
+    found, _ = use(replace(whole, cluster=replace(whole.cluster, accelerator=accelerator)))
+    assert found is not None and found.fits is None and found.total.value > 0
+
+
+def test_a_cluster_of_any_size_takes_the_same_time() -> None:
+    """Nothing is enumerated rank by rank: a pipeline of a thousand stages is looked at in a handful."""
+    from clusterspec.cost.memory import _shortlist
+    from clusterspec.cost.memory.job import Job
+    from clusterspec.cost.parameters import stages
+
+    whole = design(model(layers=1003), pp=1000, dp=100)
+    assert whole.workload is not None and whole.layout is not None
+    job = Job.of(whole, whole.workload, whole.layout)
+    assert len(_shortlist(job, stages(job.model, job.layout))) <= 10
+
+
+class TestServing:
+    """Weights and key-value cache."""
+
+    WORK = {"kind": "serve", "global_batch": 16}  # noqa: RUF012
+
+    def test_the_cache_is_two_bytes_for_each_key_and_value(self) -> None:
+        of = model()
+        found = used(of, self.WORK, micro_batches=None)
+        assert found.activations.value == 2 * 16 * 2048 * of.layers * 2 * of.kv_heads * of.head_dim
+        assert found.gradients.value == found.optimizer.value == 0
+
+    def test_latent_attention_caches_its_latent(self) -> None:
+        found = used(LATENT, self.WORK, micro_batches=None)
+        assert found.activations.value == 2 * 16 * 2048 * LATENT.layers * (128 + 32)
+
+    def test_a_cache_is_cut_no_further_than_heads_go(self) -> None:
+        of = model(kv_heads=2)
+        two, four = (used(of, self.WORK, micro_batches=None, tp=tp).activations.value for tp in (2, 4))
+        assert two == four
+
+
+def test_terms_of_one_design_read_as_written() -> None:
+    """The names that people see with `--explain`."""
+    found = used(experts(), {"sequence_length": 1024}, tp=2, ep=2, dp=2, expert_tp=1, recompute="selective")
+    names = [term.name for term in found.total.walk()]
+    assert names == [
+        "memory", "weights", "weights, dense", "weights, expert", "gradients", "gradients, dense", "gradients, expert",
+        "placeholders", "optimizer", "master weights, dense", "master weights, expert", "moments, dense",
+        "moments, expert", "activations", "normalizations", "attention", "softmax", "feed-forward", "experts", "router",
+        "shared experts", "logits and loss", "other", "context", "communication buffers", "fragmentation",
+    ]  # fmt: skip
+
+
+def _leaves(term: Term) -> list[Term]:
+    return [each for each in term.walk() if not each.parts]
+
+
+@given(MODELS, WORK, LAYOUTS)
+def test_every_leaf_says_where_it_comes_from(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
+    for leaf in _leaves(used(of, work, **cut).total):
+        assert leaf.value == 0 or leaf.inputs
