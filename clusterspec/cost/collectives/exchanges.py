@@ -11,6 +11,8 @@ from clusterspec.cost.formulas import all_to_all
 
 def direct_all_to_all(paths: Paths, size: float) -> Ways:
     """Every rank sends every other its part itself."""
+    if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
+        return
     hops = SIMPLE.ring_hops[paths.inside.hops]
     latency = crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
     latency += SIMPLE.ring + all_to_all.messages(paths.ranks) * stack.PER_MESSAGE.value

@@ -90,7 +90,8 @@ class Between:
     the same NICs and behind tapered switches; ``sender`` what a single rank sends; ``share`` the part
     of it that is reached; ``latency`` what one crossing adds to the network hop of the stack, seconds.
     ``protocols`` are those that the network can carry; ``overlapped`` where CPU threads move the data;
-    ``reduces`` where the switches reduce.
+    ``reduces`` where the switches reduce; ``rails_apart`` where no switch joins the rails, so that
+    data changes rails inside an island only.
     """
 
     tier: str
@@ -102,6 +103,7 @@ class Between:
     protocols: frozenset[str]
     overlapped: bool
     reduces: bool
+    rails_apart: bool
 
     @property
     def rate(self) -> float:

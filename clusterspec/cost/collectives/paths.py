@@ -136,6 +136,7 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
         protocols=network.protocols,
         overlapped=network.overlapped,
         reduces=fabric.in_network_reduction and fabric.technology.in_network_reduction,
+        rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.origin import Assumed, Measured, Origin
 
-SENDING = {"measured": 0.04, "cited": 0.08, "assumed": 0.2}
+SENDING = {"measured": 0.04, "cited": 0.09, "assumed": 0.2}
 """Relative uncertainty of the time to send, by the origin of the share of the line that is reached."""
-STARTING = 0.35
+STARTING = 0.3
 """Of launching, latency and filling: they differ that much between versions and ways to start a job."""
 
 

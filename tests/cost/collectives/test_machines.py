@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous, place
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import CollectiveCost, collective
+from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
 from clusterspec.origin import Assumed, Cited
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of, resolved
 
@@ -144,6 +144,14 @@ def test_all_to_all_between_nodes_runs_at_the_nic_of_each_rank() -> None:
 
 def slice_of(shape: str, chips: int) -> Cluster:
     return cluster(f"accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: {chips // 4}\nscale_up: {{shape: {shape}}}")
+
+
+def test_where_no_switch_joins_the_rails_data_changes_rails_inside_the_node() -> None:
+    apart, joined = (nodes_of(H100, 4, more=f"topology: {name}") for name in ("rail-only", "rail-optimized"))
+    assert timed(apart, "all-to-all", 32, 1024.0).algorithm == "staged"
+    assert timed(apart, "all-to-all", 32).seconds.value >= timed(joined, "all-to-all", 32).seconds.value
+    with pytest.raises(NoWay, match="direct"):
+        timed(apart, "all-to-all", 32, 1024.0, "direct")
 
 
 @pytest.mark.parametrize(("shape", "ranks", "axes"), [("[4, 4, 4]", 64, 6), ("[4, 4, 4]", 4, 2), ("[2, 2, 1]", 4, 2)])
