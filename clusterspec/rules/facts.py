@@ -14,6 +14,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
+from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import (
     AcceptanceSpec,
     ClusterSpec,
@@ -41,13 +42,21 @@ class Facts:
     """
 
     def __init__(
-        self, *, spec: Spec, catalog: Catalog, design: Design, today: date, estimated: Callable[[], Plan | None]
+        self,
+        *,
+        spec: Spec,
+        catalog: Catalog,
+        design: Design,
+        today: date,
+        estimated: Callable[[], Plan | None],
+        thresholds: Mapping[str, float] | None = None,
     ) -> None:
         self.spec = spec
         self.catalog = catalog
         self.design = design
         self.today = today
         self._estimated = estimated
+        self._thresholds = thresholds or {}
         self._placed: dict[str, Placement | None] = {}
         self._remembered: dict[object, object] = {}
 
@@ -61,6 +70,10 @@ class Facts:
         if work not in self._remembered:
             self._remembered[work] = work(self)
         return cast(T, self._remembered[work])
+
+    def threshold(self, rule: Rule, default: float) -> float:
+        """From where on a rule speaks: what the team configured, else the rule's own cited default."""
+        return self._thresholds.get(rule.name, default)
 
     # The spec as written
 

@@ -1,0 +1,76 @@
+"""The accelerators wait for data.
+
+## What it finds
+
+A stated `data_loading` time above 5 % of the predicted step; or a store whose `bandwidth` is below what the predicted token rate
+reads (at 4 bytes a token).
+
+## Why it matters
+
+Nothing else in the step can make up for it: a loader that takes 0.5 s of a 5 s step idles a tenth of the machine, the dearest
+part of the building, for want of the cheapest.
+
+## What to do
+
+More loader processes, prefetching, tokenized shards on local disks; a store whose reads were measured, not its data sheet.
+
+## When to ignore it
+
+Where the time was measured with cold caches.
+
+## Fires
+
+```yaml workload.data_loading
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, data_loading: 30 s}
+layout: {tp: 1, sharding: fsdp, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, data_loading: 1 ms}
+layout: {tp: 1, sharding: fsdp, recompute: full}
+```
+
+## Sources
+
+- Feeding accelerators from storage: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/storage/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.what_if import severity_of
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.05
+TOKEN = 4
+"""Bytes that a tokenized data set holds for each token (32-bit ids)."""
+
+
+def check(facts: Facts, training: Workload) -> Iterator[Problem]:
+    storage = facts.networks.storage if facts.networks else None
+    if not training.data_loading and (storage is None or storage.bandwidth is None):
+        return
+    step = facts.step_time
+    if not step:
+        return
+    if training.data_loading and training.data_loading > facts.threshold(RULE, MOST) * step:
+        lost = training.data_loading / step
+        message = f"{say(training.data_loading, 's')} of loading is {percent(lost, 2)} of a predicted step of {say(step, 's')}"
+        help_ = "prefetch, more loader processes, or tokenized shards on local disks"
+        yield RULE.problem("workload.data_loading", message, help_, severity=severity_of(lost))
+    rate = training.global_batch * training.sequence_length * TOKEN / step
+    if storage is not None and storage.bandwidth is not None and storage.bandwidth.per_direction < rate:
+        message = f"the predicted step reads {say(rate, 'B/s')} of tokens, the store gives {storage.bandwidth.written}"
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, "a faster store, or local copies")

@@ -1,0 +1,61 @@
+"""Each replica does one micro-batch a step, so gradients have one backward pass to hide behind.
+
+## What it finds
+
+No pipeline, data parallelism across nodes, and one micro-batch per replica and step.
+
+## Why it matters
+
+The reduction of a step can only run beside the last backward pass; there is no earlier one. More accumulation would spread the
+same traffic over more work.
+
+## What to do
+
+A larger global batch where convergence allows, or fewer replicas.
+
+## When to ignore it
+
+Where the estimate says that the reduction hides all the same.
+
+## Fires
+
+```yaml workload.global_batch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 32}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 1}
+```
+
+## Sources
+
+- Guidance on overlap: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note", "heuristic")
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if layout.pp > 1 or layout.dp == 1 or layout.micro_batches != 1:
+        return
+    placement = facts.placement("dp")
+    if placement is not None and placement.nodes > 1:
+        message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas: nothing to accumulate"
+        yield RULE.problem("workload.global_batch", message, "a larger batch, where convergence allows, or fewer replicas")

@@ -1,0 +1,83 @@
+"""The states fit, but not with the activations.
+
+## What it finds
+
+States that fit, and a total of states, activations, logits and what the software takes, by the cost model, above the memory of
+the fullest rank. A warning where the model's own uncertainty leaves room for a fit. For serving: weights that fit, and a key-value
+cache that does not.
+
+## Why it matters
+
+Out of memory in the first backward pass, usually on the first pipeline stage, which holds the most micro-batches in flight.
+
+## What to do
+
+Recompute, sequence parallelism, context parallelism, a smaller micro-batch. The help gives what fits, with its memory and step time.
+
+## When to ignore it
+
+Where a measured run fitted: the software keeps less than the model believes.
+
+## Fires
+
+```yaml layout.recompute
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 131072, global_batch: 64}
+layout: {tp: 1, sharding: fsdp, recompute: none}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
+layout: {tp: 1, sharding: fsdp, recompute: full}
+```
+
+## Sources
+
+- Activations of a transformer: https://arxiv.org/abs/2205.05198
+- Megatron-LM's own estimate: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/theoretical_memory_usage.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.remedies import for_activations, in_words, may_fit
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error", "likely")
+
+
+def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]:
+    memory = facts.memory
+    if memory is None or memory.capacity is None:
+        return
+    states = memory.weights.value + memory.gradients.value + memory.optimizer.value
+    total, capacity = memory.total.value, memory.capacity.value
+    if states > capacity or total <= capacity:
+        return
+    training = workload.kind == "train"
+    what = "activations" if training else "key-value cache"
+    yield RULE.problem(
+        _key(facts, layout) if training else "workload.sequence_length",
+        f"{say(total, 'B')} on the fullest rank ({say(states, 'B')} of states, {say(memory.activations.value, 'B')} of {what}, "
+        f"{say(memory.other.value, 'B')} besides) in {say(capacity, 'B')} of memory",
+        in_words(for_activations(facts) if training else [], "recompute, cp, or more ranks" if training else "a shorter cache, or more tp"),
+        severity="warning" if may_fit(facts) else "error",
+    )
+
+
+def _key(facts: Facts, layout: Layout) -> str:
+    """The key most likely to be changed: what the author wrote about activations."""
+    said = facts.said_layout
+    if said and said.micro_batch and said.micro_batch > 1:
+        return "layout.micro_batch"
+    return "layout.recompute" if layout.recompute != "full" else "layout.cp"

@@ -1,0 +1,68 @@
+"""The logits of the last stage take a noticeable part of the memory.
+
+## What it finds
+
+4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory.
+
+## Why it matters
+
+They live on the last stage only and only for a moment, so they are easily missed. 8,192 tokens over 128,256 words are 4.2 GB in
+fp32, and the loss keeps several copies unless it is fused.
+
+## What to do
+
+A fused or chunked cross-entropy, tp (which cuts the vocabulary), or a smaller micro-batch.
+
+## When to ignore it
+
+Where the loss is fused with the output projection: the logits never stand in memory as a whole.
+
+## Fires
+
+```yaml layout.micro_batch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8, recompute: full, micro_batch: 4}
+```
+
+## Sources
+
+- Memory of large vocabularies: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/performance/README.md
+- Cut cross-entropy: https://arxiv.org/abs/2411.09009
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.10
+FP32 = 4
+
+
+def check(facts: Facts, training: Workload, model: Model, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    if cluster.accelerator.memory is None:
+        return
+    memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
+    logits = FP32 * layout.micro_batch * training.sequence_length * model.vocab / (layout.tp * layout.cp)
+    if logits > facts.threshold(RULE, MOST) * memory:
+        message = f"the logits of one micro-batch are {say(logits, 'B')} in fp32 on the last stage, {percent(logits / memory, 2)} of its memory"
+        help_ = "a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
+        yield RULE.problem("layout.micro_batch", message, help_)

@@ -1,0 +1,65 @@
+"""The plan fits with less than a tenth of the memory to spare.
+
+## What it finds
+
+A predicted total between 90 and 100 % of the fullest rank's memory.
+
+## Why it matters
+
+Fragmentation, a longer sequence in a batch, or a newer library take 2 to 6 GB at times, and the run dies in the middle of a night.
+
+## What to do
+
+Keep a tenth free: a little more recomputation or sharding.
+
+## When to ignore it
+
+Where the total was measured, allocator and all.
+
+## Fires
+
+```yaml layout
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 2, sharding: zero1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8, sharding: zero1}
+```
+
+## Sources
+
+- Headroom on TPUs: https://docs.cloud.google.com/tpu/docs/v5p
+- Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.90
+
+
+def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]:
+    memory = facts.memory
+    if memory is None or memory.capacity is None:
+        return
+    total, capacity = memory.total.value, memory.capacity.value
+    if facts.threshold(RULE, MOST) * capacity < total <= capacity:
+        free = capacity - total
+        message = f"{say(total, 'B')} of {say(capacity, 'B')} is {percent(total / capacity, 2)} of the memory: {say(free, 'B')} to spare"
+        yield RULE.problem("layout", message, "keep a tenth free: more recomputation or more sharding")

@@ -1,0 +1,97 @@
+"""One pipeline stage is noticeably heavier than the others.
+
+## What it finds
+
+A stage whose weights that are multiplied, embedding and output head counted, exceed the mean by more than 5 %.
+
+## Why it matters
+
+All stages run at the pace of the slowest. Llama 3.1 8B on four stages of eight layers has its head, worth 2.4 layers, on the
+last: the other three wait through a fifth of the step.
+
+## What to do
+
+Fewer layers on the stages with embedding and head (`stage_layers: [8, 9, 9, 6]`), or virtual stages.
+
+## When to ignore it
+
+Where pp follows from memory and nothing evener exists; the help says what would.
+
+## Fires
+
+```yaml layout.stage_layers
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, stage_layers: [10, 8, 8, 6]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 8, pp: 2, stage_layers: [41, 39]}
+```
+
+## Sources
+
+- Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+- Llama 3 took a layer from the first and the last stage, section 3.3.2: https://arxiv.org/abs/2407.21783
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.parameters import count
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+from clusterspec.units import percent, plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 1.05
+
+
+def check(said_layout: LayoutSpec, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    """Only a split that somebody wrote down is judged: the assumed one is as even as possible."""
+    if layout.pp == 1 or said_layout.stage_layers is None or len(layout.stage_layers) % layout.pp:
+        return
+    ranks = [sum(layout.stage_layers[rank :: layout.pp]) for rank in range(layout.pp)]
+    head = _head_in_layers(model)
+    loads = [layers + (head if rank == layout.pp - 1 else 0) for rank, layers in enumerate(ranks)]
+    mean = sum(loads) / len(loads)
+    heaviest = max(range(len(loads)), key=loads.__getitem__)
+    if mean <= 0 or loads[heaviest] / mean <= max(MOST, _best(sum(ranks), head, layout.pp) / mean + 0.01):
+        return
+    last = f", with the head worth {plain(head)} layers on the last" if head >= 0.5 else ""
+    yield RULE.problem(
+        "layout.stage_layers",
+        f"stage {heaviest + 1} of {layout.pp} does {percent(loads[heaviest] / mean - 1, 2)} more than the mean{last}: all wait for it",
+        f"evener: {list(islice(_even(sum(ranks), head, layout.pp), layout.pp))}",
+    )
+
+
+def _head_in_layers(model: Model) -> float:
+    """What the output head multiplies, in layers."""
+    weights = count(model)
+    layer = (weights.multiplied - model.vocab * model.hidden) / model.layers
+    return model.vocab * model.hidden / layer if layer > 0 else 0.0
+
+
+def _best(layers: int, head: float, stages: int) -> float:
+    """The heaviest stage of the evenest split, in layers."""
+    split = _even(layers, head, stages)
+    return max(max(split[:-1], default=0), split[-1] + head)
+
+
+def _even(layers: int, head: float, stages: int) -> list[int]:
+    """Layers over stages so that the last one, with the head, carries no more than the others."""
+    last = max(0, round((layers + head) / stages - head))
+    each, longer = divmod(layers - last, stages - 1)
+    return [each + (1 if rank < longer else 0) for rank in range(stages - 1)] + [last]

@@ -1,0 +1,64 @@
+"""The pipeline has enough micro-batches to run, and few to run well.
+
+## What it finds
+
+pp above 1 and between pp and 4 × pp micro-batches.
+
+## Why it matters
+
+GPipe's authors found the bubble negligible from 4 × pp on. Below, the step spends up to half of its time on filling and draining.
+
+## What to do
+
+4 × pp micro-batches, or virtual stages.
+
+## When to ignore it
+
+Where `pipeline-bubble` is silent because virtual stages already make up for it.
+
+## Fires
+
+```yaml layout.pp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {pp: 8, virtual_stages: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 8, virtual_stages: 4}
+```
+
+## Sources
+
+- GPipe, section 2.3: https://arxiv.org/abs/1811.06965
+- Narayanan et al.: https://arxiv.org/abs/2104.04473
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note", "heuristic")
+ENOUGH = 4
+
+
+def check(training: Workload, layout: Layout) -> Iterator[Problem]:
+    """Where the bubble itself is a tenth of the step, `pipeline-bubble` has said so already."""
+    many = layout.micro_batches
+    if layout.pp == 1 or many is None or not layout.pp <= many < ENOUGH * layout.pp:
+        return
+    bubble = (layout.pp - 1) / (many * layout.virtual_stages + layout.pp - 1)
+    if bubble <= 0.10 or layout.schedule not in {"1f1b", "gpipe", "interleaved"}:
+        batch = ENOUGH * layout.pp * layout.dp * layout.micro_batch
+        message = f"{many} micro-batches for {layout.pp} stages; from {ENOUGH * layout.pp} on the bubble hardly counts"
+        yield RULE.problem("layout.pp", message, f"a global batch of {batch:,}, where convergence allows")

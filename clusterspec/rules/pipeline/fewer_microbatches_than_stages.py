@@ -1,0 +1,71 @@
+"""There are fewer micro-batches than pipeline stages.
+
+## What it finds
+
+pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. A warning; an error in torchtitan, which
+refuses it.
+
+## Why it matters
+
+Some stages have nothing to do at any moment of the step: with 4 micro-batches on 8 stages, at least 7/11 of the machine's
+time is idle. Some schedules hang instead.
+
+## What to do
+
+A larger global batch, a smaller micro-batch, a smaller pp, or less data parallelism.
+
+## When to ignore it
+
+For benchmarks of one micro-batch, and for serving.
+
+## Fires
+
+```yaml layout.pp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 32}
+layout: {pp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {pp: 8}
+```
+
+## Sources
+
+- torchtitan refuses: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/distributed/pipeline_parallel.py#L308
+- A user who met it: https://github.com/pytorch/torchtitan/issues/775
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import whole_world
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    many = layout.micro_batches
+    if layout.pp == 1 or many is None or many >= layout.pp or not whole_world(facts):
+        return
+    idle = (layout.pp - 1) / (many * layout.virtual_stages + layout.pp - 1)
+    batch = layout.pp * layout.dp * layout.micro_batch
+    yield RULE.problem(
+        "layout.pp",
+        f"{many} micro-batches for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
+        f"a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}",
+        severity="error" if layout.framework == "torchtitan" else "warning",
+        related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
+    )

@@ -1,0 +1,155 @@
+"""What the catalog knows of a subject: each figure with its channel, its scope and whether it has two directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, Platform
+from clusterspec.quantity import Figure
+from clusterspec.rules.prose.lexicon import Channel, Scope
+from clusterspec.rules.prose.names import Subject
+
+SPARSE = 2.0
+"""2:4 structured sparsity doubles a peak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure: SI, a bandwidth in one direction, a peak dense. ``directed``: it also has the sum of both directions."""
+
+    value: float
+    unit: str
+    channel: Channel
+    scope: Scope
+    whose: str
+    directed: bool = False
+    precision: str = ""
+    what: str = ""
+
+
+_LINE_RATES = frozenset(("scale-out",))
+_CHANNELS = {"scale-up": Channel.SCALE_UP, "host-bus": Channel.HOST, "scale-out": Channel.NETWORK}
+
+
+class Known:
+    """The figures of one catalog, each entry read when a text first names it."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._facts: dict[tuple[str, str], tuple[Fact, ...]] = {}
+
+    def of(self, subject: Subject) -> tuple[Fact, ...]:
+        """What is known of a subject: of every entry that its name may mean."""
+        facts = tuple(fact for id_ in subject.ids for fact in self.entry(subject.kind, id_))
+        if subject.lanes and subject.lanes != 16:
+            return tuple(replace(fact, value=fact.value * _share(fact, subject.lanes)) for fact in facts)
+        return facts
+
+    def entry(self, kind: str, id_: str) -> tuple[Fact, ...]:
+        """The figures of one entry; none of one that is not there or cannot be read."""
+        if (kind, id_) not in self._facts:
+            entry = self._read(kind, id_)
+            self._facts[kind, id_] = tuple(self._of_entry(entry)) if entry else ()
+        return self._facts[kind, id_]
+
+    def interconnects(self, subject: Subject) -> tuple[str, ...]:
+        """The scale-up interconnects of an accelerator or a platform, usual first."""
+        found: list[str] = []
+        for id_ in subject.ids:
+            entry = self._read(subject.kind, id_)
+            if isinstance(entry, Platform):
+                entry = self._read("accelerator", entry.accelerator)
+            if isinstance(entry, Accelerator):
+                found += entry.interconnects[:1]
+        return tuple(dict.fromkeys(found))
+
+    def _read(self, kind: str, id_: str) -> Entry | None:
+        try:
+            return self._catalog.find(kind, id_)
+        except BrokenEntry:
+            return None
+
+    def _of_entry(self, entry: Entry) -> Iterator[Fact]:
+        if isinstance(entry, Interconnect):
+            yield from _of_interconnect(entry)
+        elif isinstance(entry, Nic):
+            yield from _bandwidth(entry.port_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one port")
+        elif isinstance(entry, Accelerator):
+            yield from self._of_accelerator(entry)
+        elif isinstance(entry, Platform):
+            yield from self._of_platform(entry)
+
+    def _of_accelerator(self, entry: Accelerator) -> Iterator[Fact]:
+        whose = entry.id
+        yield from _bandwidth(entry.scale_up_bandwidth, Channel.SCALE_UP, Scope.DEVICE, whose, "all its links")
+        yield from _bandwidth(entry.peer_bandwidth, Channel.SCALE_UP, Scope.PAIR, whose, "one pair")
+        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, Scope.PORT, whose, "one NIC")
+        yield from _plain(entry.memory_bandwidth, Channel.MEMORY, Scope.DEVICE, whose)
+        yield from _plain(entry.memory, Channel.CAPACITY, Scope.DEVICE, whose)
+        yield from _plain(entry.power, Channel.POWER, Scope.DEVICE, whose)
+        for precision, peak in entry.peaks.items():
+            yield Fact(peak.value, "FLOP/s", Channel.PEAK, Scope.DEVICE, whose, precision=precision)
+        for id_ in entry.interconnects[:1]:
+            links = self.entry("interconnect", id_)
+            yield from (fact for fact in links if fact.scope in (Scope.LINK, Scope.LANE))
+        yield from _network_of_all_ports(entry)
+
+    def _of_platform(self, entry: Platform) -> Iterator[Fact]:
+        """A node's own figures, those of its accelerators, and of all of them together."""
+        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one NIC")
+        if entry.nic_bandwidth and entry.nics_per_node:
+            value = entry.nic_bandwidth.value * entry.nics_per_node
+            yield Fact(value, "B/s", Channel.NETWORK, Scope.NODE, entry.id, True, what=f"its {entry.nics_per_node} NICs")
+        if entry.frontend_bandwidth is not None:
+            yield from _bandwidth(entry.frontend_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one frontend NIC")
+        yield from _plain(entry.power, Channel.POWER, Scope.NODE, entry.id)
+        of_one = self.entry("accelerator", entry.accelerator)
+        yield from of_one
+        for count in sorted({entry.accelerators_per_node or 0, entry.domain or 0} - {0, 1}):
+            yield from _of_all(of_one, count, entry.id)
+
+
+def _of_all(facts: tuple[Fact, ...], count: int, whose: str) -> Iterator[Fact]:
+    """The figures of all accelerators of a node or a domain together, and half of that: the bisection."""
+    for fact in facts:
+        if fact.scope is Scope.DEVICE and fact.channel is not Channel.POWER:
+            everything = f"its {count} accelerators together"
+            yield replace(fact, value=fact.value * count, scope=Scope.NODE, whose=whose, what=everything)
+            if fact.channel is Channel.SCALE_UP:
+                yield replace(fact, value=fact.value * count / 2, scope=Scope.SUM, whose=whose, what="its bisection")
+
+
+def _network_of_all_ports(entry: Accelerator) -> Iterator[Fact]:
+    """Ports on the chip: the scale-up ones and the scale-out ones make one figure that is of neither."""
+    nic, nics, scale_up = entry.nic_bandwidth, entry.nics_per_accelerator, entry.scale_up_bandwidth
+    if nic and nics and scale_up and entry.links and abs(scale_up.value / entry.links / nic.value - 1) < 0.01:
+        what = f"all its {entry.links + nics:.0f} ports, of which {nics:.0f} leave the node"
+        yield Fact(scale_up.value + nic.value * nics, "B/s", Channel.NETWORK, Scope.SUM, entry.id, True, what=what)
+
+
+def _of_interconnect(entry: Interconnect) -> Iterator[Fact]:
+    channel = _CHANNELS.get(entry.scope, Channel.NETWORK)
+    device = Scope.PORT if entry.scope in _LINE_RATES else Scope.DEVICE
+    yield from _bandwidth(entry.bandwidth, channel, device, entry.id, "one port" if device is Scope.PORT else "all links")
+    for rate in entry.port_rates:
+        yield from _bandwidth(rate, channel, device, entry.id, "one port")
+    if entry.links and entry.links > 1:
+        yield from _bandwidth(entry.link_bandwidth, channel, Scope.LINK, entry.id, "one link")
+    yield from _bandwidth(entry.lane_rate, channel, Scope.LANE, entry.id, "one lane")
+    yield from _bandwidth(entry.peer_bandwidth, channel, Scope.PAIR, entry.id, "one pair")
+
+
+def _bandwidth(figure: Figure | None, channel: Channel, scope: Scope, whose: str, what: str) -> Iterator[Fact]:
+    if figure is not None:
+        yield Fact(figure.value, "B/s", channel, scope, whose, directed=True, what=what)
+
+
+def _plain(figure: Figure | None, channel: Channel, scope: Scope, whose: str) -> Iterator[Fact]:
+    if figure is not None:
+        yield Fact(figure.value, figure.unit, channel, scope, whose)
+
+
+def _share(fact: Fact, lanes: int) -> float:
+    return 1.0 if fact.scope is Scope.LANE else lanes / 16

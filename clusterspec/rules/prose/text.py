@@ -1,0 +1,151 @@
+"""The readable part of a document: its lines without code, comments and addresses, in blocks that belong together.
+
+What is left out is blanked, never cut, so that a column here is a column of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST = 4000
+"""Characters of one line that are read: a longer line is data, not prose."""
+WRAPPED = 60
+"""A line at least this long may be continued by the next one; a shorter one is whole."""
+
+_FENCE = re.compile(r" {0,8}(?:[-*>] )?(```+|~~~+)")
+_ROW = re.compile(r"\s*\|")
+_ITEM = re.compile(r"\s*(?:[-*+•▪◦├└│>─ ]*[-*+•▪◦├└─>]|\(?(?:\d{1,3}|[a-z])[.)])\s")
+_HEADING = re.compile(r" {0,3}#{1,6}\s")
+_UNDERLINE = re.compile(r" {0,3}(?:-{3,}|={3,})\s*")
+_MASKS = (
+    ("](", re.compile(r"\]\([^()\s]{0,500}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?: \"[^\"\n]{0,200}\")?\)")),
+    ("://", re.compile(r"(?:https?|ftp)://[^\s|)>\]]{1,500}")),
+    ("<", re.compile(r"</?[A-Za-z][^<>\n]{0,300}>")),
+    ("**", re.compile(r"\*\*")),
+    ("__", re.compile(r"__")),
+    ("\\", re.compile(r"\\[()\[\]*_|~$,; ]")),
+    ("[", re.compile(r"\[(?=\^?\w{1,20}\])")),
+)
+_SIGNS = (("\\times", "×     "), ("\\cdot", "·    "), ("\\approx", "≈      "), ("\\div", "/   "), ("$", " "), ("¶", " "))
+
+
+class Kind(StrEnum):
+    """What a block is."""
+
+    PROSE = "prose"
+    ITEM = "item"
+    HEADING = "heading"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the source, blanked where it is not to be read; numbers from 1."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that are read together: a paragraph, one item of a list, a heading, a table."""
+
+    kind: Kind
+    lines: tuple[Line, ...]
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The blocks of a document, in order."""
+    held: list[Line] = []
+    kind = Kind.PROSE
+    for line in _lines(text):
+        now = _kind(line.text)
+        if held and not _goes_on(kind, now, held[-1].text):
+            yield Block(kind, tuple(held))
+            held = []
+        if now is not None:
+            kind = kind if held else now
+            held.append(line)
+    if held:
+        yield Block(kind, tuple(held))
+
+
+def _kind(text: str) -> Kind | None:
+    """What a line begins; None for one without anything to read."""
+    if not text or text.isspace() or _UNDERLINE.fullmatch(text):
+        return None
+    if _ROW.match(text):
+        return Kind.TABLE
+    if _HEADING.match(text):
+        return Kind.HEADING
+    return Kind.ITEM if _ITEM.match(text) else Kind.PROSE
+
+
+def _goes_on(kind: Kind, now: Kind | None, last: str) -> bool:
+    """Whether a line belongs to the block before it."""
+    if kind is Kind.TABLE or now is Kind.TABLE:
+        return kind is now
+    wrapped = len(last.rstrip()) >= WRAPPED and not last.rstrip().endswith((":", "|"))
+    return now is Kind.PROSE and kind in (Kind.PROSE, Kind.ITEM) and wrapped
+
+
+def _lines(text: str) -> Iterator[Line]:
+    """Every line, blank where it is code, front matter or a comment."""
+    fence = ""
+    comment = front = False
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw[:LONGEST].replace("\t", " ")
+        if number == 1 and line.rstrip() == "---":
+            front = True
+        elif front:
+            front = line.rstrip() not in ("---", "...")
+        elif fence or _FENCE.match(line):
+            fence = _fenced(line, fence)
+        else:
+            shown, comment = _uncommented(line, comment)
+            yield Line(number, _masked(shown))
+            continue
+        yield Line(number, "")
+
+
+def _fenced(line: str, fence: str) -> str:
+    """The fence that is open after a line: a closing one is as long as the opening one, and alone."""
+    match = _FENCE.match(line)
+    if not match:
+        return fence
+    if not fence:
+        return match[1]
+    closes = match[1].startswith(fence) and not line[match.end() :].strip()
+    return "" if closes else fence
+
+
+def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
+    """A line with HTML comments blanked, and whether one is still open at its end."""
+    shown, at = "", 0
+    while at < len(line):
+        mark = "-->" if inside else "<!--"
+        found = line.find(mark, at)
+        stop = len(line) if found < 0 else found + (3 if inside else 0)
+        shown += " " * (stop - at) if inside else line[at:stop]
+        at = stop
+        if found >= 0:
+            inside = not inside
+    return shown, inside
+
+
+def _masked(line: str) -> str:
+    """A line without addresses, tags and the signs of emphasis; mathematical signs made plain."""
+    for mark, pattern in _MASKS:
+        if mark in line:
+            line = pattern.sub(_blank, line)
+    for written, sign in _SIGNS:
+        if written in line:
+            line = line.replace(written, sign)
+    return line
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

@@ -1,0 +1,77 @@
+"""What makes a layout fit: changes tried in turn, and those that do told with their memory and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.what_if import Alternative, fitting
+from clusterspec.units import say
+
+SHOWN = 2
+Change = dict[str, object]
+
+
+def may_fit(facts: Facts) -> bool:
+    """Whether the low end of the model's uncertainty fits."""
+    plan = facts.plan
+    memory = plan.memory if plan else None
+    if plan is None or memory is None or memory.capacity is None or plan.memory_range is None:
+        return False
+    return plan.memory_range[0] <= memory.capacity.value
+
+
+def for_states(facts: Facts) -> list[Alternative]:
+    """Changes that make the states fit, the fastest first."""
+    return fitting(facts, _of_states(facts))
+
+
+def for_activations(facts: Facts) -> list[Alternative]:
+    """Changes that make the activations fit, the fastest first."""
+    return fitting(facts, [*_of_activations(facts), *_of_states(facts)])
+
+
+def _of_states(facts: Facts) -> Iterator[Change]:
+    layout, cluster = facts.layout, facts.cluster
+    assert layout is not None and cluster is not None
+    if layout.sharding == "none":
+        yield {"sharding": "zero1"}
+    if layout.sharding in {"none", "zero1", "zero2"} and layout.pp == 1:
+        yield {"sharding": "fsdp"}
+    if layout.sharding == "hsdp":
+        yield {"sharding": "fsdp", "shard_group": None}
+    for factor in (2, 4, 8):
+        if layout.tp * factor <= cluster.ranks_per_domain:
+            yield {"tp": layout.tp * factor}
+        yield {"pp": layout.pp * factor, "stage_layers": None}
+        if layout.tp * 2 <= cluster.ranks_per_domain:
+            yield {"tp": layout.tp * 2, "pp": layout.pp * factor, "stage_layers": None}
+
+
+def _of_activations(facts: Facts) -> Iterator[Change]:
+    layout = facts.layout
+    assert layout is not None
+    if layout.recompute == "none":
+        yield {"recompute": "selective"}
+    if layout.recompute != "full":
+        yield {"recompute": "full"}
+    if layout.tp > 1 and not layout.sequence_parallel:
+        yield {"sequence_parallel": True}
+    if layout.micro_batch > 1:
+        yield {"micro_batch": 1}
+        yield {"micro_batch": layout.micro_batch // 2}
+    yield {"cp": layout.cp * 2}
+
+
+def in_words(found: Sequence[Alternative], otherwise: str) -> str:
+    """`recompute: full` (61.2 GB, 3.4 s a step) for each of the best."""
+    if not found:
+        return otherwise
+    return "these fit: " + "; or ".join(_told(alternative) for alternative in found[:SHOWN])
+
+
+def _told(alternative: Alternative) -> str:
+    memory = say(alternative.memory, "B") if alternative.memory else ""
+    time = f"{say(alternative.seconds, 's')} a step" if alternative.plan.step_time else ""
+    facts = ", ".join(part for part in (memory, time) if part)
+    return f"`{alternative.words}`" + (f" ({facts})" if facts else "")
