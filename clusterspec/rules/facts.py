@@ -195,6 +195,12 @@ class Facts:
             return None
         return self._redone(replace(self.spec, layout=replace(self.spec.layout, **({"dp": None} | changes))))
 
+    def with_workload(self, **changes: Any) -> Plan | None:
+        """The plan with some keys of the workload written otherwise; None where it cannot be worked out."""
+        if self.spec.workload is None:
+            return None
+        return self._redone(replace(self.spec, workload=replace(self.spec.workload, **changes)))
+
     def with_scale_out(self, **changes: Any) -> Plan | None:
         """The plan with some keys of the fabric written otherwise; None where it cannot be worked out."""
         if self.spec.cluster is None:

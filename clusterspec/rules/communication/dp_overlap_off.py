@@ -1,0 +1,68 @@
+"""Gradient reduction is not overlapped with the backward pass.
+
+## What it finds
+
+`overlap: {dp: false}` with data-parallel groups that leave their node.
+
+## Why it matters
+
+The gradients of a layer are ready long before the step ends. Sent at once they hide behind the layers still to come; sent at the
+end, the whole reduction is added to the step: 7B parameters in fp32 are 28 GB, over one 400 Gb/s NIC more than a second.
+
+## What to do
+
+`overlap: {dp: true}`; in Megatron `--overlap-grad-reduce`.
+
+## When to ignore it
+
+When a measurement without overlap is to be reproduced.
+
+## Fires
+
+```yaml layout.overlap.dp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2, overlap: {dp: false}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2, overlap: {dp: false}}
+```
+
+## Sources
+
+- Overlap in practice: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+- Times by network: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.shares import REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if layout.dp == 1 or layout.overlap["dp"]:
+        return
+    placement = facts.placement("dp")
+    if placement is None or placement.nodes < 2:
+        return
+    seconds = exposed(facts.plan, {*REPLICA_AXES, *SHARD_AXES}) if facts.plan else 0.0
+    cost = f": {say(seconds, 's')}, {percent(share(seconds, facts.plan), 2)} of the step" if facts.plan and seconds else ""
+    at = "layout.overlap.dp"
+    message = f"nothing hides the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes{cost}"
+    yield RULE.problem(at, message, "write `true`: reduce each bucket as soon as it is ready", fix=rewrite(at, "true"))

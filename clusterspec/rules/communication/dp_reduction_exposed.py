@@ -1,0 +1,103 @@
+"""Gradient reduction takes longer than the backward pass that hides it.
+
+## What it finds
+
+More than 5 % of the predicted step spent on reducing gradients with nothing beside it. Silent where `overlap.dp` is off (see
+`dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
+
+## Why it matters
+
+Only the backward pass of the last micro-batch can hide the reduction; what is longer is added to every step.
+
+## What to do
+
+Gradients in bf16, more accumulation (a larger batch, or fewer replicas), hsdp, or compressed gradients
+(`gradient_compression`): the help says what bf16 and a compression of 4 would give.
+
+## When to ignore it
+
+Where the measured step does not show it.
+
+## Fires
+
+```yaml layout.dp
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {nics_per_node: 1}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
+layout: {tp: 1, dp: 64, sharding: zero1, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 2048}
+layout: {tp: 1, dp: 64, sharding: zero1, recompute: full}
+```
+
+## Sources
+
+- What hides behind backward, by network: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
+- Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+- Compressed gradients: https://arxiv.org/abs/1905.13727
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.shares import REPLICA_AXES, exposed, share
+from clusterspec.rules.what_if import NOTICEABLE, severity_of
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.05
+COMPRESSION = 4
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if layout.dp * layout.cp == 1 or not layout.overlap["dp"] or layout.sharding in {"fsdp", "hsdp"}:
+        return
+    plan = facts.plan
+    if plan is None or plan.step_time is None:
+        return
+    seconds = exposed(plan, REPLICA_AXES)
+    lost = share(seconds, plan)
+    if lost <= facts.threshold(RULE, MOST):
+        return
+    yield RULE.problem(
+        "layout.dp",
+        f"{say(seconds, 's')} of gradient reduction, {percent(lost, 2)} of the step, has nothing to hide behind "
+        f"({layout.micro_batches} micro-batch{'es' if layout.micro_batches != 1 else ''} a step)",
+        _help(facts, training),
+        severity=severity_of(lost),
+    )
+
+
+def _help(facts: Facts, training: Workload) -> str:
+    """The levers, and what two of them are predicted to give."""
+    now, levers = facts.step_time, ["more accumulation (a larger batch, or fewer replicas)"]
+    if training.gradient_precision == "fp32":
+        levers.insert(0, "`gradient_precision: bf16`" + _gives(now, facts.with_workload(gradient_precision="bf16")))
+    compressed = facts.with_layout(gradient_compression=COMPRESSION)
+    levers.append(f"`gradient_compression: {COMPRESSION}`" + _gives(now, compressed))
+    return "; or ".join(levers)
+
+
+def _gives(now: float | None, plan: Plan | None) -> str:
+    """The predicted step of a changed plan, where it is noticeably shorter."""
+    if plan is None or plan.step_time is None or not now:
+        return ""
+    saved = 1 - plan.step_time.value / now
+    return f" ({say(plan.step_time.value, 's')} a step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""

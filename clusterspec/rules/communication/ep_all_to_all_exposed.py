@@ -1,0 +1,84 @@
+"""Dispatching tokens to experts takes longer than the experts' work.
+
+## What it finds
+
+A model with experts where dispatch and combine, on the wire, take longer than the expert matrices they feed, and `overlap.ep` is not
+true.
+
+## Why it matters
+
+The all-to-alls stand on the critical path four times a layer (twice forward, twice backward). Where they outlast the experts, more
+than half of the layer is communication.
+
+## What to do
+
+ep inside the domain, fp8 dispatch, fewer experts per token across nodes (`routing.max_nodes`), or a dispatcher that overlaps two
+micro-batches (`overlap: {ep: true}`).
+
+## When to ignore it
+
+Where the software overlaps and the spec does not say so: say so.
+
+## Fires
+
+```yaml layout.ep
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 4096}
+layout: {tp: 1, pp: 4, ep: 64, stage_layers: [15, 15, 16, 15], recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 4096}
+layout: {tp: 1, pp: 4, ep: 64, stage_layers: [15, 15, 16, 15], recompute: full, overlap: {ep: true}}
+```
+
+## Sources
+
+- Costs of expert parallelism: https://github.com/deepspeedai/DeepSpeed/pull/8213 https://github.com/NVIDIA/Megatron-LM/issues/1456
+- Kernels that overlap: https://github.com/deepseek-ai/DeepEP/issues/59
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.parameters import count
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.shares import computing, exposed, sent, share
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.ep == 1 or model.experts == 0 or layout.overlap["ep"]:
+        return
+    plan = facts.plan
+    if plan is None or plan.step_time is None:
+        return
+    experts, sending = computing(plan) * _expert_share(model), sent(plan, {"ep"})
+    if sending <= experts:
+        return
+    lost = share(exposed(plan, {"ep"}), plan)
+    yield RULE.problem(
+        "layout.ep",
+        f"dispatch and combine take {say(sending, 's')} of a step, the experts they feed {say(experts, 's')}: "
+        f"{percent(lost, 2)} of the step is exposed all-to-all",
+        "ep inside the domain, fp8 dispatch, or a dispatcher that overlaps (`overlap: {ep: true}`)",
+    )
+
+
+def _expert_share(model: Model) -> float:
+    """The part of the multiplied weights that belongs to routed experts."""
+    weights = count(model)
+    routed = weights.moe_layers * weights.experts_per_token * weights.expert
+    return routed / weights.multiplied if weights.multiplied else 0.0

@@ -1,0 +1,63 @@
+"""fsdp gathers every weight again for each of many micro-batches.
+
+## What it finds
+
+Sharding fsdp over several domains, with more than four micro-batches a step.
+
+## Why it matters
+
+The traffic of fsdp grows with the number of micro-batches; that of zero1 and zero2 does not. With 16 micro-batches, weights cross
+the network 32 times a step instead of once.
+
+## What to do
+
+zero1 or zero2 where memory allows, hsdp, or fewer and larger micro-batches.
+
+## When to ignore it
+
+Where the gathers hide: `clusterspec estimate` says what is exposed.
+
+## Fires
+
+```yaml layout.sharding
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
+```
+
+## Sources
+
+- Traffic of each stage: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/model-parallelism/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+MOST = 4
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    many = layout.micro_batches
+    if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= facts.threshold(RULE, MOST):
+        return
+    placement = facts.placement("shard")
+    if placement is not None and placement.domains > 1:
+        message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"
+        yield RULE.problem("layout.sharding", message, "zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches")

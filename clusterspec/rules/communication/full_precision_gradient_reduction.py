@@ -1,0 +1,70 @@
+"""Gradients travel in fp32.
+
+## What it finds
+
+`gradient_precision: fp32` beside bf16 or fp8 compute, where reducing gradients costs more than 5 % of the predicted step.
+
+## Why it matters
+
+fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 without harm; others need the digits.
+
+## What to do
+
+Choose knowingly; with bf16 keep fp32 accumulation on each rank.
+
+## When to ignore it
+
+Where convergence with bf16 reduction was not shown for this kind of model.
+
+## Fires
+
+```yaml workload.gradient_precision
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {nics_per_node: 1}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, gradient_precision: fp32}
+layout: {tp: 1, sharding: zero1, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {nics_per_node: 1}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, gradient_precision: bf16}
+layout: {tp: 1, sharding: zero1, recompute: full}
+```
+
+## Sources
+
+- Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md#L246
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.shares import REPLICA_AXES, exposed, share
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "note", "heuristic")
+MOST = 0.05
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if training.gradient_precision != "fp32" or training.precision not in {"bf16", "fp8", "fp4"} or layout.dp == 1:
+        return
+    plan = facts.plan
+    cost = share(exposed(plan, REPLICA_AXES), plan) if plan else 0.0
+    if cost > facts.threshold(RULE, MOST):
+        message = f"gradients in fp32 are twice the bytes of bf16, and reducing them is {percent(cost, 2)} of the step"
+        yield RULE.problem("workload.gradient_precision", message, "`bf16`, if convergence allows, with fp32 accumulation")

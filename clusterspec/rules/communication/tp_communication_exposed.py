@@ -1,0 +1,80 @@
+"""Tensor-parallel communication is a large part of the layer.
+
+## What it finds
+
+Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and `overlap.tp` not true.
+
+## Why it matters
+
+Four reductions of the activations a layer do not shrink with tp, while each rank's part of the matrices does: tp 4 × pp 2 often
+beats tp 8. The help says what the cost model predicts for it.
+
+## What to do
+
+A smaller tp, with pp or sharded data parallelism for the memory; or overlap (`overlap: {tp: true}` with sequence parallelism).
+
+## When to ignore it
+
+Where tp is needed for memory or for latency.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: gaudi2-hls, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 2}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 2, sharding: zero1}
+```
+
+## Sources
+
+- tp against pp: https://arxiv.org/abs/2104.04473
+- Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.shares import computing, exposed
+from clusterspec.rules.what_if import NOTICEABLE, compared, fitting
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.25
+
+
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if layout.tp == 1 or layout.overlap["tp"]:
+        return
+    placement, plan = facts.placement("tp"), facts.plan
+    if placement is None or placement.straddling or plan is None or not computing(plan):
+        return
+    seconds = exposed(plan, {"tp"})
+    added = seconds / computing(plan)
+    if added <= facts.threshold(RULE, MOST):
+        return
+    message = f"tensor-parallel traffic adds {say(seconds, 's')} to {say(computing(plan), 's')} of computing ({percent(added, 2)})"
+    yield RULE.problem("layout.tp", message, _help(facts, layout))
+
+
+def _help(facts: Facts, layout: Layout) -> str:
+    half = layout.tp // 2
+    found = fitting(facts, [{"tp": half}, {"tp": half, "pp": layout.pp * 2, "stage_layers": None}])
+    overlap = "`overlap: {tp: true}`, where the software can"
+    if found and (found[0].saving(facts) or 0.0) > NOTICEABLE:
+        return f"{compared(facts, found[0])}; or {overlap}"
+    return f"{overlap}; a smaller tp is predicted no faster" if found else overlap

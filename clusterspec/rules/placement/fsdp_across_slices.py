@@ -1,0 +1,70 @@
+"""Weights are sharded over several TPU slices.
+
+## What it finds
+
+`topology: torus`, several slices, and `sharding: fsdp` over ranks of more than one.
+
+## Why it matters
+
+Inside a slice a v5p chip has 600 GB/s each way, between slices some 6 GB/s of data-centre network. Weights gathered across that twice
+a micro-batch cost a hundred times as much.
+
+## What to do
+
+hsdp: shard in the slice, replicate between slices.
+
+## When to ignore it
+
+Where one slice cannot hold the states.
+
+## Fires
+
+```yaml layout.sharding
+clusterspec: 1
+cluster: {accelerator: tpu-v5p, accelerators_per_node: 4, nodes: 32, scale_up: {domain: 64}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {framework: maxtext, sharding: fsdp}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: tpu-v5p, accelerators_per_node: 4, nodes: 32, scale_up: {domain: 64}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {framework: maxtext, sharding: hsdp, shard_group: 64}
+```
+
+## Sources
+
+- Both networks of v5p: https://docs.cloud.google.com/tpu/docs/v5p
+- Axes of MaxText over slices: https://github.com/AI-Hypercomputer/maxtext/blob/e591f30cbbf217ed67ef71263ec0538239f9c3b8/src/maxtext/configs/types.py#L4166
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    if cluster.scale_up.topology != "torus" or layout.sharding != "fsdp":
+        return
+    placement = facts.placement("shard")
+    if placement is None or placement.domains < 2:
+        return
+    group = cluster.ranks_per_domain // layout.tp
+    out = cluster.scale_out.node_bandwidth / cluster.accelerators_per_node if cluster.scale_out else None
+    beyond = f"{say(out, 'B/s')} an accelerator" if out else "a network that is not described"
+    message = (
+        f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "
+        f"{say(cluster.scale_up.bandwidth.value, 'B/s')} inside"
+    )
+    yield RULE.problem("layout.sharding", message, f"write `sharding: hsdp, shard_group: {group}`, where a slice holds the states")

@@ -1,0 +1,68 @@
+"""The replicas of hsdp lie inside the node and the shards across.
+
+## What it finds
+
+`sharding: hsdp` with `dp_replicate` before `dp_shard` in the order of ranks, where shard groups then leave the domain and replicas
+do not.
+
+## Why it matters
+
+Shards are gathered twice for each micro-batch, replicas summed once a step. Turned around, the dear traffic runs over NICs and the
+cheap one over the fast links.
+
+## What to do
+
+`dp_shard` before `dp_replicate`.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml layout.order
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {tp: 1, sharding: hsdp, shard_group: 8, order: [tp, cp, ep, dp_replicate, dp_shard, pp]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {tp: 1, sharding: hsdp, shard_group: 8, order: [tp, cp, ep, dp_shard, dp_replicate, pp]}
+```
+
+## Sources
+
+- The mesh turned around: https://github.com/meta-pytorch/torchtune/issues/2402
+- The right way: https://github.com/axolotl-ai-cloud/axolotl/blob/067b021c8b87a9e5e380b9173c704cf7340e30f5/docs/nd_parallelism.qmd#L113
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.ranks import straddlers
+from clusterspec.rules.rule import Rule, rewrite
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+    order = layout.order
+    if layout.sharding != "hsdp" or not {"dp_shard", "dp_replicate"} <= set(order):
+        return
+    shards = facts.placement("shard")
+    if order.index("dp_shard") < order.index("dp_replicate") or shards is None or shards.straddling == 0:
+        return
+    swap = {"dp_shard": "dp_replicate", "dp_replicate": "dp_shard"}
+    turned = f"[{', '.join(swap.get(axis, axis) for axis in order)}]"
+    message = f"replicas vary faster than shards: {straddlers(shards)}, where shards are gathered twice a micro-batch"
+    yield RULE.problem("layout.order", message, f"write `order: {turned}`", fix=rewrite("layout.order", turned))

@@ -1,0 +1,74 @@
+"""The shard groups of hsdp do not follow the scale-up domains.
+
+## What it finds
+
+`sharding: hsdp` with a `shard_group` × tp that neither divides the domain nor is a multiple of it; or that is several domains
+although the states would fit in one.
+
+## Why it matters
+
+hsdp exists to keep the gathers inside the domain. A group of 12 on domains of 8 sends half of them over NICs, and a group of two
+domains all of them.
+
+## What to do
+
+The ranks of one domain over tp.
+
+## When to ignore it
+
+Where one domain does not hold the states: whole multiples are then right, and the rule is silent.
+
+## Fires
+
+```yaml layout.shard_group
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 6}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 96}
+layout: {tp: 1, sharding: hsdp, shard_group: 12}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 6}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 96}
+layout: {tp: 1, sharding: hsdp, shard_group: 8}
+```
+
+## Sources
+
+- ZeRO++: https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/docs/_tutorials/zeropp.md#L28
+- DeepSpeed's groups: https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/utils/groups.py#L879
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.ranks import straddlers, used_domain
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.what_if import compared, fitting
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    if layout.sharding != "hsdp" or cluster.scale_up.domain == 1:
+        return
+    domain, block = used_domain(cluster, layout), layout.shard_group * layout.tp
+    placement = facts.placement("shard")
+    if placement is None or domain % block == 0 or placement.straddling == 0:
+        return
+    own = max(1, domain // layout.tp)
+    if block % domain:
+        message = f"{straddlers(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} do not follow a domain of {domain}"
+        yield RULE.problem("layout.shard_group", message, f"write {own}: the ranks of a domain over tp")
+        return
+    fits = fitting(facts, [{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
+    if fits and (fits[0].saving(facts) or 0) > 0:
+        message = f"{straddlers(placement)}, and one domain holds the states: {compared(facts, fits[0])}"
+        yield RULE.problem("layout.shard_group", message, f"write {own}")

@@ -1,0 +1,61 @@
+"""Pipeline stages fill the fast tier while data parallelism crosses the slow one.
+
+## What it finds
+
+pp above 1 without tp or cp, with an order that places neighbouring stages in one domain, and data-parallel groups that leave it.
+
+## Why it matters
+
+A stage hands on one activation for each micro-batch, which any NIC carries. Gradients are many times that, and now run over NICs
+while the fast links idle.
+
+## What to do
+
+pp last in the order: stages across nodes, replicas inside.
+
+## When to ignore it
+
+Where the batch leaves so few micro-batches that latency of the hand-over counts.
+
+## Fires
+
+```yaml layout.order
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, order: [pp, tp, cp, ep, dp]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, order: [tp, cp, ep, dp, pp]}
+```
+
+## Sources
+
+- Which axis on which tier: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/model-parallelism/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note", "heuristic")
+
+
+def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+    if layout.pp == 1 or layout.tp > 1 or layout.cp > 1 or layout.dp == 1:
+        return
+    stages, replicas = facts.placement("pp"), facts.placement("dp")
+    if stages and replicas and stages.straddling == 0 and replicas.straddling:
+        message = f"all {layout.pp} stages of a pipeline share a domain, and every gradient crosses {replicas.domains} domains"
+        yield RULE.problem("layout.order", message, "write `order: [tp, cp, ep, dp, pp]`")

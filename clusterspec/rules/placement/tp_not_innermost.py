@@ -1,0 +1,73 @@
+"""Tensor-parallel ranks are not next to each other.
+
+## What it finds
+
+tp above 1 and an `order` in which an axis of degree above 1 comes before tp.
+
+## Why it matters
+
+tp moves the most bytes in a step and hides the least. Ranks next to each other share the node and its fastest links; ranks with a stride
+share them only by luck.
+
+## What to do
+
+`order: [tp, cp, ep, dp, pp]`.
+
+## When to ignore it
+
+Inside one switched domain every order is as fast; it still surprises whoever maps ranks to devices by hand.
+
+## Fires
+
+```yaml layout.order
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2, cp: 2, order: [cp, tp, ep, dp, pp]}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2, cp: 1, order: [cp, tp, ep, dp, pp]}
+```
+
+## Sources
+
+- dp and pp reversed in a trainer: https://github.com/huggingface/picotron/issues/17
+- Megatron's order: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/parallel_state.py#L617
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule, rewrite
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+    if layout.tp == 1:
+        return
+    before = [axis for axis in layout.order[: layout.order.index("tp")] if _degree(layout, axis) > 1]
+    placement = facts.placement("tp")
+    if not before or placement is None or placement.straddling:
+        return  # groups in two domains have their own rule
+    order = f"[{', '.join(('tp', *(axis for axis in layout.order if axis != 'tp')))}]"
+    named = " and ".join(f"{axis} {_degree(layout, axis)}" for axis in before)
+    message = f"{named} before tp: the members of a tp group lie {placement.stride} ranks apart"
+    yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
+
+
+def _degree(layout: Layout, axis: str) -> int:
+    """The degree of a dense axis; experts are cut from the same ranks anew and count as none."""
+    degrees = {"dp_shard": layout.shard_group, "dp_replicate": layout.dp // max(1, layout.shard_group), "ep": 1}
+    degree: int = degrees.get(axis, 0) or getattr(layout, axis, 1)
+    return degree
