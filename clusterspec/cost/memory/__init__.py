@@ -6,9 +6,9 @@ from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cost import parameters
 from clusterspec.cost.memory import instant, other, serve, states, stored, sums
 from clusterspec.cost.memory.flight import flights
-from clusterspec.cost.memory.habits import ROUTING
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.layer import Layers
+from clusterspec.cost.memory.taken import taken
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.term import MemoryUse, Term
 
@@ -38,7 +38,8 @@ def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
         _serving(job, held[stage]) if serving else _training(job, stage, held[stage]) for stage in _shortlist(job, held)
     ]
     fullest = max(candidates, key=lambda parts: sum(term.value for term in parts.values()))
-    return _on_accelerator(fullest, cluster), _assumptions(job, fullest)
+    found = _on_accelerator(fullest, cluster)
+    return found, taken(job, found.total)
 
 
 def _shortlist(job: Job, held: tuple[tuple[Chunk, ...], ...]) -> list[int]:
@@ -109,14 +110,3 @@ def _on_accelerator(parts: Parts, cluster: Cluster) -> MemoryUse:
     said = {name: sums.scaled(term, ranks, f"{ranks} ranks an accelerator") for name, term in parts.items()}
     total = sums.total("memory", said.values())
     return MemoryUse(total=total, **said, capacity=cluster.accelerator.memory)
-
-
-def _assumptions(job: Job, parts: Parts) -> tuple[Assumption, ...]:
-    spreads = list(other.spreads(job))
-    if any(term.name == "logits and loss" for term in parts["activations"].parts):
-        spreads.append(job.habits.loss)
-    if job.quantized_gradients:
-        spreads.append(job.quantized_gradients)
-    if job.model.moe_layers:
-        spreads.append(ROUTING)
-    return tuple(spread.assumption for spread in spreads)

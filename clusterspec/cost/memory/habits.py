@@ -16,7 +16,7 @@ from clusterspec.cost.memory.spread import Spread
 class Selective(StrEnum):
     """What selective recomputation keeps of a layer."""
 
-    CORE = "all but the attention core (and what latent attention expands to)"
+    EXCEPT_ATTENTION = "all but the attention core (and what latent attention expands to)"
     MATMULS = "every second matrix product and attention's output"
     PROJECTIONS = "queries, keys and values"
     ALTERNATE = "every second layer"
@@ -121,7 +121,7 @@ MEGATRON = Habits(
         "bytes for each logit: 16 bits and fp32, the softmax in place (Megatron-LM,"
         " core/tensor_parallel/cross_entropy.py); 2 where the loss is fused",
     ),
-    selective=Selective.CORE,
+    selective=Selective.EXCEPT_ATTENTION,
     placeholders=True,
     quantized_inputs=True,
     quantized_gradients=Spread(
@@ -138,7 +138,7 @@ CUSTOM = replace(MEGATRON, name="custom", placeholders=False, quantized_gradient
 DEEPSPEED = Habits(
     name="deepspeed",
     loss=_loss(6.0, 10.0, 14.0, "bytes for each logit: 16 bits, fp32, and a separate softmax in fp32"),
-    selective=Selective.CORE,
+    selective=Selective.EXCEPT_ATTENTION,
     own_gradients=True,
     gradient_copy=4.0,
     buckets=1e9,

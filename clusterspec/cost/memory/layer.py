@@ -77,7 +77,7 @@ def _residual(job: Job) -> list[Piece]:
 def attention(job: Job) -> list[Piece]:
     """Queries, keys, values, what attention yields, and what its softmax needs."""
     if job.model.latent:
-        return [latents(job), _expanded(job), _output(job), _core(job)]
+        return [latents(job), _expanded(job), _output(job), _softmax(job)]
     model, tp = job.model, job.layout.tp
     queries = model.heads * model.head_dim
     keys = parameters.share_of_heads(model.kv_heads, tp) * tp * model.head_dim
@@ -85,10 +85,10 @@ def attention(job: Job) -> list[Piece]:
     quantized = job.tokens * queries * job.kept / tp if job.kept != job.width else 0.0
     formula = "2 B × tokens × head_dim × (2 heads + 2 kv_heads) / tp"
     inputs = sizes(job, "heads", "kv_heads", "head_dim")
-    return [Piece("attention", value + quantized, formula, inputs), _core(job)]
+    return [Piece("attention", value + quantized, formula, inputs), _softmax(job)]
 
 
-def _core(job: Job) -> Piece:
+def _softmax(job: Job) -> Piece:
     model, tp = job.model, job.layout.tp
     inputs = (*sizes(job, "heads"), job.given.workload("sequence_length"))
     if job.workload.attention == "plain":

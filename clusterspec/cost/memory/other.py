@@ -18,11 +18,6 @@ def other(job: Job, share: Share, allocated: float) -> Term:
     return sums.total("other", parts)
 
 
-def spreads(job: Job) -> tuple[Spread, ...]:
-    """The assumptions behind it."""
-    return (job.habits.context, COMMUNICATOR, job.habits.fragmentation)
-
-
 def _spread(name: str, spread: Spread) -> Term:
     off = (spread.low / spread.value, spread.high / spread.value)
     return sums.leaf(name, spread.value, "assumed", ((name, spread.figure),), source=spread.why, off=off)

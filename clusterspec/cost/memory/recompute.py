@@ -35,7 +35,7 @@ def _bytes(pieces: list[Piece], kind: Layers) -> float:
     return sum(piece.value for piece in pieces if piece.layers in {Layers.ALL, kind})
 
 
-def _keep_all_but_core(job: Job) -> list[Piece]:
+def _keep_all_but_attention(job: Job) -> list[Piece]:
     dropped = {"scores"}
     if job.layout.framework in EXPANDS_AGAIN:
         dropped.add("expanded latents")
@@ -93,7 +93,7 @@ def _keep_offloaded(job: Job) -> list[Piece]:
 
 
 _SELECTIVE: dict[Selective, Callable[[Job], list[Piece]]] = {
-    Selective.CORE: _keep_all_but_core,
+    Selective.EXCEPT_ATTENTION: _keep_all_but_attention,
     Selective.MATMULS: _keep_matmuls,
     Selective.PROJECTIONS: _keep_projections,
     Selective.ALTERNATE: _keep_alternate,
