@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from clusterspec import resources
+from clusterspec.catalog.card import Card, read_card
 from clusterspec.document import Document, validate
 from clusterspec.finding import Problem
 
@@ -15,7 +16,10 @@ from clusterspec.finding import Problem
 def check(document: Document, kind: str, name: str) -> list[Problem]:
     """What keeps a document from being the catalog entry ``kind/name``."""
     problems = validate(document, schema())
-    return problems or [*_misplaced(document, "kind", kind), *_misplaced(document, "id", name)]
+    if problems:
+        return problems
+    misplaced = [*_misplaced(document, "kind", kind), *_misplaced(document, "id", name)]
+    return [*misplaced, *_unsourced(read_card(document.value))]
 
 
 def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]:
@@ -23,6 +27,15 @@ def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]
     if written != expected:
         message = f"{key} is `{written}`, and the place of the file says `{expected}`"
         yield Problem("catalog-entry-misplaced", (key,), message, "change the one or move the file")
+
+
+def _unsourced(card: Card) -> Iterator[Problem]:
+    """A figure nobody answers for: no source of the entry, and no reason why it is assumed."""
+    for fact in (*card.facts.values(), *card.achievable.values()):
+        if fact.origin is None:
+            message = f"{fact.name} rests on no source that this entry lists, and on no assumption"
+            help_ = "name one of `sources` in `source:`, or say why in `assumed:`"
+            yield Problem("catalog-figure-unsourced", fact.path, message, help_)
 
 
 @cache

@@ -88,7 +88,12 @@ class Catalog:
         """The ids that a family name (``h100``, ``mi300``) could mean; none where it is itself an id."""
         return self._folders.family(kind, text)
 
-    def kinds(self, id_: str) -> tuple[str, ...]:
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """All kinds of entry."""
+        return KINDS
+
+    def kinds_of(self, id_: str) -> tuple[str, ...]:
         """The kinds that have an entry of this id: ``tpu-v5p`` is an accelerator and a platform."""
         return tuple(kind for kind in KINDS if id_ in self._folders.files[kind])
 
@@ -137,6 +142,10 @@ class Catalog:
         assert isinstance(entry, kind)  # the builder of this kind made it
         return entry
 
+    def shipped(self, kind: str, id_: str) -> bool:
+        """Whether an entry is the one that comes with the program, and not a company's."""
+        return self._file(kind, id_).is_relative_to(resources.catalog())
+
     def _file(self, kind: str, id_: str) -> FilePath:
         file = self._folders.files[kind].get(id_)
         if file is None:
@@ -147,7 +156,7 @@ class Catalog:
         file = self._file(kind, id_)
         source = decode(str(file), file.read_bytes())
         document, problems = parse(source)
-        if document is not None and not file.is_relative_to(resources.catalog()):
+        if document is not None and not self.shipped(kind, id_):
             problems = [*problems, *check(document, kind, id_)]  # the shipped entries are checked by our tests
         return source, document, problems
 

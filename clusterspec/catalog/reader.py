@@ -105,7 +105,6 @@ class Reader:
         if fact is None:
             return None
         if type(fact.value) is kind:
-            self._origin(fact)
             return fact.value
         self._refuse(fact, "wrong-type", f"{name} is {fact.value!r}, where {words} belongs")
         return None
@@ -114,7 +113,6 @@ class Reader:
         fact = self._fact(name)
         if fact is None:
             return []
-        self._origin(fact)
         return fact.value if isinstance(fact.value, list) else [fact.value]
 
     def _directed(self, fact: Fact, value: object) -> Quantity | None:
@@ -136,11 +134,8 @@ class Reader:
             return None
 
     def _origin(self, fact: Fact) -> Origin:
-        if fact.origin is None:
-            message = f"{fact.name} names no source and no assumption"
-            self._refuse(fact, "catalog-figure-unsourced", message, "add `source:` or `assumed:`")
-            return Assumed(f"{self.card.kind}/{self.card.id} {fact.name}", "its entry names no source")
-        return fact.origin
+        unsourced = "its entry names no source"  # which `checks` refuses
+        return fact.origin or Assumed(f"{self.card.kind}/{self.card.id} {fact.name}", unsourced)
 
     def _refuse(self, fact: Fact, rule: str, message: str, advice: str = "") -> None:
         path = fact.path if fact.bare else (*fact.path, "is")

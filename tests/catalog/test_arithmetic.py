@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from clusterspec.catalog.card import Card
 from clusterspec.catalog.reader import Reader
-
 from tests.catalog.shipped import CARDS, CATALOG
 
 Sum = tuple[float | None, float | None]

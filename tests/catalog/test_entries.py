@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from clusterspec import resources
 from clusterspec.catalog.card import Card
 from clusterspec.catalog.checks import check
 from clusterspec.document import parse
 from clusterspec.source import Source
-
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.parameters import count
-
 from tests.catalog.shipped import CATALOG
 
 MODELS = [CATALOG.model(name) for name in CATALOG.ids("model")]

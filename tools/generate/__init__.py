@@ -18,6 +18,9 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/spec.md": spec.page,
         "docs/formulas.md": formulas.page,
         "docs/catalog.md": catalog.page,
+        **catalog.kind_pages(),
+        "catalog/index.json": catalog.rows_of_all,
+        "catalog/VERSION": catalog.version,
         "docs/first-hour.md": first_hour.page,
     }
 

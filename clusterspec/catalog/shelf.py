@@ -1,0 +1,64 @@
+"""What stands on the shelf: ``catalog show`` and ``catalog diff`` by the names that people type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from clusterspec.catalog.library import Catalog, UnknownEntry
+from clusterspec.catalog.sheet import Comparison, Sheet, comparison, sheet
+
+
+def show(catalog: Catalog, name: str) -> Sheet:
+    """The entry of an id, or of ``kind/id`` where several kinds share the id.
+
+    Raises `UnknownEntry`, `BrokenEntry`, or `AmbiguousName`.
+    """
+    return sheet(catalog.card(*resolve(catalog, name)))
+
+
+def compare(catalog: Catalog, left: str, right: str) -> Comparison:
+    """Two entries side by side; raises as `show` does. Where an id is of several kinds, the other side settles it."""
+    one, other = _kinds(catalog, left), _kinds(catalog, right)
+    shared = [kind for kind in one if kind in other]
+    sheets = [
+        show(catalog, f"{shared[0]}/{name}" if len(shared) == 1 and "/" not in name else name) for name in (left, right)
+    ]
+    return comparison(*sheets)
+
+
+@dataclass(eq=False)
+class AmbiguousName(LookupError):
+    """An id that several kinds of entry have."""
+
+    name: str
+    kinds: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"`{self.name}` is {' and '.join(self.kinds)}; write {' or '.join(f'{k}/{self.name}' for k in self.kinds)}"
+        )
+
+
+def resolve(catalog: Catalog, name: str) -> tuple[str, str]:
+    """The kind and the id that ``id`` or ``kind/id`` names."""
+    kinds, id_ = _kinds(catalog, name), name.rpartition("/")[2]
+    if len(kinds) > 1:
+        raise AmbiguousName(id_, kinds)
+    if not kinds:
+        raise UnknownEntry("entry", name, _nearest(catalog, id_))
+    return kinds[0], id_
+
+
+def _nearest(catalog: Catalog, id_: str) -> tuple[str, ...]:
+    """The entries of any kind that are most like an id, as ``kind/id``."""
+    family = [f"{kind}/{each}" for kind in catalog.kinds for each in catalog.family(kind, id_)]
+    near = {f"{kind}/{each}": each for kind in catalog.kinds for each in catalog.nearest(kind, id_)}
+    alike = get_close_matches(id_.lower(), near.values(), n=3, cutoff=0.0)
+    others = [name for each in dict.fromkeys(alike) for name, it in near.items() if it == each]
+    return tuple(dict.fromkeys((*family, *others)))[:3]
+
+
+def _kinds(catalog: Catalog, name: str) -> tuple[str, ...]:
+    kind, _, id_ = name.rpartition("/")
+    return tuple(each for each in catalog.kinds_of(id_) if kind in {"", each})

@@ -1,0 +1,130 @@
+"""The shelf as text for a terminal: pure functions of rows, sheets and comparisons."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog.rows import Row
+from clusterspec.catalog.sheet import Comparison, Line, Pair, Sheet
+from clusterspec.origin import Cited
+from clusterspec.units import plain
+
+_INDENT = 4
+
+
+def list_text(rows: Sequence[Row], width: int = 100) -> str:
+    """A table of rows, one block for each kind."""
+    blocks = []
+    for kind in dict.fromkeys(row.kind for row in rows):
+        of_kind = [row for row in rows if row.kind == kind]
+        cells = [(row.id, "" if row.status == "shipping" else row.status, row.headline) for row in of_kind]
+        blocks.append("\n".join([f"{kind} ({len(of_kind)})", *_table(cells, width)]))
+    return "\n\n".join(blocks) + "\n" if blocks else "nothing in the catalog fits\n"
+
+
+def show_text(sheet: Sheet, width: int = 100) -> str:
+    """An entry in full: each figure with its readings and the number of its source."""
+    numbers = {source: number for number, source in enumerate(_sources(sheet), 1)}
+    parts = [_title(sheet), "", *_facts(sheet.facts, numbers, width)]
+    if sheet.achievable:
+        parts += ["", "seen in practice", *_facts(sheet.achievable, numbers, width)]
+    parts += _list("does not add up", [f"{name}: {why}" for name, why in sheet.exceptions.items()], width)
+    parts += _list("notes", sheet.notes, width)
+    parts += _list("sources", [f"[{number}] {_cite(source)}" for source, number in numbers.items()], 0)
+    return "\n".join(parts) + "\n"
+
+
+def compare_text(comparison: Comparison, width: int = 100) -> str:
+    """Two entries side by side; ``=`` where they agree, else how many times the left the right is."""
+    left, right = comparison.left, comparison.right
+    header = ("", f"{left.kind}/{left.id}", f"{right.kind}/{right.id}", "")
+    cells = [header, *((pair.name, _side(pair.left), _side(pair.right), _ratio(pair)) for pair in comparison.pairs)]
+    return "\n".join(_table(cells, width)) + "\n"
+
+
+def _title(sheet: Sheet) -> str:
+    vendor = f" ({sheet.vendor})" if sheet.vendor else ""
+    note = f", {sheet.status.note}" if sheet.status.note else ""
+    return f"{sheet.kind}/{sheet.id}: {sheet.name}{vendor}\n{sheet.status.state} as of {sheet.status.as_of}{note}"
+
+
+def _sources(sheet: Sheet) -> dict[Cited, None]:
+    """Every source once, in the order in which the facts rest on them."""
+    origins = [line.fact.origin for line in (*sheet.facts, *sheet.achievable)]
+    return dict.fromkeys(_bare(origin) for origin in origins if isinstance(origin, Cited))
+
+
+def _bare(origin: Cited) -> Cited:
+    return Cited("", "", origin.source, origin.url, origin.read)
+
+
+def _cite(source: Cited) -> str:
+    return ", ".join(part for part in (source.source, source.url, source.read and f"read {source.read}") if part)
+
+
+def _facts(lines: Sequence[Line], numbers: dict[Cited, int], width: int) -> Iterator[str]:
+    names = [line.name.removeprefix("achievable.") for line in lines]
+    column = max((len(name) for name in names), default=0) + 2
+    for name, line in zip(names, lines, strict=True):
+        yield f"{name:<{column}}{_figure(line)}  {_mark(line, numbers)}".rstrip()
+        for text in _details(line):
+            yield from textwrap.wrap(
+                text, max(width, 40), initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
+            )
+
+
+def _figure(line: Line) -> str:
+    counts = ", ".join(word for word in (line.fact.scope, line.fact.basis) if word)
+    of = f" of {line.fact.of}" if line.fact.of else ""
+    prints = f", printed as {line.fact.prints}" if line.fact.prints else ""
+    return f"{line.written}{of}{prints}" + (f" ({counts})" if counts else "")
+
+
+def _mark(line: Line, numbers: dict[Cited, int]) -> str:
+    origin = line.fact.origin
+    if isinstance(origin, Cited):
+        return f"[{numbers[_bare(origin)]}]"
+    return "assumed" if origin else ""
+
+
+def _details(line: Line) -> Iterator[str]:
+    if line.readings:
+        yield " · ".join(f"{counted} {said}" for counted, said in line.readings.items())
+    if line.fact.origin and not isinstance(line.fact.origin, Cited):
+        yield f"assumed: {line.fact.origin.why}"
+    if line.fact.note:
+        yield f"note: {line.fact.note}"
+    if line.fact.doubt:
+        yield f"doubt: {line.fact.doubt}"
+    for rejected in line.fact.rejected:
+        source = f" ({rejected.source})" if rejected.source else ""
+        yield f"not {rejected.value}{source}: {rejected.why}"
+
+
+def _list(title: str, texts: Sequence[str], width: int) -> list[str]:
+    """A titled list; a width of 0 leaves lines whole, so that addresses can be copied."""
+    indent = " " * _INDENT
+    wrapped = [
+        textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent) if width else [indent + text]
+        for text in texts
+    ]
+    return ["", title, *(line for lines in wrapped for line in lines)] if texts else []
+
+
+def _side(line: Line | None) -> str:
+    return "-" if line is None else line.written
+
+
+def _ratio(pair: Pair) -> str:
+    if pair.ratio is None:
+        return "=" if pair.left and pair.right and pair.left.written == pair.right.written else ""
+    return "=" if pair.ratio == 1 else f"x {plain(pair.ratio)}"
+
+
+def _table(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
+    """Columns as wide as their longest cell, the last one cut at ``width``."""
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    for row in cells:
+        line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+        yield line if len(line) <= width else line[: width - 1] + "…"

@@ -1,0 +1,70 @@
+"""What people type, and what they may have meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.catalog import KINDS, Catalog, UnknownEntry
+from clusterspec.catalog.shelf import AmbiguousName, resolve
+from tests.catalog.shipped import CATALOG
+
+FAMILIES = {
+    "h100": ("h100-nvl-94gb", "h100-pcie-80gb", "h100-sxm-80gb"),
+    "A100": ("a100-sxm-40gb", "a100-sxm-80gb"),
+    "h200": ("h200-nvl-141gb", "h200-sxm-141gb"),
+    "mi300": ("mi300x",),
+    "tpu v5": ("tpu-v5e", "tpu-v5p"),
+    "b200": ("b200-sxm-180gb",),
+    "gb200": (),
+    "h10": (),
+    "h": (),
+}
+
+
+@pytest.mark.parametrize("text", FAMILIES)
+def test_a_family_name_lists_what_it_could_mean(text: str) -> None:
+    assert CATALOG.family("accelerator", text) == FAMILIES[text]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "meant"),
+    [
+        ("accelerator", "h100-sxm-80g", "h100-sxm-80gb"),
+        ("accelerator", "h100_sxm_80gb", "h100-sxm-80gb"),
+        ("interconnect", "infiniband-nrd", "infiniband-ndr"),
+        ("interconnect", "nvlink4", "nvlink-4"),
+        ("platform", "dgxh100", "dgx-h100"),
+        ("model", "llama3.1-70b", "llama-3.1-70b"),
+        ("switch", "qm9700", "quantum-2-qm9700"),
+    ],
+)
+def test_what_was_meant_is_among_the_nearest(kind: str, text: str, meant: str) -> None:
+    near = CATALOG.nearest(kind, text)
+    assert meant in near
+    assert len(near) <= 3
+
+
+def test_an_unknown_id_offers_the_nearest() -> None:
+    with pytest.raises(UnknownEntry) as caught:
+        CATALOG.platform("dgx-h1000")
+    assert caught.value.nearest[0] == "dgx-h100"
+    assert "did you mean dgx-h100" in str(caught.value)
+
+
+def test_find_returns_none_where_get_raises() -> None:
+    assert CATALOG.find("model", "no-such-model") is None
+    assert CATALOG.find("model", "llama-3.1-8b") is CATALOG.model("llama-3.1-8b")
+
+
+def test_an_id_of_two_kinds_must_say_which() -> None:
+    with pytest.raises(AmbiguousName, match="accelerator/tpu-v5p or platform/tpu-v5p"):
+        resolve(CATALOG, "tpu-v5p")
+    assert resolve(CATALOG, "platform/tpu-v5p") == ("platform", "tpu-v5p")
+    assert resolve(CATALOG, "dgx-h100") == ("platform", "dgx-h100")
+
+
+def test_every_id_resolves_to_itself() -> None:
+    catalog = Catalog.open()
+    for kind in KINDS:
+        for name in catalog.ids(kind):
+            assert resolve(catalog, f"{kind}/{name}") == (kind, name)

@@ -1,0 +1,90 @@
+"""What ``catalog list``, ``search``, ``show`` and ``diff`` show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.rows import row, rows, search
+from clusterspec.catalog.shelf import compare, show
+from clusterspec.catalog.tables import compare_text, list_text, show_text
+from tests.catalog.shipped import CARDS, CATALOG, NAMES
+
+HERE = Path(__file__).parent
+COMPANY = Catalog.open([HERE / "company"])
+
+
+def test_an_entry_in_full_reads_as_the_golden_text() -> None:
+    assert show_text(show(COMPANY, "acme-x1")) == (HERE / "golden_show.txt").read_text()
+
+
+def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
+    assert compare_text(compare(COMPANY, "acme-x1", "rtx-4090")) == (HERE / "golden_diff.txt").read_text()
+
+
+def test_the_list_holds_every_entry_as_its_card_says() -> None:
+    listed = rows(CATALOG)
+    assert [(each.kind, each.id) for each in listed] == NAMES
+    assert list(listed) == [row(card) for card in CARDS]
+
+
+def test_kinds_narrow_the_list() -> None:
+    assert {each.kind for each in rows(CATALOG, ["nic", "switch"])} == {"nic", "switch"}
+
+
+@pytest.mark.parametrize("text", ["H100", "mi300x platform", "dgx", "efa-v2", "announced"])
+def test_a_search_finds_what_holds_every_word(text: str) -> None:
+    found = search(CATALOG, text)
+    expected = [each for each in rows(CATALOG) if all(word in each.words for word in text.lower().split())]
+    assert list(found) == expected
+    assert found
+
+
+def test_a_search_for_nothing_known_says_so() -> None:
+    assert search(CATALOG, "zebra") == ()
+    assert list_text(search(CATALOG, "zebra")) == "nothing in the catalog fits\n"
+
+
+def test_every_entry_can_be_shown_as_text_and_as_json() -> None:
+    for kind, name in NAMES:
+        whole = show(CATALOG, f"{kind}/{name}")
+        assert f"{kind}/{name}" in show_text(whole)
+        assert json.loads(json.dumps(whole.to_json(), allow_nan=False))["id"] == name
+
+
+def test_a_bandwidth_is_shown_in_every_reading() -> None:
+    lines = {line.name: line for line in show(CATALOG, "h100-sxm-80gb").facts}
+    bandwidth = lines["scale_up.bandwidth"]
+    assert (bandwidth.value, bandwidth.unit) == (450e9, "B/s")
+    assert bandwidth.readings == {
+        "one way": "450 GB/s = 3.6 Tb/s",
+        "both ways": "900 GB/s = 7.2 Tb/s",
+        "per link": "25 GB/s one way, 50 GB/s both ways",
+    }
+
+
+def test_json_is_per_direction_and_dense() -> None:
+    facts = {line["name"]: line for line in show(COMPANY, "acme-x1").to_json()["facts"]}  # type: ignore[attr-defined]
+    assert (facts["scale_up.bandwidth"]["value"], facts["scale_up.bandwidth"]["unit"]) == (450e9, "B/s")
+    assert facts["peak.bf16"]["value"] == 1e15
+    assert facts["peak.bf16"]["not"] == [
+        {"is": "2000 TFLOP/s sparse", "source": "Acme X1 data sheet", "why": "counts structured sparsity"}
+    ]
+    assert facts["memory"]["value"] == 96 * 2**30
+    assert facts["scale_out.nics_per_accelerator"]["assumed"] == "two share one in the sample"
+    assert facts["scale_out.nics_per_accelerator"]["source"] is None
+
+
+def test_ratios_compare_figures_and_not_names() -> None:
+    pairs = {pair.name: pair for pair in compare(CATALOG, "a100-sxm-80gb", "h100-sxm-80gb").pairs}
+    assert pairs["scale_up.bandwidth"].ratio == 1.5
+    assert pairs["year"].ratio is None
+    assert pairs["scale_up.interconnects"].ratio is None
+
+
+def test_the_other_side_settles_an_id_of_two_kinds() -> None:
+    both = compare(CATALOG, "tpu-v5p", "h100-sxm-80gb")
+    assert (both.left.kind, both.right.kind) == ("accelerator", "accelerator")

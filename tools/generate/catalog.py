@@ -1,0 +1,113 @@
+"""The catalog reference, and what the program itself needs of all entries: rows and a version."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+from clusterspec import resources
+from clusterspec.catalog import KINDS, Catalog
+from clusterspec.catalog.card import Card
+from clusterspec.catalog.rows import index, row
+from clusterspec.catalog.sheet import Line, sheet
+from clusterspec.origin import Cited
+
+HEAD = """# Catalog
+
+Made from `catalog/` by `make docs`. Every figure has a source, or says why it is assumed; bandwidths
+are printed as their source prints them, each with its direction, what it is the bandwidth of (lane,
+link, pair, port, slot, device, node, switch) and what it counts (signalling, after line code,
+payload, measured). *Recalled* means that the author of the entry remembered the figure and read it
+nowhere. `clusterspec catalog show ID` prints an entry with every reading of its bandwidths.
+"""
+TITLES = {
+    "accelerator": "Accelerators",
+    "interconnect": "Interconnects",
+    "nic": "Network adapters",
+    "switch": "Switches",
+    "platform": "Platforms",
+    "model": "Models",
+    "stack": "Software stacks",
+}
+
+
+def cards(kind: str) -> list[Card]:
+    catalog = Catalog.open()
+    return [catalog.card(kind, name) for name in catalog.ids(kind)]
+
+
+def rows_of_all() -> str:
+    """``catalog/index.json``."""
+    return index([card for kind in KINDS for card in cards(kind)])
+
+
+def version() -> str:
+    """``catalog/VERSION``: the latest day of a status, and a digest of all entries."""
+    files = sorted(resources.catalog().rglob("*.yaml"))
+    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    latest = max(card.status.as_of for kind in KINDS for card in cards(kind))
+    return f"{latest}-{digest[:8]}\n"
+
+
+def page() -> str:
+    """The front page: how to read an entry, and one line for each."""
+    return "\n".join([HEAD, *(line for kind in KINDS if cards(kind) for line in _front(kind))])
+
+
+def kind_pages() -> dict[str, Callable[[], str]]:
+    """One page for each kind of entry, by its path from the root."""
+    return {f"docs/catalog/{kind}.md": lambda kind=kind: kind_page(kind) for kind in KINDS if cards(kind)}
+
+
+def kind_page(kind: str) -> str:
+    """All entries of a kind, every fact with its source."""
+    parts = [f"# {TITLES[kind]}\n\nMade from `catalog/` by `make docs`; [how to read this](../catalog.md).\n"]
+    return "\n".join([*parts, *(line for card in cards(kind) for line in _section(card))])
+
+
+def _front(kind: str) -> Iterator[str]:
+    yield f"## {TITLES[kind]}\n"
+    yield "| id | name | status | |\n|---|---|---|---|"
+    for card in cards(kind):
+        short = row(card)
+        yield f"| [{card.id}](catalog/{kind}.md#{_anchor(card.id)}) | {card.name} | {short.status} | {short.headline} |"
+    yield ""
+
+
+def _anchor(name: str) -> str:
+    return name.replace(".", "")
+
+
+def _section(card: Card) -> Iterator[str]:
+    whole = sheet(card)
+    vendor = f", {card.vendor}" if card.vendor else ""
+    note = f" ({card.status.note})" if card.status.note else ""
+    yield f"## {card.id}\n"
+    yield f"{card.name}{vendor}; {card.status.state} as of {card.status.as_of}{note}.\n"
+    yield "| fact | figure | source |\n|---|---|---|"
+    for line in (*whole.facts, *whole.achievable):
+        yield f"| {line.name} | {_figure(line)} | {_source(line)} |"
+    yield ""
+    for name, why in card.exceptions.items():
+        yield f"The sum of *{name}* does not close: {why}.\n"
+    for text in card.notes:
+        yield f"{text}\n"
+
+
+def _figure(line: Line) -> str:
+    fact = line.fact
+    words = [word for word in (fact.scope, fact.basis) if word]
+    text = line.written + (f" of {fact.of}" if fact.of else "") + (f" ({', '.join(words)})" if words else "")
+    said = [f"printed as {fact.prints}"] if fact.prints else []
+    said += [text for text in (fact.note, fact.doubt and f"doubt: {fact.doubt}") if text]
+    said += [f"not {one.value}{f' ({one.source})' if one.source else ''}: {one.why}" for one in fact.rejected]
+    return "; ".join([text, *said]).replace("|", "\\|")
+
+
+def _source(line: Line) -> str:
+    origin = line.fact.origin
+    if not isinstance(origin, Cited):
+        return f"assumed: {origin.why}" if origin else ""
+    if not origin.url:
+        return origin.source
+    return f"[{origin.source}]({origin.url}), read {origin.read}"
