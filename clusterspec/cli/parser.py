@@ -260,8 +260,8 @@ def _exchange(add: Add) -> None:
 
 
 def _start(add: Add) -> None:
-    add("init", "prints a starting spec")
-    add("schema", "prints the JSON Schema of the spec, for editors")
+    add("init", "prints a starting spec", "start")
+    add("schema", "prints the JSON Schema of the spec, for editors", "start")
 
 
 def documented(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:

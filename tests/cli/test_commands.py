@@ -1,0 +1,158 @@
+"""Each command does what the contract says, and says it the same way twice."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterspec import resources
+from clusterspec.cli.parser import documented, parser
+from tests.cli.conftest import BASE, ROOT, Call
+
+CONTRACT = {
+    "check",
+    "estimate",
+    "collective",
+    "search",
+    "bom",
+    "report",
+    "diff",
+    "explain",
+    "catalog",
+    "convert",
+    "import",
+    "export",
+    "init",
+    "schema",
+}
+
+
+def test_every_command_of_the_contract_exists() -> None:
+    assert {name for name, _ in documented(parser())} == CONTRACT
+
+
+def test_the_starting_spec_checks_clean(call: Call) -> None:
+    Path("cluster.yaml").write_text(call("init").out)
+    done = call("check", "cluster.yaml", "--fail-on", "note")
+    assert done.status == 0, done.out
+
+
+def test_the_schema_is_printed_as_shipped(call: Call) -> None:
+    assert call("schema").out == (resources.schemas() / "spec.schema.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["estimate", "bom", "check"])
+def test_json_begins_as_the_contract_says(command: str, call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    document = json.loads(call(command, "spec.yaml", "--format", "json").out)
+    assert list(document)[:3] == ["version", "tool", "input"]
+    assert document["version"] == 1
+    assert set(document["tool"]) == {"version", "catalog"}
+    assert document["input"]["file"] == "spec.yaml"
+    assert len(document["input"]["sha256"]) == 64
+
+
+ESTIMATE = """cluster layout parameters active_parameters step_time tokens_per_second_per_accelerator
+model_flops_per_accelerator mfu hfu mfu_convention time_to_train fits range memory communication terms assumptions""".split()
+
+
+def test_an_estimate_has_every_field(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
+    assert set(ESTIMATE) <= set(document)
+    assert set(document["memory"]) == {"total", "weights", "gradients", "optimizer", "activations", "other", "capacity"}
+    assert document["step_time"] > 0
+    assert 0 < document["mfu"] < 1
+    assert document["fits"] is (document["memory"]["total"] <= document["memory"]["capacity"])
+    low, high = document["range"]["step_time"]
+    assert low <= document["step_time"] <= high
+
+
+def test_a_spec_without_work_has_null_where_nothing_can_be_said(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE.split("workload:")[0])
+    document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
+    assert set(ESTIMATE) <= set(document)
+    assert document["step_time"] is None
+    assert document["cluster"]["accelerators"] == 32
+
+
+def test_every_term_can_be_explained(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
+
+    def names(terms: list[dict[str, object]]) -> set[str]:
+        return {str(t["name"]) for t in terms} | {n for t in terms for n in names(t["parts"])}  # type: ignore[arg-type]
+
+    for name in names(document["terms"]):
+        done = call("estimate", "spec.yaml", "--explain", name)
+        assert done.status == 0
+        assert done.out.startswith(name)
+
+
+def test_parts_of_a_sum_add_up(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
+    step = next(term for term in document["terms"] if term["unit"] == "s")
+    assert sum(part["value"] for part in step["parts"]) == pytest.approx(step["value"])
+
+
+def test_a_collective_in_three_formats_is_the_same_table(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    words = ("collective", "spec.yaml", "all-reduce", "--ranks", "16", "--size", "1 MiB", "--size", "1 GiB")
+    rows = json.loads(call(*words, "--format", "json").out)["rows"]
+    table = list(csv.DictReader(io.StringIO(call(*words, "--format", "csv").out)))
+    assert [float(row["size"]) for row in table] == [row["size"] for row in rows] == [2**20, 2**30]
+    assert [float(row["seconds"]) for row in table] == [row["seconds"] for row in rows]
+    assert all(row["busbw"] == pytest.approx(row["algbw"] * 2 * 15 / 16) for row in rows)
+    assert all(row["busbw"] <= row["ceiling_busbw"] for row in rows)
+
+
+def test_quantities_are_read_in_every_way(call: Call) -> None:
+    done = call("convert", "900 GB/s duplex", "--format", "json")
+    values = {(row["label"], row["text"]) for row in json.loads(done.out)["readings"]}
+    assert ("per direction", "450 GB/s") in values
+    assert ("duplex", "7200 Gb/s") in values
+
+
+def test_the_library_says_what_the_commands_say(call: Call) -> None:
+    import clusterspec
+
+    Path("spec.yaml").write_text(BASE)
+    said = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
+    assert clusterspec.estimate("spec.yaml").to_json()["step_time"] == said["step_time"]
+    assert (
+        clusterspec.check("spec.yaml").to_json()["findings"]
+        == json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
+    )
+
+
+@pytest.mark.parametrize("suffix", ["html", "pdf"])
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+def test_reports_are_written(kind: str, suffix: str, call: Call) -> None:
+    if suffix == "pdf":
+        pytest.importorskip("weasyprint", exc_type=OSError)
+    spec = str(ROOT / "examples" / "dgx-h100-pod.yaml")
+    done = call("report", spec, "-o", f"out.{suffix}", "--kind", kind)
+    assert done.status in (0, 1), done.error
+    data = Path(f"out.{suffix}").read_bytes()
+    assert data.startswith(b"%PDF" if suffix == "pdf" else b"<!doctype html>")
+
+
+def test_a_report_says_the_same_twice(call: Call) -> None:
+    spec = str(ROOT / "examples" / "dgx-h100-pod.yaml")
+    for name in ("one.html", "two.html"):
+        call("report", spec, "-o", name)
+    assert Path("one.html").read_bytes() == Path("two.html").read_bytes()
+
+
+def test_nothing_in_a_report_comes_from_outside(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE.replace("name: base", 'name: "<script>alert(1)</script><img src=http://x.y/z>"'))
+    call("report", "spec.yaml", "-o", "out.html")
+    page = Path("out.html").read_text("utf-8")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "&lt;script&gt;" in page
