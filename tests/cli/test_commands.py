@@ -56,14 +56,17 @@ def test_json_begins_as_the_contract_says(command: str, call: Call) -> None:
     assert len(document["input"]["sha256"]) == 64
 
 
-ESTIMATE = """cluster layout parameters active_parameters step_time tokens_per_second_per_accelerator
-model_flops_per_accelerator mfu hfu mfu_convention time_to_train fits range memory communication terms assumptions""".split()
+ESTIMATE = {
+    *("cluster", "layout", "parameters", "active_parameters", "step_time", "tokens_per_second_per_accelerator"),
+    *("model_flops_per_accelerator", "mfu", "hfu", "mfu_convention", "time_to_train", "fits", "range", "memory"),
+    *("communication", "terms", "assumptions"),
+}
 
 
 def test_an_estimate_has_every_field(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
-    assert set(ESTIMATE) <= set(document)
+    assert set(document) >= ESTIMATE
     assert set(document["memory"]) == {"total", "weights", "gradients", "optimizer", "activations", "other", "capacity"}
     assert document["step_time"] > 0
     assert 0 < document["mfu"] < 1
@@ -75,7 +78,7 @@ def test_an_estimate_has_every_field(call: Call) -> None:
 def test_a_spec_without_work_has_null_where_nothing_can_be_said(call: Call) -> None:
     Path("spec.yaml").write_text(BASE.split("workload:")[0])
     document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
-    assert set(ESTIMATE) <= set(document)
+    assert set(document) >= ESTIMATE
     assert document["step_time"] is None
     assert document["cluster"]["accelerators"] == 32
 
