@@ -10,8 +10,8 @@ from clusterspec.cost.memory.habits import Selective
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.layer import Layers, Piece
 
-EXPANDS_AGAIN = frozenset({"megatron-core", "nemo"})
-"""Frameworks whose selective recomputation includes what latent attention expands to (``mla_up_proj``)."""
+RECOMPUTED = frozenset({"scores", "expanded latents"})
+"""What selective recomputation drops: the score matrices, and what latent attention expands to (``mla_up_proj``)."""
 
 
 def kept(job: Job) -> list[Piece]:
@@ -36,10 +36,7 @@ def _bytes(pieces: list[Piece], kind: Layers) -> float:
 
 
 def _keep_all_but_attention(job: Job) -> list[Piece]:
-    dropped = {"scores"}
-    if job.layout.framework in EXPANDS_AGAIN:
-        dropped.add("expanded latents")
-    return [piece for piece in layer.whole(job) if piece.name not in dropped]
+    return [piece for piece in layer.whole(job) if piece.name not in RECOMPUTED]
 
 
 def _keep_projections(job: Job) -> list[Piece]:
