@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cost.memory import habits
+from clusterspec.cost.memory import families
 from clusterspec.cost.memory.given import Given
 from clusterspec.cost.memory.habits import Habits
 from clusterspec.cost.memory.spread import Spread
@@ -37,7 +37,7 @@ class Job:
             model=workload.model,
             workload=workload,
             layout=layout,
-            habits=habits.of(layout.framework, layout.software_year, layout.sharding, vendor),
+            habits=families.of(layout.framework, layout.software_year, layout.sharding, vendor),
             given=Given(design),
             gradients_said=said is not None and said.gradient_precision is not None,
         )

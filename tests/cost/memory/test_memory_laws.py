@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.memory import use
-from clusterspec.cost.memory.habits import FAMILIES
+from clusterspec.cost.memory.families import FAMILIES
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Assumed
 from tests.cost.memory.designs import design, experts, model
