@@ -31,7 +31,7 @@ def flights(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches
 def _by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
     """Passes over chunks: every chunk takes p micro-batches in turn, from the first chunk again and again.
 
-    >>> _by_chunk(23, 4, 5)
+    >>> _by_chunk(23.0, 4, 5)
     (7.0, 4.0, 4.0, 4.0, 4.0)
     """
     rounds, rest = divmod(passes, stages * chunks)
