@@ -47,7 +47,7 @@ def interconnect(read: Reader) -> Interconnect:
         lane_rate=read.bandwidth("lane.bandwidth"),
         lanes_per_link=read.count("lane.per_link"),
         link_bandwidth=read.bandwidth("link.bandwidth"),
-        links=read.count("link.count"),
+        links=read.count("node_ports") or read.count("link.count"),
         bandwidth=read.bandwidth("bandwidth"),
         peer_bandwidth=read.bandwidth("peer_bandwidth"),
         axis_bandwidth=read.bandwidths("axis_bandwidth"),

@@ -83,7 +83,8 @@ class Interconnect(Entry):
     ``family`` groups technologies (``nvlink``, ``xgmi``, ``infiniband``, ``roce``, ``efa``,
     ``slingshot``, ``omni-path``, ``tcp``, ``ici``, ``neuronlink``, ``gaudi``, ``pcie`` …);
     ``bandwidth`` B/s per direction per accelerator (scale-up), per slot (host bus), or per port
-    at the usual rate (scale-out); ``port_rates`` the line rates a port may have, empty for any.
+    at the usual rate (scale-out); ``links`` of one accelerator, of a slot, or the ports of a node
+    where the technology fixes them; ``port_rates`` the line rates a port may have, empty for any.
     ``plugins`` are the collective plugins that belong to it, the usual first.
     """
 
