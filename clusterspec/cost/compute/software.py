@@ -1,0 +1,85 @@
+"""What a generation of training software does, as the numbers that kernels are built with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.catalog.entries import Stack
+
+SCORE_PASSES = (4.5, 5.5)
+"""How often plain attention reads or writes its score matrix between the two products, forward and backward.
+
+Scale, mask and softmax read and write it, dropout reads and writes it and a mask of half its width;
+backward the gradients of dropout and softmax read two and write one (Megatron-LM's fused kernels,
+megatron/model/fused_softmax.py).
+"""
+LOSS_FORWARD = 0.6
+"""The part of the loss's traffic that the forward pass moves: a cast, a maximum, a sum and a softmax, against one product."""
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """The habits of one stack (`catalog.entries.Stack`), as floats.
+
+    Of kernels: ``products`` the rate of matrix products over the best that the accelerator
+    sustains; ``grouped`` that of experts' products over it; ``fusion`` the traffic of fully fused
+    memory-bound kernels over what its own kernels move, ``routing`` the same for the kernels that
+    route tokens; ``cast`` bytes moved to narrow one number, ``accumulation`` to add one weight's
+    gradient, ``loss`` for one logit. Of the host: ``interval`` seconds between launches,
+    ``interval_expert`` for each expert of a grouped product where it launches one by one, ``gap``
+    seconds that the device idles at each launch, ``step`` seconds of a step outside all else.
+    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with
+    the products around it; ``gather`` the rate of sharded gathers over that of the same
+    collective; ``interference`` the share of the device that hidden traffic takes; ``imbalance``
+    the fullest expert-parallel rank over the mean; ``jitter`` the spread of one node's step.
+    """
+
+    stack: Stack
+    products: float
+    grouped: float
+    fusion: float
+    routing: float
+    cast: float
+    accumulation: float
+    loss: float
+    interval: float
+    interval_expert: float
+    gap: float
+    step: float
+    tensor_hidden: float
+    gather: float
+    interference: float
+    imbalance: float
+    jitter: float
+
+    @classmethod
+    def of(cls, stack: Stack) -> Software:
+        """The stack's figures; what an entry leaves out costs nothing, or is as good as it can be."""
+
+        def figure(name: str, otherwise: float) -> float:
+            found = stack.achievable.get(name)
+            return otherwise if found is None else found.value
+
+        return cls(
+            stack=stack,
+            products=figure("products", 1.0),
+            grouped=figure("products.grouped", 1.0),
+            fusion=figure("fusion", 1.0),
+            routing=figure("fusion.routing", 1.0),
+            cast=figure("cast", 4.0),
+            accumulation=figure("accumulation", 0.0),
+            loss=figure("loss", 12.0),
+            interval=figure("launch.interval", 0.0),
+            interval_expert=figure("launch.expert", 0.0),
+            gap=figure("launch.gap", 0.0),
+            step=figure("step", 0.0),
+            tensor_hidden=figure("hidden.tensor", 0.0),
+            gather=figure("gather", 1.0),
+            interference=figure("interference", 0.0),
+            imbalance=figure("imbalance", 1.0),
+            jitter=figure("jitter", 0.0),
+        )
+
+    def hides(self, axis: str) -> bool:
+        """Whether it can run this communication beside computation."""
+        return axis in self.stack.hides

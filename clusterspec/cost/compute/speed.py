@@ -1,0 +1,61 @@
+"""How fast one rank is: every rate that kernels are timed with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.formulas.matmul import depth_fill, tile_fill
+from clusterspec.cost.formulas.roofline import roofline
+
+Tile = tuple[float, float, float]
+"""Rows and columns of one tile, and its rate relative to the best tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Achieved rates of one rank.
+
+    ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s that a
+    memory-bound kernel reaches, reads and writes together; ``units`` tiles that run at a time and
+    ``tiles`` the sizes to choose from (none: nothing is known of the device's units);
+    ``depth_start`` and ``length_start`` the depth of a product and the length of a sequence at
+    which half the rate is reached; ``grouped`` the rate of experts' products over that of others.
+    """
+
+    rates: Mapping[str, float]
+    bandwidth: float
+    units: int
+    tiles: tuple[Tile, ...]
+    depth_start: float
+    length_start: float
+    grouped: float = 1.0
+    _known: dict[Kernel, float] = field(default_factory=dict, compare=False, repr=False)
+
+    def seconds(self, kernel: Kernel) -> float:
+        """Device seconds of one kernel, by the roofline."""
+        if kernel not in self._known:
+            self._known[kernel] = self._timed(kernel)
+        return self._known[kernel]
+
+    def device(self, kernels: Iterable[Kernel]) -> float:
+        """Device seconds of kernels one after another."""
+        return sum(self.seconds(kernel) for kernel in kernels)
+
+    def _timed(self, kernel: Kernel) -> float:
+        if not kernel.rate:
+            return kernel.traffic / self.bandwidth
+        rate = self.rates[kernel.rate] * self.fill(kernel)
+        return float(roofline(kernel.flops, rate, kernel.traffic, self.bandwidth))
+
+    def fill(self, kernel: Kernel) -> float:
+        """The share of the best rate that a kernel's shape allows."""
+        if kernel.shape is None:
+            return 1.0
+        m, k, n, batch = kernel.shape
+        if kernel.rate.startswith("attention"):
+            return float(depth_fill(m, self.length_start))
+        quantized = max((tile_fill(m, n, a, b, batch, self.units) * rate for a, b, rate in self.tiles), default=1.0)
+        grouped = self.grouped if kernel.grouped else 1.0
+        return float(quantized * depth_fill(k, self.depth_start)) * grouped

@@ -1,0 +1,79 @@
+"""Data parallelism: gradients summed over replicas, and weights gathered where they are sharded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.compute.ends import STATE_BYTES
+from clusterspec.cost.parameters import Share
+from clusterspec.cost.traffic.flow import Flow
+
+DENSE, EXPERT = "dp_cp", "expert_dp"
+"""The groups over which ordinary weights and those of experts are replicated."""
+SHARD, REPLICATE = "shard", "replicate"
+"""The two levels of hsdp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of one rank before sharding: those that every data-parallel rank has, and experts'."""
+
+    dense: float
+    expert: float = 0.0
+
+    @classmethod
+    def of(cls, held: Share, layout: Layout) -> Weights:
+        """The weights of a rank's layers; experts that are cut like all else count as dense."""
+        dense = held.dense + held.replicated
+        if layout.ep == 1 and layout.expert_tp == layout.tp:
+            return cls(dense + held.expert)
+        return cls(dense, held.expert)
+
+    def __add__(self, other: Weights) -> Weights:
+        return Weights(self.dense + other.dense, self.expert + other.expert)
+
+    def __mul__(self, share: float) -> Weights:
+        return Weights(self.dense * share, self.expert * share)
+
+
+def gradient_bytes(workload: Workload, layout: Layout) -> float:
+    """Bytes of one gradient on the wire."""
+    return STATE_BYTES.get(workload.gradient_precision, 4.0) / layout.gradient_compression
+
+
+def parameter_bytes(workload: Workload) -> float:
+    """Bytes of one weight on the wire."""
+    return STATE_BYTES.get(workload.parameter_precision, 2.0)
+
+
+def _present(*flows: Flow) -> tuple[Flow, ...]:
+    return tuple(flow for flow in flows if flow.size)
+
+
+def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Flow, ...]:
+    """What sums the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
+
+    hsdp scatters over its shard group; see `across` for what follows.
+    """
+    each = gradient_bytes(workload, layout)
+    name = "all-reduce" if layout.sharding == "none" else "reduce-scatter"
+    dense = SHARD if layout.sharding == "hsdp" else DENSE
+    return _present(Flow(dense, name, each * weights.dense), Flow(EXPERT, name, each * weights.expert))
+
+
+def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Flow, ...]:
+    """hsdp: what sums each shard of the gradients over the shard groups."""
+    if layout.sharding != "hsdp":
+        return ()
+    shard = gradient_bytes(workload, layout) * weights.dense / layout.shard_group
+    return _present(Flow(REPLICATE, "all-reduce", shard))
+
+
+def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Flow, ...]:
+    """What brings these weights to every rank; nothing where they are not sharded."""
+    if layout.sharding == "none":
+        return ()
+    each = parameter_bytes(workload)
+    dense = SHARD if layout.sharding == "hsdp" else DENSE
+    return _present(Flow(dense, "all-gather", each * weights.dense), Flow(EXPERT, "all-gather", each * weights.expert))
