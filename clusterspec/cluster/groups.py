@@ -102,9 +102,15 @@ def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
     return _placement(axis, merged(tuple(inside)), merged(tuple(outside)), _Blocks.of(cluster, layout.nodes_per_domain))
 
 
-def contiguous(cluster: Cluster, ranks: int) -> Placement:
-    """Where one group of the first ``ranks`` ranks lies; nobody shares its NICs."""
-    return _placement("all", merged(((ranks, 1),)), (), _Blocks.of(cluster, None))
+def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
+    """Where one group of the first ``ranks`` ranks lies; nobody shares its NICs.
+
+    With ``nodes`` the ranks lie on so many nodes, as many on each, where they can.
+    """
+    each, left = divmod(ranks, nodes or ranks)
+    spread_out = nodes is not None and not left and each < cluster.ranks_per_node
+    runs = ((each, 1), (nodes or 1, cluster.ranks_per_node)) if spread_out else ((ranks, 1),)
+    return _placement("all", merged(runs), (), _Blocks.of(cluster, None))
 
 
 def _dense_digits(layout: Layout) -> list[tuple[str, int]]:

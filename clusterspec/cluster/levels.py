@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.cluster.clos import Ports
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 
@@ -29,22 +30,13 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     return _bounded((Level(leaf.name, _nodes_of_leaf(fabric), leaf.oversubscription), *above))
 
 
-def down_ports(ports: int, oversubscription: float) -> int:
-    """Whole ports of a leaf that face the nodes, at a ratio of down to up.
-
-    >>> down_ports(64, 1.0), down_ports(64, 3.0), down_ports(64, 2.0)
-    (32, 48, 42)
-    """
-    return int(ports * oversubscription / (1 + oversubscription) + 1e-9)
-
-
 def _nodes_of_leaf(fabric: ScaleOut) -> int:
     """Nodes that share a leaf; 1 where the ports of a switch are not known, so that every node crosses it."""
     if not fabric.switch_ports:
         return 1
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
     per_leaf = max(1, -(-fabric.nics_per_node // rails))
-    return max(1, down_ports(fabric.switch_ports, fabric.oversubscription[0]) // per_leaf)
+    return max(1, Ports.split(fabric.switch_ports, fabric.oversubscription[0]).down // per_leaf)
 
 
 def _bounded(levels: tuple[Level, ...]) -> tuple[Level, ...]:

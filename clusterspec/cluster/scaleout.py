@@ -16,6 +16,18 @@ KEY = "cluster.scale_out"
 PATH: Path = ("cluster", "scale_out")
 RAIL_TOPOLOGIES = ("rail-optimized", "rail-only")
 LEVEL_NAMES = ("leaf", "spine", "core")
+USUAL_SWITCH = {
+    "infiniband-edr": "switch-ib-2-sb7800",
+    "infiniband-hdr": "quantum-qm8700",
+    "infiniband-ndr": "quantum-2-qm9700",
+    "infiniband-xdr": "quantum-x800-q3400",
+    "omni-path-100": "omni-path-100-edge",
+    "omni-path-cn5000": "cn5000-48",
+    "slingshot-11": "slingshot-rosetta",
+    "roce-v2": "spectrum-4-sn5600",
+    "spectrum-x": "spectrum-4-sn5600",
+}
+"""The catalog switch that reference designs build a technology with, where a spec names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,7 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
     said, ledger = asked.said, asked.ledger
     topology = said.topology or "unknown"
     planes = max(1, ledger.either(said.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
-    switch = asked.parts.lookup.switch(said.switch, (*PATH, "switch")) if said.switch else None
+    switch = _switch(asked, technology)
     platform = asked.parts.platform
     pfc, ecn = (said.flow_control.pfc, said.flow_control.ecn) if said.flow_control else (None, None)
     return ScaleOut(
@@ -154,6 +166,20 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
         ecn=platform.ecn if ecn is None and platform else ecn,
         placement=said.placement,
     )
+
+
+def _switch(asked: _Asked, technology: Interconnect) -> Switch | None:
+    said, platform = asked.said, asked.parts.platform
+    if said.switch is not None:
+        return asked.parts.lookup.switch(said.switch, (*PATH, "switch"))
+    rented = technology.cloud or (platform is not None and platform.cloud)
+    if said.switch_ports or said.levels or rented or asked.parts.nodes == 1:
+        return None
+    usual = asked.parts.lookup.known("switch", USUAL_SWITCH.get(technology.id, ""))
+    if not isinstance(usual, Switch):
+        return None
+    asked.ledger.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
+    return usual
 
 
 def broken_out_ports(switch: Switch | None, rate: float) -> int | None:

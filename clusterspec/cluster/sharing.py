@@ -15,9 +15,11 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
     """The most groups that have members on one node and also beyond it; 0 where no group leaves its node.
 
     ``group`` are the offsets of a group's members, ``others`` the first ranks of all groups; together
-    they count off all ranks. ``node`` is the ranks of a node.
+    they count off all ranks, unless there is one group alone. ``node`` is the ranks of a node.
     """
     total = size(group) * size(others)
+    if not others:
+        return int(spread(0, group, node).blocks > 1)
     if not group or total <= node:
         return 0
     if alike(group, others, node):

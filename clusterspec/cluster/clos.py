@@ -1,0 +1,113 @@
+"""Counts the switches of folded Clos fabrics (fat trees), in whole switches and whole ports.
+
+One plane at a time, in ports of one rate. The uplinks of every leaf are cabled even where nodes are
+missing, and spread evenly: the spines above a leaf divide its uplinks, and the cores above a spine
+divide the spine's. So NVIDIA counts the DGX SuperPOD reference architectures, which ask that a
+fabric be designed for full scalable units: 95 nodes have 16 spines, not 12, as 12 do not divide 32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_PORTS = 1_000_000
+"""Uplinks above which no even division is looked for; no switch has so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """How the ports of a switch are split: ``down`` to what is below it, ``up`` to what is above."""
+
+    down: int
+    up: int
+
+    @classmethod
+    def split(cls, ports: int, ratio: float) -> Ports:
+        """Whole ports at a ratio of down to up, no more of them up than the ratio asks for.
+
+        >>> Ports.split(64, 1.0), Ports.split(64, 3.0), Ports.split(64, 2.0)
+        (Ports(down=32, up=32), Ports(down=48, up=16), Ports(down=42, up=21))
+        """
+        down = max(1, int(ports * ratio / (1 + ratio) + 1e-9))
+        return cls(down, max(1, min(ports - down, ceiling(down / ratio - 1e-9))))
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A counted plane. ``leaf_spine`` and ``spine_core`` are links; ``fits`` says whether so many
+    endpoints can be joined by these tiers at all. ``how`` explains spines and cores.
+    """
+
+    tiers: int
+    leaves: int
+    spines: int = 0
+    cores: int = 0
+    leaf_spine: int = 0
+    spine_core: int = 0
+    fits: bool = True
+    pods: int = 1
+    spines_of_pod: int = 0
+
+
+def ceiling(value: float) -> int:
+    """The smallest whole number that is not below a value."""
+    return -int(-value // 1)
+
+
+def parts(whole: int, part: int) -> int:
+    """How many parts of a size hold the whole."""
+    return -(-whole // part)
+
+
+def even(least: int, links: int) -> int:
+    """The smallest number of switches, at least ``least``, over which so many links spread evenly.
+
+    >>> even(12, 32), even(32, 72), even(33, 32)
+    (16, 36, 33)
+    """
+    if least > links or links > MOST_PORTS:
+        return least
+    small = [side for side in range(1, int(links**0.5) + 1) if links % side == 0]
+    return min(size for side in small for size in (side, links // side) if size >= least)
+
+
+def two_tiers(leaves: int, leaf: Ports, ports: int) -> Tree:
+    """Leaves below one row of spines; every leaf reaches every spine."""
+    links = leaves * leaf.up
+    spines = even(parts(links, ports), leaf.up)
+    return Tree(2, leaves, spines, leaf_spine=links, fits=leaves <= ports, spines_of_pod=spines)
+
+
+def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -> Tree:
+    """Pods of leaves and spines below one row of cores: the pods that take fewest switches.
+
+    A pod is one or more ``unit`` of leaves (in a rail fabric a leaf of every rail) with a full set of
+    spines; the first spine of every pod reaches the first group of cores, the second the second, and so
+    on. ``ratio`` is that of the spines, down to up.
+    """
+    spine = Ports.split(ports, ratio)
+    sizes = [unit << doubled for doubled in range(20) if unit << doubled <= max(unit, spine.down)]
+    trees = [_in_pods(leaves, leaf, ports, spine, size) for size in sizes]
+    return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
+
+
+def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> Tree:
+    """The same, where the size of a pod is given."""
+    return _in_pods(leaves, leaf, ports, Ports.split(ports, ratio), leaves_of_pod)
+
+
+def _in_pods(leaves: int, leaf: Ports, ports: int, spine: Ports, leaves_of_pod: int) -> Tree:
+    pods = parts(leaves, leaves_of_pod)
+    spines = even(parts(leaves_of_pod * leaf.up, spine.down), leaf.up)
+    cores = even(parts(pods * spine.up, ports), spine.up)
+    return Tree(
+        tiers=3,
+        leaves=leaves,
+        spines=pods * spines,
+        cores=spines * cores,
+        leaf_spine=leaves * leaf.up,
+        spine_core=pods * spines * spine.up,
+        fits=leaves_of_pod <= spine.down and pods <= ports,
+        pods=pods,
+        spines_of_pod=spines,
+    )

@@ -1,0 +1,181 @@
+"""The switches, links and cables of the scale-out fabric: counted, each number with its derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.plane import Count, count_plane
+from clusterspec.cluster.stacked import count_levels
+from clusterspec.spec.model import LinkCounts, ScaleOutSpec
+
+TREES = ("fat-tree", "rail-optimized", "rail-only", "single-switch", "unknown")
+"""Topologies that are counted; an unknown one is counted as a fat tree."""
+STATED = ("leaf_switches", "spine_switches", "core_switches", "links", "cables", "links_per_cable")
+LEVELS = ("node_leaf", "leaf_spine", "spine_core")
+"""The keys under which links and cables are counted: between which neighbours they run."""
+
+Links = Mapping[str, int | None]
+"""Links or cables by `LEVELS`, over all planes; None where not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """A counted fabric, all planes together; a number that cannot be counted is None.
+
+    ``endpoints`` and ``capacity`` are ports of one plane: what is to be joined, and what so many tiers
+    of such switches can join; ``fits`` says whether they do, every rail by itself. ``down_ports`` and
+    ``up_ports`` split one leaf. The ``least_…`` numbers are what the endpoints need at the stated
+    oversubscription if uplinks need not spread evenly and unused ports stay dark: an order below them
+    is too small. ``derivations`` say how each number came about, by its name; ``stated`` holds what the
+    spec says was ordered or quoted. A transceiver sits at each end of every cable.
+    """
+
+    tiers: int
+    planes: int
+    switch: str
+    switch_ports: int | None
+    leaf_switches: int
+    spine_switches: int | None
+    core_switches: int | None
+    links: Links
+    cables: Links
+    transceivers: int | None
+    endpoints: int
+    capacity: int | None
+    fits: bool
+    down_ports: int
+    up_ports: int
+    least_spine_switches: int | None
+    least_core_switches: int | None
+    least_leaf_spine_links: int | None
+    derivations: Mapping[str, str]
+    stated: Mapping[str, int | Mapping[str, int]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of the contract, with the derivations."""
+        counts = ("tiers", "leaf_switches", "spine_switches", "core_switches", "transceivers")
+        return {name: getattr(self, name) for name in counts} | {
+            "links": dict(self.links),
+            "cables": dict(self.cables),
+            "stated": {name: value if isinstance(value, int) else dict(value) for name, value in self.stated.items()},
+            "planes": self.planes,
+            "switch": self.switch,
+            "switch_ports": self.switch_ports,
+            "derivations": dict(self.derivations),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NoFabric:
+    """There is no fabric for the customer to build, or none that can be counted, and why."""
+
+    why: str
+
+
+def fabric(cluster: Cluster, said: ScaleOutSpec | None = None) -> Fabric | NoFabric:
+    """Counts the switch fabric of a cluster, spare nodes and extra endpoints cabled.
+
+    ``said`` is the section as written: it says how many links a cable carries, and what was ordered.
+    """
+    scale_out = cluster.scale_out
+    if cluster.nodes + cluster.spare_nodes == 1:
+        return NoFabric("one node needs no fabric")
+    if scale_out is None:
+        return NoFabric("no scale-out network is described")
+    if cluster.cloud or scale_out.technology.cloud:
+        return NoFabric("the fabric belongs to the cloud provider")
+    if scale_out.topology not in TREES:
+        return NoFabric(f"a {scale_out.topology} is not counted, only fat trees, rails and single switches are")
+    if scale_out.levels:
+        count = count_levels(cluster, scale_out.switch_ports)
+    else:
+        count = count_plane(cluster, scale_out.switch_ports) if scale_out.switch_ports else None
+    if count is None:
+        return NoFabric("the ports of a switch are not known: name the `switch`, or say `switch_ports`")
+    return _assembled(cluster, count, said or ScaleOutSpec())
+
+
+def _assembled(cluster: Cluster, count: Count, said: ScaleOutSpec) -> Fabric:
+    scale_out = cluster.scale_out
+    assert scale_out is not None
+    planes = scale_out.planes
+    nodes = cluster.nodes + cluster.spare_nodes
+    endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
+    between = (endpoints, count.leaf_spine, count.spine_core)
+    links = {level: _times(number, planes) for level, number in zip(LEVELS, between, strict=True)}
+    carries = said.links_per_cable or LinkCounts()
+    cables = {level: _cables(number, getattr(carries, level)) for level, number in links.items()}
+    return Fabric(
+        tiers=count.tiers,
+        planes=planes,
+        switch=_switch_name(cluster),
+        switch_ports=scale_out.switch_ports,
+        leaf_switches=count.leaves * planes,
+        spine_switches=_times(count.spines, planes),
+        core_switches=_times(count.cores, planes),
+        links=links,
+        cables=cables,
+        transceivers=_times(_total(cables), 2),
+        endpoints=endpoints,
+        capacity=count.capacity,
+        fits=count.fits,
+        down_ports=count.ports.down,
+        up_ports=count.ports.up,
+        least_spine_switches=_times(count.least_spines, planes),
+        least_core_switches=_times(count.least_cores, planes),
+        least_leaf_spine_links=_times(count.least_leaf_spine, planes),
+        derivations=_derivations(cluster, count, carries),
+        stated=_stated(said),
+    )
+
+
+def _times(count: int | None, factor: int) -> int | None:
+    return None if count is None else count * factor
+
+
+def _cables(links: int | None, carried: int | None) -> int | None:
+    """Cables for so many links; a cable of which nothing is said carries one."""
+    return None if links is None else -(-links // (carried or 1))
+
+
+def _total(counts: Links) -> int | None:
+    known = [count for count in counts.values() if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _switch_name(cluster: Cluster) -> str:
+    scale_out = cluster.scale_out
+    if scale_out is not None and scale_out.switch is not None:
+        return scale_out.switch.id
+    return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
+
+
+def _derivations(cluster: Cluster, count: Count, carries: LinkCounts) -> dict[str, str]:
+    scale_out = cluster.scale_out
+    assert scale_out is not None
+    planes = f", in each of {scale_out.planes} planes" if scale_out.planes > 1 else ""
+    spares = f" and {cluster.spare_nodes} spare" if cluster.spare_nodes else ""
+    extra = f" + {scale_out.extra_endpoints} extra endpoints" if scale_out.extra_endpoints else ""
+    nodes = f"({cluster.nodes}{spares} nodes)" if spares else f"{cluster.nodes} nodes"
+    ends = f"{nodes} × {scale_out.nics_per_node} NICs{extra}"
+    carried = max(getattr(carries, level) or 1 for level in LEVELS)
+    return {name: text + planes * ("none" not in text) for name, text in count.how.items()} | {
+        "node_leaf": f"{ends}{planes}",
+        "cables": "as many as there are links" if carried == 1 else "links / links_per_cable, rounded up",
+        "transceivers": "two for each cable; none where cables have fixed ends",
+    }
+
+
+def _stated(said: ScaleOutSpec) -> dict[str, int | Mapping[str, int]]:
+    stated: dict[str, int | Mapping[str, int]] = {}
+    for name in STATED:
+        value = getattr(said, name)
+        if isinstance(value, LinkCounts):
+            counts = {key: getattr(value, key) for key in LEVELS}
+            stated[name] = {key: number for key, number in counts.items() if number is not None}
+        elif value is not None:
+            stated[name] = value
+    return stated
