@@ -122,7 +122,7 @@ def test_a_sum_that_closes_needs_no_excuse(law: str) -> None:
 @pytest.mark.parametrize("law", LAWS)
 def test_the_law_is_asked_of_several_entries(law: str) -> None:
     asked = [sums for card in CARDS for sums in LAWS[law](Reader(card)) if None not in sums]
-    assert len(asked) >= 4
+    assert len(asked) >= 2
 
 
 def test_a_nic_fits_its_slot_or_the_entry_says_why_not() -> None:
