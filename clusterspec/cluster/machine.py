@@ -97,10 +97,11 @@ def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Acceler
     if platform is not None and platform.accelerators_per_node:
         return platform.accelerators_per_node
     key = "cluster.accelerators_per_node"
-    if not accelerator.domains or accelerator.topology == "bridge":
+    usual = accelerator.domains[0] if accelerator.domains else 1
+    if accelerator.topology == "bridge" or max(accelerator.domains, default=1) == 1:
         return ledger.assume(key, USUAL_NODE, "the usual size of a node")
-    if max(accelerator.domains) <= NODE_SCALE:
-        return ledger.assume(key, accelerator.domains[0], f"a node of {accelerator.id} is usually one scale-up domain")
+    if usual <= NODE_SCALE:
+        return ledger.assume(key, usual, f"a node of {accelerator.id} is usually one scale-up domain")
     return ledger.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
 
 

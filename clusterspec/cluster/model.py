@@ -82,6 +82,21 @@ class ScaleOut:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredShare:
+    """A share of the line that a collective was seen to reach; it stands in for the catalog's.
+
+    ``part`` is what it is the share of: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network``
+    between islands. ``tier`` is the outermost one that the measured group crossed, ``ranks`` its size.
+    """
+
+    collective: str
+    tier: str
+    part: str
+    ranks: int
+    share: Figure
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """The machine. ``nodes`` do work; ``spare_nodes`` are bought on top."""
 
@@ -97,6 +112,8 @@ class Cluster:
     pcie_nic: int | None = None
     node_power: Figure | None = None
     cloud: bool = False
+    measured: tuple[MeasuredShare, ...] = ()
+    """What the machine was seen to reach, in place of what the catalog expects."""
 
     @property
     def accelerators(self) -> int:

@@ -173,7 +173,8 @@ def _switch(asked: _Asked, technology: Interconnect) -> Switch | None:
     if said.switch is not None:
         return asked.parts.lookup.switch(said.switch, (*PATH, "switch"))
     rented = technology.cloud or (platform is not None and platform.cloud)
-    if said.switch_ports or said.levels or rented or asked.parts.nodes == 1:
+    sized = said.switch_ports or (said.levels and all(level.switch_ports for level in said.levels))
+    if sized or rented or asked.parts.nodes == 1:
         return None
     usual = asked.parts.lookup.known("switch", USUAL_SWITCH.get(technology.id, ""))
     if not isinstance(usual, Switch):

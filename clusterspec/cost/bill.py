@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.spec.model import Price, ProcurementSpec
 
@@ -71,9 +72,8 @@ Line = tuple[str, str, int, str]
 
 
 def _nodes(cluster: Cluster) -> list[Line]:
-    node = (
-        cluster.platform.id if cluster.platform else f"node of {cluster.accelerators_per_node} {cluster.accelerator.id}"
-    )
+    bare = f"node of {cluster.accelerators_per_node} {cluster.accelerator.id}"
+    node = _sold_as(cluster.platform.id, cluster) if cluster.platform else bare
     lines = [
         ("node", node, cluster.nodes, "cluster.nodes"),
         ("spare_node", node, cluster.spare_nodes, "cluster.spare_nodes, on top of the nodes that work"),
@@ -86,6 +86,11 @@ def _nodes(cluster: Cluster) -> list[Line]:
         part = f"{scale_out.technology.id} NIC, {gigabits:g} Gb/s"
         lines.append(("nic", part, nodes * scale_out.nics_per_node, derivation))
     return lines
+
+
+def _sold_as(platform: str, cluster: Cluster) -> str:
+    nodes = nodes_of_domain(cluster)
+    return f"{platform}, one of the {nodes} nodes of a domain" if nodes > 1 else platform
 
 
 def _fabric(counted: Fabric) -> list[Line]:
