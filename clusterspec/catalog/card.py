@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clusterspec.catalog.entries import Status
+from clusterspec.catalog.status import Status
 from clusterspec.origin import Assumed, Cited
 from clusterspec.source import Path
 

@@ -10,16 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from clusterspec.catalog.status import Status as Status  # part of every entry, and named by those who build one
 from clusterspec.quantity import Bandwidth, Figure, Peak
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """Whether it can be bought: announced, shipping or discontinued, as of a date (ISO)."""
-
-    state: str
-    as_of: str
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

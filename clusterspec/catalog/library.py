@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import TypeVar
+from typing import TYPE_CHECKING, cast
 
 from clusterspec import resources
-from clusterspec.catalog.build import BUILDERS
 from clusterspec.catalog.card import Card, read_card
 from clusterspec.catalog.checks import check
-from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
 from clusterspec.catalog.folders import KINDS, Folders
-from clusterspec.catalog.reader import Reader
 from clusterspec.document import Document, decode, parse, settle
 from clusterspec.finding import Finding, Problem
 from clusterspec.source import Source
 
-_E = TypeVar("_E", bound=Entry)
+if TYPE_CHECKING:
+    from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
 
 
 @dataclass(eq=False)
@@ -101,6 +99,9 @@ class Catalog:
         """The entry of a kind and an id."""
         entry = self._entries.get((kind, id_))
         if entry is None:
+            from clusterspec.catalog.build import BUILDERS  # not needed to list, search or show
+            from clusterspec.catalog.reader import Reader
+
             reader = Reader(self.card(kind, id_))
             entry = BUILDERS[kind](reader)
             if reader.problems:
@@ -113,22 +114,22 @@ class Catalog:
         return self.get(kind, id_) if id_ in self._folders.files[kind] else None
 
     def accelerator(self, id_: str) -> Accelerator:
-        return self._as(Accelerator, id_)
+        return cast("Accelerator", self.get("accelerator", id_))
 
     def interconnect(self, id_: str) -> Interconnect:
-        return self._as(Interconnect, id_)
+        return cast("Interconnect", self.get("interconnect", id_))
 
     def nic(self, id_: str) -> Nic:
-        return self._as(Nic, id_)
+        return cast("Nic", self.get("nic", id_))
 
     def switch(self, id_: str) -> Switch:
-        return self._as(Switch, id_)
+        return cast("Switch", self.get("switch", id_))
 
     def platform(self, id_: str) -> Platform:
-        return self._as(Platform, id_)
+        return cast("Platform", self.get("platform", id_))
 
     def model(self, id_: str) -> Model:
-        return self._as(Model, id_)
+        return cast("Model", self.get("model", id_))
 
     def card(self, kind: str, id_: str) -> Card:
         """The entry as written: every fact with its source, its notes and its doubts."""
@@ -136,11 +137,6 @@ class Catalog:
         if document is None or problems:
             raise BrokenEntry(kind, id_, tuple(settle(problem, document, source) for problem in problems))
         return read_card(document.value)
-
-    def _as(self, kind: type[_E], id_: str) -> _E:
-        entry = self.get(kind.__name__.lower(), id_)
-        assert isinstance(entry, kind)  # the builder of this kind made it
-        return entry
 
     def shipped(self, kind: str, id_: str) -> bool:
         """Whether an entry is the one that comes with the program, and not a company's."""

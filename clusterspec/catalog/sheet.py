@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from clusterspec.catalog.card import Card, Fact, Plain
-from clusterspec.catalog.entries import Status
+from clusterspec.catalog.status import Status
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
 from clusterspec.units import UnitFault, bandwidth_readings, read, say
