@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from clusterspec.catalog.status import Status as Status  # part of every entry, and named by those who build one
+from clusterspec.catalog.status import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
+
+__all__ = ["Accelerator", "Entry", "Interconnect", "Model", "Nic", "Platform", "Stack", "Status", "Switch"]
 
 
 @dataclass(frozen=True, slots=True)
