@@ -40,6 +40,7 @@ from clusterspec.spec.reader import read
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
+    from clusterspec.cost.measured import Measurement
     from clusterspec.report.paper.blocks import Paper
 
 
@@ -77,6 +78,8 @@ class Study:
     design: Design
     problems: tuple[Problem, ...]
     folder: FilePath = field(default_factory=FilePath.cwd)
+    measurements: tuple[Measurement, ...] = ()
+    """What `measured:` holds, logs read; the design reaches what they show."""
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -107,6 +110,8 @@ class Study:
             design=self.design,
             today=self.settings.today,
             estimated=lambda: self.plan,
+            thresholds=self.settings.config.thresholds,
+            measurements=self.measurements,
         )
 
 
@@ -120,9 +125,20 @@ def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> 
     document, problems = documents.load_source(source, folder)
     spec, found = read(document) if document is not None else (Spec(source.name), [])
     design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
-    problems = [*problems, *found, *further]
+    design, measurements, unread = _measured(spec, design, folder)
+    problems = [*problems, *found, *further, *unread]
     read_from = Input(source.name, hashlib.sha256(data).hexdigest())
-    return Study(settings, read_from, source, document, spec, design, tuple(problems), folder)
+    return Study(settings, read_from, source, document, spec, design, tuple(problems), folder, measurements)
+
+
+def _measured(spec: Spec, design: Design, folder: FilePath) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
+    """The design with what was measured in place of what the catalog expects; logs lie in ``folder``."""
+    if not spec.measured:
+        return design, (), []
+    from clusterspec.cost.measured import calibrated, settle
+
+    measurements, problems = settle(spec.measured, design.cluster, folder)
+    return calibrated(design, measurements), measurements, problems
 
 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Model, Platform
@@ -31,6 +31,9 @@ from clusterspec.spec.model import (
     WorkloadSpec,
 )
 
+if TYPE_CHECKING:
+    from clusterspec.cost.measured import Measurement
+
 T = TypeVar("T")
 
 
@@ -50,6 +53,7 @@ class Facts:
         today: date,
         estimated: Callable[[], Plan | None],
         thresholds: Mapping[str, float] | None = None,
+        measurements: tuple[Measurement, ...] = (),
     ) -> None:
         self.spec = spec
         self.catalog = catalog
@@ -57,6 +61,7 @@ class Facts:
         self.today = today
         self._estimated = estimated
         self._thresholds = thresholds or {}
+        self._measurements = measurements
         self._placed: dict[str, Placement | None] = {}
         self._remembered: dict[object, object] = {}
 
@@ -114,6 +119,11 @@ class Facts:
     @property
     def measured(self) -> tuple[MeasuredSpec, ...] | None:
         return self.spec.measured
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...] | None:
+        """What `measured` holds, logs read and ranks placed."""
+        return self._measurements or None
 
     @property
     def acceptance(self) -> tuple[AcceptanceSpec, ...] | None:
@@ -213,7 +223,10 @@ class Facts:
         from clusterspec.cost.estimate import estimate
 
         design, _ = resolve(spec, self.catalog)
-        return estimate(design) if design.cluster and design.workload and design.layout else None
+        if not (design.cluster and design.workload and design.layout):
+            return None
+        seen = self.design.cluster.measured if self.design.cluster else ()
+        return estimate(replace(design, cluster=replace(design.cluster, measured=seen)) if seen else design)
 
     # Where the groups lie
 

@@ -11,6 +11,7 @@ from clusterspec.cost.collectives.ceilings import ceiling, factor
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, NoWay, Paths
 from clusterspec.cost.collectives.parts import parts_of, seconds, term_of
 from clusterspec.cost.collectives.paths import paths_of
+from clusterspec.cost.collectives.shares import with_measured
 from clusterspec.cost.collectives.uncertainty import band
 from clusterspec.cost.formulas.bus import algorithm_bandwidth, bus_bandwidth, seconds_at
 from clusterspec.cost.term import Term
@@ -30,6 +31,7 @@ def collective(
     paths = paths_of(cluster, group)
     if paths is None:
         raise NoWay(f"{group.nodes} nodes, and nothing says how they reach each other")
+    paths = with_measured(paths, name, cluster.measured)
     ways = [way for each in algorithms(name, algorithm) for way in each(paths, size)]
     if not ways:
         offered = ", ".join(names_of(name))

@@ -1,0 +1,65 @@
+"""Puts what was measured in place of what the catalog expects, on the roads of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clusterspec.cluster.model import MeasuredShare
+from clusterspec.cost.collectives.model import Paths
+from clusterspec.cost.collectives.paths import MESHES, RACK
+from clusterspec.quantity import Figure
+
+RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
+"""Collectives that run on the same rings: where one was measured, it speaks for the others."""
+
+
+def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
+    """The roads of a group with the measured shares that hold for a collective on them.
+
+    Of several, one of the same collective is taken, else one of its kin; then the one of the nearest
+    number of ranks. What was measured inside an island holds there for groups that leave it, too.
+    """
+    if not measured:
+        return paths
+    inside, between = paths.inside, paths.between
+    ring = _inside(paths, name, measured, "ring")
+    exchange = _inside(paths, name, measured, "exchange")
+    reduction = _inside(paths, name, measured, "reduction") if inside.reduction else None
+    inside = replace(
+        inside,
+        ring=ring or inside.ring,
+        exchange=exchange or inside.exchange,
+        reduction=reduction or inside.reduction,
+    )
+    network = _best(name, paths.ranks, [each for each in measured if each.part == "network"])
+    if between is not None and network is not None:
+        between = replace(between, share=network)
+    return replace(paths, inside=inside, between=between)
+
+
+def _inside(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
+    """Of the tier that the group crosses, else of the tier inside its islands."""
+    for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
+        fitting = [each for each in measured if each.part == part and each.tier == tier and _alike(paths, each)]
+        if found := _best(name, paths.ranks, fitting):
+            return found
+    return None
+
+
+def _alike(paths: Paths, share: MeasuredShare) -> bool:
+    """Whether a group of one size speaks for another: a pair of a mesh has one link, a rack its own switches."""
+    if paths.inside.topology in MESHES and (paths.ranks > 2) != (share.ranks > 2):
+        return False
+    return (paths.ranks > RACK) == (share.ranks > RACK) or paths.between is not None
+
+
+def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
+    """The share nearest in collective, and then in ranks; None where there is none, or none of its kin."""
+
+    def distance(each: MeasuredShare) -> tuple[bool, bool, float]:
+        kin = name in RINGS and each.collective in RINGS
+        return each.collective != name, not kin, max(ranks / each.ranks, each.ranks / ranks)
+
+    best = min(shares, key=distance, default=None)
+    return best.share if best else None

@@ -1,0 +1,8 @@
+"""What the user's own machine was seen to do, from the spec and from logs, in place of the catalog's shares."""
+
+from __future__ import annotations
+
+from clusterspec.cost.measured.calibration import calibrated, expected
+from clusterspec.cost.measured.measurements import Measurement, Row, settle
+
+__all__ = ["Measurement", "Row", "calibrated", "expected", "settle"]

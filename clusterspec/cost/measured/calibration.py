@@ -1,0 +1,120 @@
+"""From what a machine was seen to do to the shares of its lines that it reaches.
+
+A share is found by turning the cost model round: what must a link reach for the predicted bus bandwidth
+to be the measured one? Latency and filling stay as they are, so a measurement below the plateau counts
+for what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
+from clusterspec.cost.measured.measurements import Measurement
+from clusterspec.origin import Measured
+from clusterspec.quantity import Figure
+from clusterspec.units import say
+
+LEAST_SIZE = 256 * 1024**2
+"""Bytes from which on sending, not starting, takes the time of a collective on every fabric that we know of."""
+CLOSE = 0.002
+BROKEN = 0.9
+"""Of what is expected: a group that leaves its islands and shows less is taken to be slowed by the network,
+whose cables, rails and settings go wrong; what shows more than that, by whatever bounds it.
+"""
+MOST_PARTS = 6
+"""Algorithms that may have to be slowed down before none is predicted faster than what was measured."""
+_BISECTIONS = 16
+_LOWEST = 1e-4
+
+
+def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
+    """The design whose cluster reaches what was measured. Measurements that are too small, not placed on the
+    machine, or above what its links can carry, change nothing; rules speak of them.
+    """
+    cluster = design.cluster
+    if cluster is None or not measurements:
+        return design
+    for measurement in measurements:
+        cluster = _with(cluster, measurement)
+    return replace(design, cluster=cluster)
+
+
+def expected(cluster: Cluster, measurement: Measurement, size: float) -> CollectiveCost | None:
+    """What the catalog lets one expect where something was measured; None where nothing can be predicted."""
+    group = measurement.group(cluster)
+    if group is None or measurement.collective is None:
+        return None
+    try:
+        return collective(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
+    except NoWay:
+        return None
+
+
+def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
+    row, group = measurement.largest, measurement.group(cluster)
+    if row is None or group is None or measurement.collective is None or row.size < LEAST_SIZE:
+        return cluster
+    cost = expected(cluster, measurement, row.size)
+    if cost is None or not 0 < row.busbw <= cost.ceiling_busbw or group.nodes > cluster.nodes + cluster.spare_nodes:
+        return cluster
+    fabric = cluster.scale_out
+    if cost.tier == "scale-out" and fabric and group.ranks_per_node < min(fabric.nics_per_node, cluster.ranks_per_node):
+        return cluster  # ranks that leave NICs idle tell nothing of all of them
+    return _Turned(cluster, measurement, group, row.size, row.busbw).solved()
+
+
+class _Turned:
+    """One measurement, and the search for the shares that explain it."""
+
+    def __init__(self, cluster: Cluster, measurement: Measurement, group: Placement, size: float, busbw: float) -> None:
+        self.cluster, self.measurement, self.group, self.size, self.busbw = cluster, measurement, group, size, busbw
+        self.name = measurement.collective or ""
+
+    def solved(self) -> Cluster:
+        """The cluster on which the best algorithm shows what was measured, as nearly as shares can."""
+        cluster = self.cluster
+        for _ in range(MOST_PARTS):
+            cost = self._cost(cluster, self.measurement.algorithm)
+            if cost is None or abs(cost.busbw / self.busbw - 1) < CLOSE or cost.bound_by == "latency":
+                break
+            cluster = self._adjusted(cluster, cost)
+        return cluster
+
+    def _adjusted(self, cluster: Cluster, cost: CollectiveCost) -> Cluster:
+        """The cluster on which this algorithm shows what was measured, or whose share is all of the line."""
+        part = self._part(cost)
+        low, high = _LOWEST, 1.0
+        for _ in range(_BISECTIONS):
+            middle = (low * high) ** 0.5
+            tried = self._cost(self._told(cluster, part, cost.tier, middle), cost.algorithm)
+            low, high = (middle, high) if tried is not None and tried.busbw < self.busbw else (low, middle)
+        return self._told(cluster, part, cost.tier, high)
+
+    def _part(self, cost: CollectiveCost) -> str:
+        """What bounds it, or what is taken to be broken."""
+        if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN * cost.busbw):
+            return "network"
+        if cost.algorithm.startswith("nvls"):
+            return "reduction"
+        return "exchange" if self.name == "all-to-all" else "ring"
+
+    def _told(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
+        """The cluster with one share, in place of an earlier one of the same thing."""
+        told = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._what())))
+        same = (told.collective, told.tier, told.part, told.ranks)
+        others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)
+        return replace(cluster, measured=(*others, told))
+
+    def _what(self) -> str:
+        where = f"measured[{self.measurement.index}]"
+        return f"{say(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {say(self.size, 'B')} ({where})"
+
+    def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
+        try:
+            return collective(cluster, self.name, self.group, self.size, algorithm)
+        except NoWay:
+            return None

@@ -1,0 +1,184 @@
+"""Settles `measured:`: what was measured, on which ranks, in B/s of bus bandwidth.
+
+A log is read from the folder of the spec, never from outside it. What an entry says and what its log says
+must agree; what neither says stays unknown, and the entry is then not used.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.ceilings import factor
+from clusterspec.cost.measured.inference import collective_of, ranks_of
+from clusterspec.cost.measured.log import DISAGREES, LARGEST, Log, NoLog, read_log
+from clusterspec.finding import Problem
+from clusterspec.source import Path
+from clusterspec.spec.model import MeasuredSpec
+
+T = TypeVar("T")
+
+RULE = "unreadable-log"
+_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One size in bytes, as nccl-tests counts it, and its bus bandwidth in B/s."""
+
+    size: float
+    busbw: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One entry of `measured:`; ``rows`` from the smallest size, ``None`` what nobody says.
+
+    ``at`` is the key that holds the figure; ``wrong`` how many values a log found wrong.
+    """
+
+    index: int
+    at: Path
+    collective: str | None
+    ranks: int | None
+    nodes: int | None
+    rows: tuple[Row, ...]
+    algorithm: str | None = None
+    log: str | None = None
+    wrong: int = 0
+
+    @property
+    def largest(self) -> Row | None:
+        """The largest size, where collectives come closest to their plateau."""
+        return self.rows[-1] if self.rows else None
+
+    def group(self, cluster: Cluster) -> Placement | None:
+        """Where its ranks lie; None where they are not known, or are one."""
+        if self.ranks is None or self.ranks < 2:
+            return None
+        return contiguous(cluster, self.ranks, self.nodes)
+
+
+def settle(
+    said: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
+) -> tuple[tuple[Measurement, ...], list[Problem]]:
+    """The measurements of a spec that stands in ``folder``, and the logs that cannot be used."""
+    measurements, problems = [], []
+    for index, entry in enumerate(said):
+        try:
+            log = read_log(_text(entry.log, folder)) if entry.log is not None else None
+            measurements.append(_settle(index, entry, log, cluster))
+        except NoLog as fault:
+            problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
+    return tuple(measurements), problems
+
+
+def _settle(index: int, said: MeasuredSpec, log: Log | None, cluster: Cluster | None) -> Measurement:
+    named = collective_of(log) if log else None
+    collective = _agreed(said.collective, named, "a log of {log}, and the entry says {said}")
+    per_node = cluster.ranks_per_node if cluster else None
+    stated = said.ranks or (said.nodes * per_node if said.nodes and per_node else None)
+    counted = ranks_of(log, collective) if log else None
+    ranks = _agreed(said.ranks, counted, "a log of {log} ranks, and the entry says {said}") or stated
+    nodes = said.nodes or (log.nodes if log else None) or (-(-ranks // per_node) if ranks and per_node else None)
+    if log is not None:
+        _fits(log, collective, ranks)
+    rows = _rows_of(log) if log else _stated(said, collective, ranks)
+    key = "log" if log else "busbw" if said.busbw is not None else "algbw"
+    path = ("measured", index, key)
+    wrong = log.wrong if log else 0
+    return Measurement(index, path, collective, ranks, nodes, rows, said.algorithm, said.log, wrong)
+
+
+def _agreed(said: T | None, told: T | None, how: str) -> T | None:
+    """What the entry says, else the log; raises `NoLog` where they differ."""
+    if said is not None and told is not None and said != told:
+        raise NoLog(how.format(said=said, log=told))
+    return said if said is not None else told
+
+
+def _fits(log: Log, collective: str | None, ranks: int | None) -> None:
+    """Raises `NoLog` where the two bandwidths are not those of this collective on these ranks."""
+    line = max(log.lines, key=lambda each: each.algbw)
+    if collective is None or ranks is None or line.algbw <= 0:
+        return
+    expected = factor(collective, ranks)
+    if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
+        said = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
+        raise NoLog(f"{said}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
+
+
+def _rows_of(log: Log) -> tuple[Row, ...]:
+    """One row for each size: sizes that were run several times by their mean time."""
+    seconds: defaultdict[float, list[float]] = defaultdict(list)
+    ratio: dict[float, float] = {}
+    for line in log.lines:
+        if line.seconds > 0 and line.algbw > 0:
+            seconds[line.size].append(line.seconds)
+            ratio[line.size] = line.busbw / line.algbw
+    return tuple(Row(size, ratio[size] * size * len(times) / sum(times)) for size, times in sorted(seconds.items()))
+
+
+def _stated(said: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[Row, ...]:
+    """The one row of an entry without a log; algbw becomes busbw by the factor of nccl-tests."""
+    if said.size is None:
+        return ()
+    if said.busbw is not None:
+        return (Row(said.size.value, said.busbw.per_direction),)
+    if said.algbw is None or collective is None or ranks is None or ranks < 2:
+        return ()
+    return (Row(said.size.value, said.algbw.per_direction * factor(collective, ranks)),)
+
+
+def _text(name: str, folder: FilePath) -> str:
+    """The text of a log. Raises `NoLog` where it is missing, lies outside the folder, or is no ordinary file."""
+    try:
+        path = (folder / name).resolve()
+        inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
+    except (OSError, ValueError, RuntimeError):
+        raise NoLog("no file of that name can be had") from None
+    if not inside:
+        raise NoLog("lies outside the folder of the spec")
+    data = _bytes(path)
+    if len(data) > LARGEST:
+        raise NoLog(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
+    return data.decode("utf-8", "replace")
+
+
+def _bytes(path: FilePath) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
+    except FileNotFoundError:
+        raise NoLog("no such file in the folder of the spec") from None
+    except OSError as error:
+        raise NoLog(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NoLog("is not an ordinary file")
+        return _all(descriptor)
+    except OSError as error:
+        raise NoLog(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+    finally:
+        os.close(descriptor)
+
+
+def _all(descriptor: int) -> bytes:
+    """Everything in a file, but for what is more than a log has."""
+    parts: list[bytes] = []
+    while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _short(text: str) -> str:
+    """A name of a file for one line."""
+    shown = "".join(character if character.isprintable() else "?" for character in text)
+    return f"`{shown}`" if len(shown) <= 80 else f"`{shown[:79]}…`"
