@@ -17,6 +17,8 @@ CLEARLY_MEANT = 0.85
 """Similarity (Ratcliff and Obershelp) from which one near id is offered as a fix."""
 CLEAR_LEAD = 0.05
 """How far the nearest id must be ahead of the next one for that."""
+LONGEST = 64
+"""Characters of a name that are compared; no id is longer."""
 LISTED = 8
 """Members of a family that a message lists."""
 
@@ -72,7 +74,7 @@ def unknown(catalog: Catalog, kind: str, name: str, path: Path) -> Problem:
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous(name, path, family)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
-    meant = family[0] if len(family) == 1 else _clearly_meant(name.lower(), near)
+    meant = family[0] if len(family) == 1 else _clearly_meant(name[:LONGEST].lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
 

@@ -109,13 +109,19 @@ def _bandwidth(asked: _Asked) -> Bandwidth | None:
     if said is not None and said.direction is not None:
         return written_bandwidth(said, "cluster.scale_up.bandwidth")
     if asked.topology == PCIE:
-        bus = asked.interconnect if asked.interconnect and asked.interconnect.family == PCIE else asked.bus
-        return bus.bandwidth if bus else None
+        return _slot_bandwidth(asked)
     return _first(
         asked.parts.platform.scale_up_bandwidth if asked.parts.platform else None,
         asked.parts.accelerator.scale_up_bandwidth,
         asked.interconnect.bandwidth if asked.interconnect else None,
     )
+
+
+def _slot_bandwidth(asked: _Asked) -> Bandwidth | None:
+    """Of the slot or of the part in it, whichever is slower: a PCIe 4 part in a PCIe 5 slot runs at 4."""
+    own = asked.interconnect if asked.interconnect and asked.interconnect.family == PCIE else None
+    known = (entry.bandwidth for entry in (own, asked.bus) if entry is not None)
+    return min((rate for rate in known if rate is not None), key=lambda rate: rate.value, default=None)
 
 
 def _peer_bandwidth(asked: _Asked, bandwidth: Bandwidth, domain: int) -> Bandwidth:

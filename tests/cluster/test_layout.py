@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cluster.layout import even_stages
+from clusterspec.cluster.resolve import resolve
+from clusterspec.spec.model import LayoutSpec
+from tests.cluster.settling import assumed, catalog, clean, layout_of
+
+H100 = "cluster: {platform: dgx-h100, nodes: 16}\n"
+RACKS = "cluster: {platform: gb200-nvl72, nodes: 72}\n"
+WORK = "workload: {model: llama-3.1-405b, sequence_length: 8192, global_batch: 512}\n"
+
+
+def test_dp_is_what_is_left() -> None:
+    layout = layout_of(f"{H100}layout: {{tp: 8, pp: 4}}")
+    assert (layout.ranks, layout.dp, layout.nodes) == (128, 4, 16)
+
+
+@pytest.mark.parametrize(("keys", "dp"), [("tp: 8, pp: 3", 5), ("tp: 3", 42), ("tp: 256", 1), ("tp: 8, dp: 99", 16)])
+def test_degrees_that_do_not_fit_leave_the_largest_dp_that_does(keys: str, dp: int) -> None:
+    assert layout_of(f"{H100}layout: {{{keys}}}").dp == dp
+
+
+def test_degrees_count_ranks_not_packages() -> None:
+    trainium = layout_of("cluster: {platform: aws-trn2-48xlarge, nodes: 2}\nlayout: {tp: 32}")
+    assert (trainium.ranks, trainium.dp) == (128, 4)
+
+
+def test_the_defaults_are_listed() -> None:
+    keys = assumed(clean(f"{H100}{WORK}layout: {{tp: 8, pp: 4}}"))
+    assert keys["layout.cp"] == keys["layout.ep"] == keys["layout.micro_batch"] == 1
+    assert keys["layout.sequence_parallel"] is True
+    assert keys["layout.sharding"] == "zero1"
+    assert keys["layout.schedule"] == "1f1b"
+    assert keys["layout.recompute"] == "none"
+    assert keys["layout.order"] == ("tp", "cp", "ep", "dp", "pp")
+    assert keys["layout.overlap.dp"] is True and keys["layout.overlap.tp"] is False
+    assert keys["layout.optimizer_states.master"] == "fp32"
+    assert "layout.tp" not in keys and "layout.pp" not in keys
+
+
+@pytest.mark.parametrize("framework", ["torchtitan", "fsdp", "maxtext"])
+def test_some_frameworks_shard_fully(framework: str) -> None:
+    assert layout_of(f"{H100}layout: {{framework: {framework}}}").sharding == "fsdp"
+
+
+@pytest.mark.parametrize(
+    ("framework", "expert_tp"), [("megatron-core", 4), ("nemo", 4), ("megatron-deepspeed", 1), ("torchtitan", 1)]
+)
+def test_expert_tp_is_tp_in_megatron_core_and_nemo(framework: str, expert_tp: int) -> None:
+    layout = layout_of(f"{H100}layout: {{framework: {framework}, tp: 4, ep: 8}}")
+    assert layout.expert_tp == expert_tp
+    assert layout.expert_dp == layout.ranks // (expert_tp * 8)
+
+
+def test_interleaved_where_a_rank_has_several_stages() -> None:
+    assert layout_of(f"{H100}layout: {{pp: 4, virtual_stages: 2}}").schedule == "interleaved"
+    assert layout_of(f"{H100}layout: {{pp: 4, virtual_stages: 2, schedule: 1f1b}}").schedule == "1f1b"
+
+
+def test_a_shard_group_is_the_ranks_of_a_domain_over_tp() -> None:
+    assert layout_of(f"{H100}layout: {{sharding: hsdp, tp: 2}}").shard_group == 4
+    assert layout_of(f"{H100}layout: {{sharding: hsdp, shard_group: 16}}").shard_group == 16
+    assert layout_of(f"{H100}layout: {{sharding: fsdp, cp: 2, tp: 4}}").shard_group == 32
+    assert layout_of(f"{H100}layout: {{sharding: none}}").shard_group == 1
+
+
+def test_a_shard_group_always_divides_its_replicas() -> None:
+    layout = layout_of(f"{H100}layout: {{sharding: hsdp, shard_group: 12}}")
+    assert layout.dp % layout.shard_group == 0
+
+
+ORDERS = [
+    (("tp", "dp", "pp", "cp", "ep"), ("tp", "dp", "pp", "cp", "ep")),
+    (("pp", "tp"), ("pp", "tp", "cp", "ep", "dp")),
+    (("tp", "tp", "cp", "ep", "dp", "pp"), ("tp", "cp", "ep", "dp", "pp")),
+    (("tp", "dp_shard", "cp", "ep", "dp_replicate", "pp"), ("tp", "dp_shard", "cp", "ep", "dp_replicate", "pp")),
+    (("tp", "cp", "ep", "dp_shard", "pp"), ("tp", "cp", "ep", "dp", "pp")),
+    (("tp", "nonsense"), ("tp", "cp", "ep", "dp", "pp")),
+]
+
+
+@pytest.mark.parametrize(("written", "order"), ORDERS)
+def test_an_order_is_kept_and_completed(written: tuple[str, ...], order: tuple[str, ...]) -> None:
+    spec = clean(f"{H100}layout: {{tp: 8}}").spec
+    design, _ = resolve(replace(spec, layout=LayoutSpec(order=written)), catalog())
+    assert design.layout is not None and design.layout.order == order
+
+
+def test_half_a_rack_is_so_many_nodes_of_each_whole_domain() -> None:
+    layout = layout_of(f"{RACKS}layout: {{nodes_per_domain: 16, tp: 8}}")
+    assert (layout.nodes, layout.ranks, layout.nodes_per_domain) == (64, 256, 16)
+    some = layout_of(f"{RACKS}layout: {{nodes_per_domain: 16, nodes: 32, tp: 8}}")
+    assert some.ranks == 128
+    whole = layout_of(f"{RACKS}layout: {{nodes_per_domain: 18}}")
+    assert (whole.nodes, whole.nodes_per_domain) == (72, None)
+
+
+def test_a_job_may_use_fewer_nodes_than_there_are() -> None:
+    layout = layout_of(f"{H100}{WORK}layout: {{nodes: 8, tp: 8}}")
+    assert (layout.ranks, layout.dp, layout.micro_batches) == (64, 8, 64)
+
+
+def test_layers_that_do_not_divide_are_as_even_as_possible_and_said() -> None:
+    design = clean(f"{H100}{WORK}layout: {{tp: 8, pp: 16}}")
+    assert design.layout is not None
+    assert design.layout.stage_layers == (7, *(8,) * 14, 7)
+    assert assumed(design)["layout.stage_layers"] == design.layout.stage_layers
+    assert "layout.stage_layers" not in assumed(clean(f"{H100}{WORK}layout: {{tp: 8, pp: 2}}"))
+
+
+def test_layers_of_ranks_are_cut_into_their_virtual_stages() -> None:
+    layout = layout_of(f"{H100}{WORK}layout: {{tp: 8, pp: 2, virtual_stages: 3, stage_layers: [60, 66]}}")
+    assert layout.stage_layers == (20, 22, 20, 22, 20, 22)
+
+
+@given(layers=st.integers(1, 500), stages=st.integers(1, 200))
+def test_stages_hold_all_layers_and_differ_by_one_at_most(layers: int, stages: int) -> None:
+    cut = even_stages(layers, stages)
+    assert len(cut) == stages and sum(cut) == layers
+    assert max(cut) - min(cut) <= 1
+    assert cut[0] <= max(cut[1:-1], default=cut[0]) or stages < 3

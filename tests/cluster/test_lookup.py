@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.lookup import unknown
+from clusterspec.finding import Problem
+from tests.cluster.settling import catalog, settle
+
+
+def only(text: str) -> Problem:
+    _, problems = settle(text)
+    assert len(problems) == 1, problems
+    return problems[0]
+
+
+UNKNOWN = [
+    ("cluster: {platform: dgx-h1000, nodes: 1}", ("cluster", "platform"), "dgx-h100"),
+    ("cluster: {accelerator: h100-sxm-80g, nodes: 1}", ("cluster", "accelerator"), "h100-sxm-80gb"),
+    ("cluster: {accelerator: {like: mi300, memory: 100 GB}, nodes: 1}", ("cluster", "accelerator", "like"), "mi300x"),
+    (
+        "cluster: {platform: dgx-h100, nodes: 1, scale_up: {interconnect: nvlink4}}",
+        ("cluster", "scale_up", "interconnect"),
+        "nvlink-4",
+    ),
+    (
+        "cluster: {platform: dgx-h100, nodes: 2, scale_out: {technology: infiniband-nrd}}",
+        ("cluster", "scale_out", "technology"),
+        "infiniband-ndr",
+    ),
+    (
+        "cluster: {platform: dgx-h100, nodes: 2, scale_out: {switch: quantum-2-qm970}}",
+        ("cluster", "scale_out", "switch"),
+        "quantum-2-qm9700",
+    ),
+    (
+        "cluster: {platform: dgx-h100, nodes: 2}\nworkload: {model: lama-3.1-70b, sequence_length: 1, global_batch: 1}",
+        ("workload", "model"),
+        "llama-3.1-70b",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "path", "near"), UNKNOWN, ids=[near for *_, near in UNKNOWN])
+def test_an_unknown_id_offers_the_nearest_ones(text: str, path: tuple[str, ...], near: str) -> None:
+    problem = only(text)
+    assert (problem.rule, problem.path) == ("unknown-catalog-id", path)
+    assert near in problem.help
+    assert len(problem.help.split(",")) <= 3
+
+
+def test_a_fix_is_offered_only_when_one_id_is_clearly_meant() -> None:
+    clear = only("cluster: {platform: dgx-h1oo, nodes: 1}")
+    assert clear.fix is None or clear.fix.replacements[0].text == "dgx-h100"
+    misspelt = only("cluster: {accelerator: h100-sxm, nodes: 1}")
+    assert misspelt.fix is not None and misspelt.fix.replacements[0].text == "h100-sxm-80gb"
+    assert only("cluster: {platform: something-else, nodes: 1}").fix is None
+
+
+@pytest.mark.parametrize("family", ["h100", "h200", "a100"])
+def test_a_family_name_is_ambiguous_and_nothing_is_guessed(family: str) -> None:
+    design, problems = settle(f"cluster: {{accelerator: {family}, nodes: 1}}")
+    assert [problem.rule for problem in problems] == ["ambiguous-form-factor"]
+    assert problems[0].fix is None
+    assert f"{family}-sxm" in problems[0].help
+    assert design.cluster is None
+
+
+def test_an_interconnect_of_the_wrong_scope_is_no_answer() -> None:
+    out = only("cluster: {platform: dgx-h100, nodes: 2, scale_out: {technology: nvlink-4}}")
+    assert (out.rule, out.path) == ("unknown-catalog-id", ("cluster", "scale_out", "technology"))
+    up = only("cluster: {platform: dgx-h100, nodes: 2, scale_up: {interconnect: infiniband-ndr}}")
+    assert (up.rule, up.path) == ("unknown-catalog-id", ("cluster", "scale_up", "interconnect"))
+
+
+def test_a_very_long_name_is_answered_at_once() -> None:
+    assert unknown(catalog(), "model", "llama-" * 100_000, ("workload", "model")).rule == "unknown-catalog-id"

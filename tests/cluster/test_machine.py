@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.origin import Cited, Written
+from tests.cluster.settling import assumed, clean, cluster_of, settle
+
+
+def test_a_platform_fills_every_key_that_the_spec_leaves_open() -> None:
+    cluster = cluster_of("cluster: {platform: dgx-h100, nodes: 64}")
+    assert cluster.accelerator.id == "h100-sxm-80gb"
+    assert (cluster.accelerators, cluster.accelerators_per_node, cluster.ranks_per_accelerator) == (512, 8, 1)
+    assert (cluster.scale_up.domain, cluster.scale_up.topology) == (8, "switched")
+    assert cluster.scale_up.bandwidth.value == 450e9
+    assert cluster.scale_up.peer_bandwidth.value == 450e9
+    assert cluster.scale_out is not None
+    assert (cluster.scale_out.technology.id, cluster.scale_out.nics_per_node) == ("infiniband-ndr", 8)
+    assert cluster.scale_out.node_bandwidth == pytest.approx(400e9)
+    assert (cluster.pcie_host, cluster.pcie_nic) == (5, 5)
+    assert cluster.node_power is not None and cluster.node_power.value == 10_200
+
+
+def test_what_is_written_wins_and_remembers_that_it_was_written() -> None:
+    cluster = cluster_of(
+        """
+cluster:
+  platform: dgx-h100
+  nodes: 2
+  scale_up: {bandwidth: 800 GB/s duplex, domain: 4}
+  scale_out: {nics_per_node: 4, nic_bandwidth: 200 Gb/s}
+  power: {node: 9 kW}
+"""
+    )
+    assert cluster.scale_up.bandwidth.value == 400e9
+    assert cluster.scale_up.bandwidth.origin == Written("cluster.scale_up.bandwidth")
+    assert cluster.scale_up.domain == 4
+    assert cluster.scale_out is not None
+    assert cluster.scale_out.nics_per_node == 4
+    assert cluster.scale_out.nic_bandwidth.origin == Written("cluster.scale_out.nic_bandwidth")
+    assert cluster.node_power is not None and cluster.node_power.origin == Written("cluster.power.node")
+
+
+def test_catalog_figures_keep_their_source() -> None:
+    cluster = cluster_of("cluster: {accelerator: h100-sxm-80gb, nodes: 1}")
+    assert isinstance(cluster.scale_up.bandwidth.origin, Cited)
+    assert cluster.accelerator.memory is not None and isinstance(cluster.accelerator.memory.origin, Cited)
+
+
+def test_an_accelerator_like_another_keeps_what_is_not_changed() -> None:
+    changed = cluster_of(
+        """
+cluster:
+  nodes: 1
+  accelerator: {like: h100-sxm-80gb, memory: 96 GB, memory_bandwidth: 2.4 TB/s, power: 500 W,
+                peak: {bf16: 800 TFLOP/s dense, fp8: 3200 TFLOP/s sparse}}
+"""
+    ).accelerator
+    entry = cluster_of("cluster: {accelerator: h100-sxm-80gb, nodes: 1}").accelerator
+    assert changed.memory is not None
+    assert changed.memory.value == 96e9
+    assert changed.memory.origin == Written("cluster.accelerator.memory")
+    assert changed.power is not None and changed.power.value == 500
+    assert changed.peaks["bf16"].value == 800e12
+    assert changed.peaks["fp8"].value == 1600e12
+    assert changed.peaks["tf32"] == entry.peaks["tf32"]
+    assert changed.scale_up_bandwidth == entry.scale_up_bandwidth
+
+
+def test_a_mapping_without_like_changes_the_accelerator_of_the_platform() -> None:
+    cluster = cluster_of("cluster: {platform: dgx-h100, nodes: 1, accelerator: {memory: 96 GB}}")
+    assert cluster.accelerator.id == "h100-sxm-80gb"
+    assert cluster.accelerator.memory is not None and cluster.accelerator.memory.value == 96e9
+
+
+DOMAINS = [
+    ("platform: dgx-h100, nodes: 4", 8, "an HGX board is a domain"),
+    ("platform: gb200-nvl72, nodes: 36", 72, "a rack of eighteen trays"),
+    ("platform: gb200-nvl72, nodes: 8", 32, "no more than there are"),
+    ("accelerator: h100-sxm-80gb, accelerators_per_node: 4, nodes: 16", 4, "half a board, though eight are sold"),
+    ("accelerator: h100-sxm-80gb, accelerators_per_node: 2, nodes: 1", 2, "a slice of a board"),
+    ("accelerator: gb200, accelerators_per_node: 4, nodes: 64", 72, "rack-scale parts reach beyond the node"),
+    ("accelerator: h100-pcie-80gb, accelerators_per_node: 8, nodes: 2", 2, "bridges join pairs"),
+    ("accelerator: l40s, accelerators_per_node: 8, nodes: 2", 1, "nothing but PCIe"),
+    ("platform: tpu-v5p, nodes: 16", 64, "a slice is what was asked for"),
+    ("platform: dgx-h100, nodes: 2, scale_up: {domain: 16}", 16, "as written"),
+    ("platform: tpu-v5p, nodes: 16, scale_up: {shape: [4, 4, 4]}", 64, "the product of the shape"),
+]
+
+
+@pytest.mark.parametrize(("keys", "domain", "why"), DOMAINS, ids=[why for *_, why in DOMAINS])
+def test_the_domain_is_the_smaller_of_what_is_sold_and_what_is_there(keys: str, domain: int, why: str) -> None:
+    assert cluster_of(f"cluster: {{{keys}}}").scale_up.domain == domain
+
+
+def test_pcie_alone_is_as_fast_as_the_slower_of_slot_and_part() -> None:
+    by_slot = {
+        generation: cluster_of(
+            f"cluster: {{accelerator: l40s, accelerators_per_node: 8, nodes: 1, pcie: {generation}}}"
+        ).scale_up
+        for generation in (3, 4, 5)
+    }
+    assert {scale_up.topology for scale_up in by_slot.values()} == {"pcie"}
+    assert by_slot[4].bandwidth.value == pytest.approx(2 * by_slot[3].bandwidth.value, rel=0.01)
+    assert by_slot[5].bandwidth == by_slot[4].bandwidth
+
+
+def test_a_mesh_splits_its_bandwidth_over_its_peers_and_a_switch_does_not() -> None:
+    mesh = cluster_of("cluster: {platform: mi300x-ubb8, nodes: 1}").scale_up
+    assert (mesh.topology, mesh.bandwidth.value, mesh.peer_bandwidth.value) == ("full-mesh", 448e9, 64e9)
+    switch = cluster_of("cluster: {platform: dgx-b200, nodes: 1}").scale_up
+    assert switch.peer_bandwidth == switch.bandwidth
+
+
+def test_a_scale_up_figure_without_a_direction_is_not_used() -> None:
+    design, _ = settle("cluster: {platform: dgx-h100, nodes: 1, scale_up: {bandwidth: 900 GB/s}}")
+    assert design.cluster is not None
+    assert isinstance(design.cluster.scale_up.bandwidth.origin, Cited)
+
+
+def test_the_accelerator_is_asked_before_its_interconnect() -> None:
+    h800 = cluster_of("cluster: {accelerator: h800-sxm-80gb, nodes: 1, scale_up: {interconnect: nvlink-4}}")
+    assert h800.scale_up.bandwidth.value == 200e9
+
+
+def test_an_unsaid_torus_is_as_even_as_can_be() -> None:
+    design = clean("cluster: {platform: tpu-v5p, nodes: 2240}")
+    assert design.cluster is not None and design.cluster.scale_up.shape in {(16, 20, 28), (28, 20, 16)}
+    small = clean("cluster: {platform: tpu-v5p, nodes: 32}")
+    assert small.cluster is not None and small.cluster.scale_up.shape == (4, 4, 8)
+    assert assumed(small)["cluster.scale_up.shape"] == (4, 4, 8)
+
+
+def test_ranks_per_accelerator_come_from_the_catalog() -> None:
+    assert cluster_of("cluster: {platform: mi250x-4, nodes: 1}").ranks_per_node == 8
+    assert cluster_of("cluster: {platform: aws-trn2-48xlarge, nodes: 1}").ranks_per_node == 64
+    said = "cluster: {platform: aws-trn2-48xlarge, nodes: 1, ranks_per_accelerator: 8}"
+    assert cluster_of(said).ranks_per_node == 128
+
+
+def test_no_platform_of_the_catalog_leaves_a_key_open() -> None:
+    from tests.cluster.settling import catalog
+
+    for platform in catalog().ids("platform"):
+        cluster = cluster_of(f"cluster: {{platform: {platform}, nodes: 40}}")
+        assert cluster.scale_out is not None, platform
+        assert cluster.scale_up.bandwidth.value > 0, platform
+        assert 0 < cluster.scale_up.peer_bandwidth.value <= cluster.scale_up.bandwidth.value, platform
