@@ -40,7 +40,7 @@ GROUPS = (
 
 def rules() -> list[tuple[str, str, tuple[str, ...]]]:
     """Every rule file as (name, group, parameters of its check; none where a lower room speaks)."""
-    found = {path.name for path in RULES.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    found = {path.parent.name for path in RULES.glob("*/*.py") if "\nRULE = Rule.of(" in path.read_text(encoding="utf-8")}
     if found != set(GROUPS):
         raise SystemExit(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")
     return [
@@ -90,8 +90,8 @@ def pages() -> str:
     ]
     head = (
         "# Rules\n\n"
-        f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model can tell the loss, the\n"
-        "loss decides. `clusterspec explain RULE` prints a page; a comment\n"
+        f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model can tell the\n"
+        "loss, the loss decides. `clusterspec explain RULE` prints a page; a comment\n"
         "`# clusterspec: ignore[RULE]: reason` on the line of a finding waives it.\n"
         "This file is made from the docstrings in `clusterspec/rules` by `tools/rules_docs.py`.\n\n"
         "| rule | group | severity | |\n|---|---|---|---|\n"

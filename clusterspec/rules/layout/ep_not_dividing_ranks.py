@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import DEEPSPEED, expert_ranks_uneven, framework, advice, whole_world
+from clusterspec.rules.legal import DEEPSPEED, advice, expert_ranks_uneven, framework, whole_world
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -56,7 +56,7 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import framework, kv_heads_refused, advice
+from clusterspec.rules.legal import advice, framework, kv_heads_refused
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -49,7 +49,7 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import MEGATRON, framework, advice
+from clusterspec.rules.legal import MEGATRON, advice, framework
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 

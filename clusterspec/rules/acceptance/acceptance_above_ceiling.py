@@ -1,0 +1,71 @@
+"""An acceptance figure is more than the links can carry.
+
+## What it finds
+
+A `busbw` (or `algbw`) above the line-rate ceiling of that collective over those ranks: the scale-up bandwidth per direction on one
+node, the share of the NICs beyond; with what reduction in the network adds where it is declared.
+
+## Why it matters
+
+Public health checks ask for 800 and 900 GB/s of machines whose links carry 450: no supplier can pass, so the clause will be waived,
+and with it the proof.
+
+## What to do
+
+At most the ceiling shown; 80 to 90 % of the expected plateau is a fair floor.
+
+## When to ignore it
+
+Never for the collective and ranks that are written.
+
+## Fires
+
+```yaml acceptance[0].busbw
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 800 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Sources
+
+- A public floor above the ceiling: https://github.com/awslabs/awsome-distributed-training/blob/0edaf1526bc47185ce5f827100416f99bd7b69e1/4.validation_and_observability/2.gpu-cluster-healthcheck/checks/5-nccl-allreduce.sh#L30
+- What bus bandwidth is held against: https://github.com/NVIDIA/nccl-tests/blob/a0b82b2260cf5152b9f8c061bbf7eaf0ba096432/doc/PERFORMANCE.md
+- NCCL's maintainers on ceilings: https://github.com/NVIDIA/nccl/issues/527
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.proofs import PLATEAU, bus_bandwidth, key, predicted, titled
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error")
+ROUNDED = 1.005
+
+
+def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    for number, test in enumerate(acceptance):
+        asked, best = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
+        if asked is None or best is None or asked <= best.ceiling_busbw * ROUNDED:
+            continue
+        ceiling, expected = say(best.ceiling_busbw, "B/s"), say(0.85 * best.busbw, "B/s")
+        yield RULE.problem(
+            ("acceptance", number, key(test)),
+            f"{titled(test, cluster)}: {say(asked, 'B/s')} of bus bandwidth is above the {ceiling} that its links carry",
+            f"at most {ceiling}; {expected} is 85 % of what this machine should show",
+        )

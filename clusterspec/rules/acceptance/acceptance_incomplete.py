@@ -1,0 +1,72 @@
+"""An acceptance test lacks what makes it enforceable.
+
+## What it finds
+
+An entry without `collective`, without `nodes` (or `ranks`), without `size`, or with neither `busbw` nor `algbw`.
+
+## Why it matters
+
+A figure without its size or its ranks can be passed by any machine, and is disputed afterwards: 198 GB/s at 128 MiB and 382 at
+16 GiB are the same four nodes.
+
+## What to do
+
+Fill the four.
+
+## When to ignore it
+
+While the tender is a draft.
+
+## Fires
+
+```yaml acceptance[0]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, busbw: 340 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Sources
+
+- What to ask of a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+- Figures without their size: https://github.com/NVIDIA/nccl-tests/issues/389
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceptanceSpec, Spec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
+    for number, test in enumerate(acceptance):
+        lacking = list(_lacking(test))
+        unread = any(path[:2] == ("acceptance", number) for path in spec.broken)
+        if lacking and not unread:
+            message = f"the test lacks {' and '.join(lacking)}: any machine can pass it"
+            yield RULE.problem(("acceptance", number), message, "add " + ", ".join(lacking))
+
+
+def _lacking(test: AcceptanceSpec) -> Iterator[str]:
+    if test.collective is None:
+        yield "`collective`"
+    if test.nodes is None and test.ranks is None:
+        yield "`nodes`"
+    if test.size is None:
+        yield "`size`"
+    if test.busbw is None and test.algbw is None:
+        yield "`busbw`"

@@ -1,0 +1,72 @@
+"""The acceptance tests leave out a collective that the plan lives on.
+
+## What it finds
+
+Acceptance tests without all-to-all while ep is above 1, or without all-gather and reduce-scatter while sharding is fsdp or hsdp.
+
+## Why it matters
+
+A fabric can pass all-reduce and fail all-to-all: rings touch each link once, an all-to-all meets every oversubscribed port and every
+unlucky hash.
+
+## What to do
+
+One test for each axis of the layout.
+
+## When to ignore it
+
+Where the supplier's own acceptance covers it; add it here all the same.
+
+## Fires
+
+```yaml acceptance
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
+layout: {tp: 1, ep: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
+layout: {tp: 1, ep: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+  - {collective: all-to-all, nodes: 4, size: 8 GiB, busbw: 50 GB/s}
+```
+
+## Sources
+
+- All-reduce good, all-to-all bad: https://github.com/NVIDIA/nccl/issues/2193
+- Benchmarks at handover: https://aidatacenterguide.com/part-13-commissioning-and-go-live/13-9-cluster-scale-benchmarking-reference-training-and-storage-scheduler-validat
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceptanceSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout) -> Iterator[Problem]:
+    tested = {test.collective for test in acceptance}
+    if not acceptance:
+        return  # procurement-without-acceptance speaks of none at all
+    missing = []
+    if layout.ep > 1 and "all-to-all" not in tested:
+        missing.append(f"all-to-all (ep {layout.ep})")
+    if layout.sharding in {"fsdp", "hsdp"} and not {"all-gather", "reduce-scatter"} & tested:
+        missing.append(f"all-gather or reduce-scatter ({layout.sharding})")
+    if missing:
+        message = f"the plan lives on {' and '.join(missing)}, and no test asks for it"
+        yield RULE.problem("acceptance", message, "add a test for each")

@@ -1,0 +1,60 @@
+"""An all-reduce over two nodes proves nothing about the fabric.
+
+## What it finds
+
+An all-reduce test over two nodes (in two domains) without `algorithm: ring`.
+
+## Why it matters
+
+Over two nodes NCCL takes a tree, in which half of the data never leaves its node as often as the formula of bus bandwidth assumes:
+the figure exceeds the NICs, and a fabric at two thirds of its rate passes.
+
+## What to do
+
+Four nodes or more, or `algorithm: ring` (`NCCL_ALGO=Ring`).
+
+## When to ignore it
+
+For a pairwise sweep that looks for bad cables: there send-recv says more.
+
+## Fires
+
+```yaml acceptance[0].nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 340 GB/s, algorithm: ring}
+```
+
+## Sources
+
+- Two nodes above the NICs: https://github.com/NVIDIA/nccl-tests/issues/22 https://github.com/NVIDIA/nccl-tests/issues/169 https://github.com/NVIDIA/nccl-tests/issues/290
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceptanceSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    two_domains = 2 * cluster.accelerators_per_node > cluster.scale_up.domain
+    for number, test in enumerate(acceptance):
+        if test.collective == "all-reduce" and test.nodes == 2 and test.algorithm != "ring" and two_domains:
+            message = "over two nodes a tree shows more than the NICs carry, so a slow fabric passes"
+            yield RULE.problem(("acceptance", number, "nodes"), message, "four nodes or more, or `algorithm: ring`")

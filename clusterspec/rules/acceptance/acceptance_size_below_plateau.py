@@ -1,0 +1,72 @@
+"""An acceptance figure asks for the plateau at a size that does not reach it.
+
+## What it finds
+
+A `size` below 1 GiB over several nodes (256 MiB on one) with a `busbw` of at least 80 % of the expected plateau.
+
+## Why it matters
+
+Bandwidth grows with size: four nodes of B200 show 198 GB/s at 128 MiB and 382 at 16 GiB. The supplier fails on a sound machine.
+
+## What to do
+
+8 or 16 GiB, or the figure that belongs to the size.
+
+## When to ignore it
+
+Where exactly this size matters to the workload: ask then for what is expected there.
+
+## Fires
+
+```yaml acceptance[0].size
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 64 MiB, busbw: 340 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Sources
+
+- 198 and 382 GB/s: https://github.com/awslabs/awsome-distributed-training/blob/0edaf1526bc47185ce5f827100416f99bd7b69e1/4.validation_and_observability/2.gpu-cluster-healthcheck/checks/5-nccl-allreduce.sh#L30
+- Bandwidth by size: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.proofs import GIB, PLATEAU, bus_bandwidth, predicted, titled
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.8
+
+
+def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    for number, test in enumerate(acceptance):
+        least = GIB if (test.nodes or 1) > 1 else GIB / 4
+        if test.size is None or not 0 < test.size.value < least:
+            continue
+        asked, plateau = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
+        here = predicted(test, cluster, test.size.value)
+        if asked is None or plateau is None or here is None or not MOST * plateau.busbw <= asked <= plateau.ceiling_busbw:
+            continue
+        yield RULE.problem(
+            ("acceptance", number, "size"),
+            f"{titled(test, cluster)}: {say(asked, 'B/s')} is the plateau of large messages; at {test.size.written} this machine "
+            f"should show {say(here.busbw, 'B/s')}",
+            "8 or 16 GiB, or the figure that belongs to the size",
+        )

@@ -1,0 +1,73 @@
+"""An acceptance figure is so low that a broken fabric passes.
+
+## What it finds
+
+A `busbw` below 60 % of the ceiling at 1 GiB and more.
+
+## Why it matters
+
+A fabric with a rail down, without adaptive routing or with direct access to accelerator memory switched off still reaches half of its
+ceiling. What passes acceptance is what one lives with.
+
+## What to do
+
+80 to 90 % of the expected plateau.
+
+## When to ignore it
+
+For shared fabrics, where the test runs beside other jobs.
+
+## Fires
+
+```yaml acceptance[0].busbw
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 100 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Sources
+
+- Floors in public health checks: https://github.com/awslabs/awsome-distributed-training/blob/0edaf1526bc47185ce5f827100416f99bd7b69e1/4.validation_and_observability/2.gpu-cluster-healthcheck/checks/5-nccl-allreduce.sh#L30
+- What is reached: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1457
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.proofs import GIB, PLATEAU, bus_bandwidth, key, predicted, titled
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST = 0.60
+
+
+def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    for number, test in enumerate(acceptance):
+        if test.size is None or test.size.value < GIB:
+            continue
+        asked, best = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
+        if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
+            continue
+        share, low, high = percent(asked / best.ceiling_busbw, 2), 0.8 * best.busbw, 0.9 * best.busbw
+        if asked >= low:
+            continue  # the collective itself stays far below its ceiling here
+        yield RULE.problem(
+            ("acceptance", number, key(test)),
+            f"{titled(test, cluster)}: {say(asked, 'B/s')} is {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
+            f"ask for {say(low, 'B/s')} to {say(high, 'B/s')}: 80 to 90 % of what this machine should show",
+        )

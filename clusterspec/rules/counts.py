@@ -1,0 +1,66 @@
+"""The counted fabric, and what the spec says was ordered beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster, Level
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.failures import job_nodes
+from clusterspec.spec.model import LinkCounts, ScaleOutSpec
+
+
+def counted(facts: Facts) -> Fabric | None:
+    """The fabric that the endpoints need, counted once; None where the customer has none or it cannot be counted."""
+    return facts.remember(_counted)
+
+
+def _counted(facts: Facts) -> Fabric | None:
+    cluster = facts.cluster
+    found = fabric(cluster, facts.said_scale_out) if cluster else None
+    return found if isinstance(found, Fabric) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Links of one level as ordered: the key that says so, and how many, cables counted with what they carry."""
+
+    at: str
+    links: int
+    how: str
+
+
+def ordered(said: ScaleOutSpec, level: str) -> Ordered | None:
+    """The stated links of a level, or its cables times what one carries; None where neither is stated."""
+    links = getattr(said.links or LinkCounts(), level)
+    if links is not None:
+        return Ordered(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
+    cables = getattr(said.cables or LinkCounts(), level)
+    if cables is None:
+        return None
+    carried = getattr(said.links_per_cable or LinkCounts(), level) or 1
+    each = f" of {carried} links" if carried > 1 else ""
+    return Ordered(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
+
+
+def crossed(facts: Facts) -> Iterator[Level]:
+    """The levels whose blocks are too small for the job, so that its traffic goes above them."""
+    cluster, nodes = facts.cluster, job_nodes(facts)
+    if cluster is not None and nodes is not None:
+        yield from (level for level in fabric_levels(cluster) if level.nodes is None or nodes > level.nodes)
+
+
+def oversubscription(facts: Facts) -> float:
+    """The product of the ratios (down over up) that the job's traffic crosses; 1 where it crosses none."""
+    product = 1.0
+    for level in crossed(facts):
+        product *= level.oversubscription
+    return product
+
+
+def oversubscription_key(cluster: Cluster) -> str:
+    """The key that states the ratios."""
+    return "cluster.scale_out.levels" if cluster.scale_out and cluster.scale_out.levels else "cluster.scale_out.oversubscription"

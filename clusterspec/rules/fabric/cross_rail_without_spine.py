@@ -1,0 +1,83 @@
+"""Groups cross rails that no switch joins.
+
+## What it finds
+
+`topology: rail-only` with an expert or tensor group that leaves its domain, or a data or context group whose members sit on different
+local ranks.
+
+## Why it matters
+
+Without spines, traffic to another rail hops through an accelerator of the own node first: it costs scale-up bandwidth, and all-to-all
+pays it for seven eighths of its data. NCCL's maintainers call it a significant risk.
+
+## What to do
+
+`rail-optimized` (spines over the rails), or groups that keep to their rail.
+
+## When to ignore it
+
+Where the extra hop was measured (`PXN`) and the plan has room for it.
+
+## Fires
+
+```yaml cluster.scale_out.topology
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {technology: infiniband-ndr, topology: rail-only}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
+layout: {tp: 4, ep: 8, expert_tp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {technology: infiniband-ndr, topology: rail-only}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}
+layout: {tp: 8}
+```
+
+## Sources
+
+- "Significant risk": https://github.com/NVIDIA/nccl/issues/836
+- Rail-only for dense models: https://arxiv.org/abs/2307.12169
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(facts: Facts, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+    if scale_out.topology != "rail-only":
+        return
+    crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(facts, layout, axis)]
+    crossing += [f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(facts, layout, axis)]
+    if crossing:
+        message = f"groups of {' and '.join(crossing)} join accelerators of different rails, and no spine joins the rails"
+        yield RULE.problem("cluster.scale_out.topology", message, "`rail-optimized`, or groups that keep to their rail")
+
+
+def _straddles(facts: Facts, layout: Layout, axis: str) -> bool:
+    placement = facts.placement(axis) if getattr(layout, axis) > 1 else None
+    return placement is not None and placement.straddling > 0
+
+
+def _off_rail(facts: Facts, layout: Layout, axis: str) -> bool:
+    """A group that fills its node can reduce inside first, and then each member keeps to its own rail."""
+    placement = facts.placement(axis) if getattr(layout, axis) > 1 else None
+    if placement is None or placement.nodes < 2 or placement.rail_aligned or facts.cluster is None:
+        return False
+    return placement.ranks_per_node > 1 and placement.ranks_per_node * placement.stride != facts.cluster.ranks_per_node

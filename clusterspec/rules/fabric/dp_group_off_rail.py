@@ -1,0 +1,72 @@
+"""Data-parallel peers sit on different rails.
+
+## What it finds
+
+A rail-optimized fabric where the product of the degrees before dp in the order neither divides the ranks of a node nor is a multiple of
+them.
+
+## Why it matters
+
+Peers on one rail meet at their leaf, one switch away. On different rails every reduction goes through the spines.
+
+## What to do
+
+Degrees whose product divides the node, or is a multiple of it.
+
+## When to ignore it
+
+On fabrics with full bandwidth through the spines, where a hop more hardly counts.
+
+## Fires
+
+```yaml layout.order
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 12
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized}
+workload: {model: llama-3.1-8b, sequence_length: 12288, global_batch: 256}
+layout: {tp: 2, cp: 3, sequence_parallel: true}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 12
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized}
+workload: {model: llama-3.1-8b, sequence_length: 12288, global_batch: 240}
+layout: {tp: 2, cp: 4, sequence_parallel: true}
+```
+
+## Sources
+
+- Rails and groups: https://github.com/NVIDIA/nccl/issues/836 https://github.com/NVIDIA/nccl/issues/2193
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+
+
+def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+    if scale_out.topology != "rail-optimized" or layout.dp == 1 or cluster.scale_up.domain > cluster.accelerators_per_node:
+        return
+    inner = 1
+    for axis in layout.order:
+        if axis.startswith("dp"):
+            break
+        inner *= 1 if axis == "ep" else getattr(layout, axis)
+    node, placement = cluster.ranks_per_node, facts.placement("dp")
+    if node % inner and inner % node and placement is not None and placement.nodes > 1:
+        message = f"{inner} ranks before dp neither divide nor fill a node of {node}: dp peers sit on different rails"
+        yield RULE.problem("layout.order", message, f"degrees before dp whose product divides {node}, or is a multiple of it")

@@ -1,0 +1,61 @@
+"""Static hashing spreads few large flows badly.
+
+## What it finds
+
+RoCE with `load_balancing: ecmp` on more than a single switch.
+
+## Why it matters
+
+A collective is a handful of long flows. Hashed onto links, two share one and another stays empty: three nodes run at half of what
+two do. Meta moved its RoCE clusters away from plain ECMP for it.
+
+## What to do
+
+Adaptive routing or packet spraying; else pinned paths, or many queue pairs per connection.
+
+## When to ignore it
+
+Where measured all-to-all shows no loss.
+
+## Fires
+
+```yaml cluster.scale_out.load_balancing
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: roce-v2, topology: fat-tree, load_balancing: ecmp, flow_control: {pfc: true, ecn: true}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: roce-v2, topology: fat-tree, load_balancing: adaptive, flow_control: {pfc: true, ecn: true}}
+```
+
+## Sources
+
+- Three nodes slower than two: https://github.com/NVIDIA/nccl/issues/1453
+- Meta's clusters: https://glennklockwood.com/garden/systems/meta's-h100-clusters
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    hashed = scale_out.technology.family == "roce" and scale_out.load_balancing == "ecmp"
+    if hashed and scale_out.topology != "single-switch" and cluster.nodes > 2:
+        message = "ECMP hashes the few large flows of a collective onto the same links while others stay empty"
+        yield RULE.problem("cluster.scale_out.load_balancing", message, "`adaptive` or `spray`; else `path-pinning`")

@@ -1,0 +1,75 @@
+"""The tiers of the fabric cannot join all endpoints.
+
+## What it finds
+
+More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers of such switches hold, per plane: the ports of a single
+switch; the ports of a rail's switch in a rail-only fabric; ports² × r / (1 + r) in two tiers at oversubscription r; ports³ / 4 in
+three.
+
+## Why it matters
+
+It cannot be built. 64 ports join 2,048 endpoints in two tiers, which is 256 nodes of eight NICs and not one more.
+
+## What to do
+
+A tier more, switches with more ports, or planes.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml cluster.scale_out.tiers
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 300
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: fat-tree, tiers: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 256
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: fat-tree, tiers: 2}
+```
+
+## Sources
+
+- Sizes of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-b200/latest/dgx-superpod-architecture.html
+- Folded Clos networks: https://doi.org/10.1145/1402958.1402967
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+    fabric = counted(facts)
+    if fabric is None or fabric.fits or fabric.capacity is None:
+        return
+    at = "cluster.scale_out.tiers" if scale_out.tiers else "cluster.scale_out.topology"
+    if not scale_out.tiers and scale_out.topology not in {"single-switch", "rail-only"}:
+        at = "cluster.nodes"
+    planes = " in each plane" if fabric.planes > 1 else ""
+    of = "one switch" if scale_out.topology == "single-switch" else f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
+    yield RULE.problem(
+        at,
+        f"{fabric.endpoints:,} endpoints{planes} on {of} of {fabric.switch_ports}-port switches, which join {fabric.capacity:,}"
+        + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
+        "a tier more, switches with more ports, or planes",
+        related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
+    )

@@ -1,0 +1,80 @@
+"""The axes that communicate most cross an oversubscribed level.
+
+## What it finds
+
+Oversubscription of 2:1 or more in all, with tensor groups, expert groups or fsdp shard groups that cross the level.
+
+## Why it matters
+
+These axes wait for their traffic in every layer. Meta runs 7:1 above its pods, with jobs placed so that only gradients cross it.
+
+## What to do
+
+Confine the axis to a pod: a smaller group, or hsdp with shard groups in the pod.
+
+## When to ignore it
+
+Where the estimate shows little exposed.
+
+## Fires
+
+```yaml layout.sharding
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: 4:1, pod_nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024}
+layout: {tp: 1, sharding: fsdp, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: 4:1, pod_nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024}
+layout: {tp: 1, sharding: hsdp, shard_group: 128, recompute: full}
+```
+
+## Sources
+
+- Meta's fabrics: https://glennklockwood.com/garden/systems/meta's-h100-clusters
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST = 2.0
+
+
+def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    shards = layout.sharding in {"fsdp", "hsdp"}
+    axes = (("tp", "layout.tp", layout.tp > 1), ("ep", "layout.ep", layout.ep > 1), ("shard", "layout.sharding", shards))
+    for axis, at, used in axes:
+        placement = facts.placement(axis) if used else None
+        ratio = _crossed(cluster, placement) if placement and placement.nodes > 1 else 1.0
+        if placement is not None and ratio >= LEAST:
+            message = f"{axis} groups of {placement.ranks:,} ranks cross {plain(ratio)}:1, and wait for it in every layer"
+            yield RULE.problem(at, message, "confine the axis to a full-bandwidth block")
+
+
+def _crossed(cluster: Cluster, placement: Placement) -> float:
+    """The product of the ratios of the levels that the groups cross."""
+    levels, product = fabric_levels(cluster), 1.0
+    for index in placement.levels:
+        product *= levels[index].oversubscription
+    return product

@@ -1,0 +1,90 @@
+"""The collective library has no plugin for this network.
+
+## What it finds
+
+More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or one that belongs elsewhere: an error.
+Nothing said: a warning, for the image may have it.
+
+## Why it matters
+
+NCCL does not know these networks by itself. Without the plugin it falls back to sockets and says nothing: 5.4 GB/s of bus
+bandwidth instead of 122.6 on the same nodes.
+
+## What to do
+
+Name the plugin: `aws-ofi-nccl` (NVIDIA) or `aws-ofi-rccl` (AMD) on EFA and Slingshot, `neuron` on Trainium, `nccl-tcpx`, `nccl-fastrak`. Pin
+`NCCL_NET` to it, so that its absence fails.
+
+## When to ignore it
+
+Where collectives never leave a node.
+
+## Fires
+
+```yaml cluster.scale_out.collective_plugin
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {collective_plugin: none, placement: cluster-placement-group}
+```
+
+```yaml cluster.scale_out.collective_plugin
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {placement: cluster-placement-group}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {collective_plugin: aws-ofi-nccl, placement: cluster-placement-group}
+```
+
+## Sources
+
+- 5.4 against 122.6 GB/s: https://github.com/aws/aws-ofi-nccl/issues/803
+- Plugins of NCCL: https://github.com/NVIDIA/nccl/tree/master/ext-net
+- Settings on EFA: https://github.com/aws/aws-ofi-nccl/blob/2daf7d303aa139a03140aa530957d10521e4478d/doc/efa-env-var.md
+- Slingshot: https://github.com/eth-cscs/cscs-docs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule, rewrite
+
+RULE = Rule.of(__name__, "error")
+OF_VENDOR = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
+AT = "cluster.scale_out.collective_plugin"
+
+
+def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    technology = scale_out.technology
+    if cluster.nodes < 2 or not technology.proprietary or not technology.plugins:
+        return
+    wanted = _wanted(cluster, technology.plugins)
+    said = facts.said_scale_out.collective_plugin if facts.said_scale_out else None
+    loss = f"{technology.name} falls back to sockets without {wanted}, and says nothing"
+    if said is None:
+        if (*AT.split("."),) not in facts.spec.broken:
+            yield RULE.problem(AT, f"no collective plugin is named: {loss}", f"write `{wanted}`, and pin NCCL_NET to it", severity="warning")
+    elif said != wanted and (said not in technology.plugins or said in OF_VENDOR.values() or wanted in OF_VENDOR.values()):
+        what = "there is no collective plugin" if said == "none" else f"{said} does not serve {cluster.accelerator.vendor} on {technology.name}"
+        yield RULE.problem(AT, f"{what}: {loss}", f"write `{wanted}`, and pin NCCL_NET to it", fix=rewrite(AT, wanted))
+
+
+def _wanted(cluster: Cluster, plugins: tuple[str, ...]) -> str:
+    """The plugin of the technology that serves the accelerator's vendor."""
+    own = OF_VENDOR.get(cluster.accelerator.vendor, "")
+    return own if own in plugins else next((name for name in plugins if name not in OF_VENDOR.values()), plugins[0])

@@ -1,0 +1,76 @@
+"""Nothing keeps the cloud nodes close to each other.
+
+## What it finds
+
+A cloud platform or technology with more than one node and no `placement`, or `none`. TPU slices, and nodes that share one rack-scale
+domain, are close by construction.
+
+## Why it matters
+
+Nodes from anywhere in the zone are several switches apart: on p4d that cost about 23 % of the bandwidth.
+
+## What to do
+
+A cluster placement group (AWS), a compact placement policy (GCP), an availability or proximity group (Azure), a cluster network (OCI).
+
+## When to ignore it
+
+Where a capacity block or a managed service places nodes itself.
+
+## Fires
+
+```yaml cluster.scale_out.placement
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {collective_plugin: aws-ofi-nccl}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 4
+  scale_out: {collective_plugin: aws-ofi-nccl, placement: cluster-placement-group}
+```
+
+## Sources
+
+- EFA and placement: https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
+- Choosing a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")
+BY_VENDOR = {
+    "AWS": "cluster-placement-group",
+    "GCP": "compact-placement-policy",
+    "Google": "compact-placement-policy",
+    "Azure": "availability-set",
+    "Microsoft": "availability-set",
+    "OCI": "cluster-network",
+    "Oracle": "cluster-network",
+}
+
+
+def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    in_cloud = cluster.cloud or scale_out.technology.cloud
+    together = cluster.nodes * cluster.accelerators_per_node <= cluster.scale_up.domain
+    entry = cluster.scale_up.interconnect
+    slices = entry is not None and entry.family == "ici"
+    if not in_cloud or cluster.nodes < 2 or together or slices or scale_out.placement not in {None, "none"}:
+        return
+    vendor = (cluster.platform or scale_out.technology).vendor
+    policy = BY_VENDOR.get(vendor, "the provider's placement policy")
+    message = f"nothing places {cluster.nodes:,} cloud nodes near each other: they may be several switches apart"
+    yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`")

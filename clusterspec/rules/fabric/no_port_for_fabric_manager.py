@@ -1,0 +1,68 @@
+"""Every leaf port is taken by a node, and none is left for the fabric's manager.
+
+## What it finds
+
+InfiniBand with leaves (stated, else computed) whose down ports equal the nodes × NICs exactly, and no `extra_endpoints`.
+
+## Why it matters
+
+InfiniBand needs a subnet manager on a port. Imbue ran 511 of 512 nodes for it, and the DGX SuperPOD has 127 nodes where 128 would
+fit.
+
+## What to do
+
+Leave the ports of one node free, or add a leaf; declare the manager under `extra_endpoints`.
+
+## When to ignore it
+
+Where the manager runs inside a switch.
+
+## Fires
+
+```yaml cluster.nodes
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 128
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 127
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+```
+
+## Sources
+
+- 511 of 512: https://imbue.com/research/70b-infrastructure/
+- 127 of 128: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/dgx-superpod-components.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    fabric = counted(facts)
+    if scale_out.technology.family != "infiniband" or fabric is None or scale_out.levels or scale_out.extra_endpoints:
+        return
+    said = facts.said_scale_out.leaf_switches if facts.said_scale_out else None
+    leaves = (said or fabric.leaf_switches) // fabric.planes
+    ends = (cluster.nodes + cluster.spare_nodes) * scale_out.nics_per_node
+    if leaves * fabric.down_ports == ends:
+        message = f"{leaves} leaves × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
+        yield RULE.problem("cluster.nodes", message, "leave one node's ports free, or add a leaf, and declare `extra_endpoints`")

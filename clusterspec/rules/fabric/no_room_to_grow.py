@@ -1,0 +1,66 @@
+"""One more node needs another tier of switches.
+
+## What it finds
+
+A counted fabric of two tiers or fewer whose switches hold these endpoints and not those of one node more.
+
+## Why it matters
+
+Growth next door is cheap while ports are free, and a rebuild when they are not: a third tier means new spines, new cables and days
+without the machine.
+
+## What to do
+
+Switches with more ports, a tier planned now, or a size that leaves room.
+
+## When to ignore it
+
+Where growth will be a second cluster.
+
+## Fires
+
+```yaml cluster.nodes
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 255
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 200
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}
+```
+
+## Sources
+
+- Room to grow: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note")
+
+
+def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    fabric = counted(facts)
+    if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2:
+        return
+    if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
+        tiers = f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
+        message = f"{tiers} of {fabric.switch_ports}-port switches join {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are taken"
+        yield RULE.problem("cluster.nodes", message, "one node more needs another tier: plan it now, or leave room")

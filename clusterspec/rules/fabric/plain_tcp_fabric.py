@@ -1,0 +1,69 @@
+"""Training traffic runs over plain TCP.
+
+## What it finds
+
+Training over several nodes on a technology without RDMA (`ethernet`), apart from clouds whose own protocol stands for it.
+
+## Why it matters
+
+Kernel TCP copies every byte twice and takes 10 to 50 µs a message where RDMA takes 2; a 100 Gb/s port gives some 40 Gb/s to one
+connection. Collectives of many small messages suffer most.
+
+## What to do
+
+RoCE on the same NICs where they can (`technology: roce-v2`, with PFC and ECN), else several sockets per NIC
+(`NCCL_SOCKET_NTHREADS`) and a layout that sends little.
+
+## When to ignore it
+
+For fine-tuning on a few nodes, where the step is long and gradients are small.
+
+## Fires
+
+```yaml cluster.scale_out.technology
+clusterspec: 1
+cluster:
+  accelerator: l40s
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: ethernet, nics_per_node: 2, nic_bandwidth: 100 Gb/s}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}
+layout: {pp: 4, tp: 1, sharding: zero1, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: l40s
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, flow_control: {pfc: true, ecn: true}}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}
+layout: {pp: 4, tp: 1, sharding: zero1, recompute: full}
+```
+
+## Sources
+
+- Sockets against RDMA in NCCL: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+- Users on TCP: https://github.com/vllm-project/vllm/issues/6610
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    technology = scale_out.technology
+    if technology.rdma or technology.cloud or technology.family != "tcp" or cluster.nodes < 2:
+        return
+    message = f"{technology.name}: every byte is copied through the kernel, at 10 to 50 µs a message"
+    yield RULE.problem("cluster.scale_out.technology", message, "`roce-v2` on the same NICs, with PFC and ECN, where they can")

@@ -1,0 +1,80 @@
+"""A leaf is given more links than it has ports.
+
+## What it finds
+
+The stated links (or cables) to nodes and to spines, spread over the stated leaves, above the ports of a switch.
+
+## Why it matters
+
+The bill of materials cannot be built.
+
+## What to do
+
+More leaves, or fewer links to each.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml cluster.scale_out.leaf_switches
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch_ports: 64
+    topology: fat-tree
+    leaf_switches: 14
+    spine_switches: 8
+    links: {node_leaf: 512, leaf_spine: 512}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch_ports: 64
+    topology: fat-tree
+    leaf_switches: 16
+    spine_switches: 8
+    links: {node_leaf: 512, leaf_spine: 512}
+```
+
+## Sources
+
+- Ports of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300/latest/dgx-superpod-architecture.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted, ordered
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    leaves, ports = said_scale_out.leaf_switches, scale_out.switch_ports
+    down, up = ordered(said_scale_out, "node_leaf"), ordered(said_scale_out, "leaf_spine")
+    if not leaves or not ports or down is None or up is None:
+        return
+    below, above = -(-down.links // leaves), -(-up.links // leaves)
+    if below + above > ports:
+        fabric = counted(facts)
+        help_ = f"{fabric.leaf_switches} leaves" if fabric else "more leaves, or fewer links"
+        message = f"{down.how} and {up.how} over {leaves:,} leaves are {below} + {above} ports each, of {ports}"
+        yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)

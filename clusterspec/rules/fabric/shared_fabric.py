@@ -1,0 +1,65 @@
+"""Other jobs run on the same fabric.
+
+## What it finds
+
+`sharing: shared` with training over several nodes.
+
+## Why it matters
+
+Neighbours' bursts land in the middle of collectives, and one late rank holds all. The predicted step is that of an empty fabric; steps
+on a shared one scatter by tens of per cent.
+
+## What to do
+
+A partition (a pod of its own, placement by topology), a traffic class with a guarantee, or congestion control that isolates jobs.
+Then plan on the measured, not the predicted step.
+
+## When to ignore it
+
+Where the scheduler gives whole leaves to a job.
+
+## Fires
+
+```yaml cluster.scale_out.sharing
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {sharing: shared}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {sharing: exclusive}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2}
+```
+
+## Sources
+
+- Noise on shared fabrics: https://arxiv.org/html/2410.21680v2
+- Scheduling by topology: https://docs.coreweave.com/docs/products/sunk/topology-scheduling
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+
+
+def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    if scale_out.sharing == "shared" and cluster.nodes > 1:
+        message = "other jobs share the fabric: the predicted step is that of an empty one, and one late rank holds all"
+        yield RULE.problem("cluster.scale_out.sharing", message, "a pod of its own, a guaranteed traffic class, or placement by topology")

@@ -1,0 +1,65 @@
+"""Storage or frontend traffic rides on the accelerators' fabric.
+
+## What it finds
+
+`networks.storage` or `networks.frontend` with `shares: scale_out`.
+
+## Why it matters
+
+A checkpoint fills every link for seconds; collectives in between wait. Jitter on one rank is jitter on all.
+
+## What to do
+
+NICs and switches of its own, or a traffic class of its own with a bound.
+
+## When to ignore it
+
+Where a class is configured and tested: say so in the reason.
+
+## Fires
+
+```yaml cluster.networks.storage.shares
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, shares: scale_out}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, shares: frontend}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+## Sources
+
+- Networks of a node: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L96
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(networks: NetworksSpec) -> Iterator[Problem]:
+    for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
+        if network is not None and network.shares == "scale_out":
+            message = f"{name} traffic shares the fabric of the accelerators: collectives wait behind it"
+            yield RULE.problem(f"cluster.networks.{name}.shares", message, "a network of its own, or a bounded traffic class")

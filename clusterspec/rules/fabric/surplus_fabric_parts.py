@@ -1,0 +1,74 @@
+"""The order has noticeably more switches or cables than the endpoints need.
+
+## What it finds
+
+Stated leaves, spines, cores or links more than 10 % above the number computed.
+
+## Why it matters
+
+Money without bandwidth, unless the machine is to grow into them.
+
+## What to do
+
+Reduce, or say in a comment what they are for.
+
+## When to ignore it
+
+For growth, and for spares on the shelf.
+
+## Fires
+
+```yaml cluster.scale_out.spine_switches
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 16, spine_switches: 16}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 16, spine_switches: 8}
+```
+
+## Sources
+
+- Counts of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
+- Room to grow: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fabric import LEVELS
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted, ordered
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "note")
+MOST = 1.10
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    fabric = counted(facts)
+    if fabric is None or not fabric.fits:
+        return
+    for key in ("leaf_switches", "spine_switches", "core_switches"):
+        said, needed = getattr(said_scale_out, key), getattr(fabric, key)
+        if said and needed and said > MOST * needed:
+            message = f"{said:,} {key.removesuffix('_switches')} switches, {percent(said / needed - 1, 2)} more than the {needed:,} needed"
+            yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce, or say what they are for")
+    for level in LEVELS:
+        stated, wanted = ordered(said_scale_out, level), fabric.links[level]
+        if stated and wanted and stated.links > MOST * wanted:
+            message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed"
+            yield RULE.problem(stated.at, message, "reduce, or say what they are for")

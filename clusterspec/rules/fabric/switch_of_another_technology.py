@@ -1,0 +1,69 @@
+"""The switch does not carry this technology, or not at this rate.
+
+## What it finds
+
+An Ethernet switch under InfiniBand or the reverse, and a switch whose ports are slower than a NIC's share of a plane.
+
+## Why it matters
+
+An InfiniBand NIC does not link up with an Ethernet switch. A port of 200 Gb/s halves every NIC of 400 behind it.
+
+## What to do
+
+Choose the matching switch: Quantum for InfiniBand, Spectrum, Arista or Tomahawk for RoCE.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml cluster.scale_out.switch
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch: spectrum-4-sn5600}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700}
+```
+
+## Sources
+
+- What each switch carries: `clusterspec catalog show switch/quantum-2-qm9700`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.units import say_bits
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+    switch, technology = scale_out.switch, scale_out.technology
+    if switch is None:
+        return
+    at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
+    if switch.families and technology.family not in switch.families:
+        carries = " and ".join(switch.families)
+        yield RULE.problem(at, f"{switch.name} carries {carries}, not {technology.name}", f"a switch for {technology.family}")
+    elif switch.port_bandwidth is not None and switch.port_bandwidth.value < rate * 0.99:
+        if not any(slip.stated.kind == "nic" for slip in slips(facts)):
+            message = f"the ports of {switch.name} run at {say_bits(switch.port_bandwidth.value)}, the NICs at {say_bits(rate)}"
+            yield RULE.problem(at, message, "a faster switch, or slower NICs")

@@ -1,0 +1,69 @@
+"""The ports of the switch are not those of its entry.
+
+## What it finds
+
+`switch` and `switch_ports` both stated and different, breakout counted: 64 ports of 800 Gb/s are 128 at 400.
+
+## Why it matters
+
+Cages are not ports. A QM9700 has 32 cages and 64 ports; counted by cages, the fabric needs a tier more.
+
+## What to do
+
+Leave `switch_ports` out: it follows from the switch and the rate of the NICs.
+
+## When to ignore it
+
+Where some ports are broken or reserved: `extra_endpoints` says that better.
+
+## Fires
+
+```yaml cluster.scale_out.switch_ports
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, switch_ports: 32}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, switch_ports: 64}
+```
+
+## Sources
+
+- Ports and cages: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300/latest/dgx-superpod-architecture.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.cluster.scaleout import broken_out_ports
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.slips import slips
+from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.units import say_bits
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    said, rate = said_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
+    known = broken_out_ports(scale_out.switch, rate)
+    if said is None or scale_out.switch is None or known is None or said == known:
+        return
+    if any(slip.stated.kind == "nic" for slip in slips(facts)):
+        return
+    at = "cluster.scale_out.switch_ports"
+    message = f"{scale_out.switch.name} has {known} ports at {say_bits(rate)}, not {said}"
+    yield RULE.problem(at, message, "leave the key out: it follows from the switch", fix=rewrite(at, str(known)))

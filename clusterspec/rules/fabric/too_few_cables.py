@@ -1,0 +1,78 @@
+"""The order has fewer links or cables than the endpoints need.
+
+## What it finds
+
+`links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or the same for `leaf_spine` below what
+the stated oversubscription leaves of them. A cable of which nothing is said carries one link.
+
+## Why it matters
+
+Ports stay dark, or the fabric is oversubscribed in hiding: 448 of 512 uplinks are 8:7.
+
+## What to do
+
+Order the number computed, or say how many links a cable carries.
+
+## When to ignore it
+
+Where cables of several links are counted: say so by `links_per_cable`.
+
+## Fires
+
+```yaml cluster.scale_out.cables.node_leaf
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch: quantum-2-qm9700
+    topology: rail-optimized
+    cables: {node_leaf: 448, leaf_spine: 512}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch: quantum-2-qm9700
+    topology: rail-optimized
+    cables: {node_leaf: 512, leaf_spine: 256}
+    links_per_cable: {leaf_spine: 2}
+```
+
+## Sources
+
+- Cables of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted, ordered
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    fabric = counted(facts)
+    if fabric is None:
+        return
+    needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
+    between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
+    for level, needed in needs.items():
+        said = ordered(said_scale_out, level)
+        if said is not None and needed is not None and said.links < needed:
+            planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
+            message = f"{said.how} between {between[level]}, where {needed:,} links are needed{planes}"
+            yield RULE.problem(said.at, message, f"order {needed:,} links, or say how many a cable carries")

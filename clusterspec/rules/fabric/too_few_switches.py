@@ -1,0 +1,73 @@
+"""The order has fewer switches than the endpoints need.
+
+## What it finds
+
+`leaf_switches`, `spine_switches` or `core_switches` below what the nodes, spares and extra endpoints need at the stated oversubscription,
+over all planes. In a rail fabric, leaves come in multiples of the rails. Silent where the tiers cannot hold the endpoints at all.
+
+## Why it matters
+
+Nodes without a port, or a fabric that is oversubscribed and nobody said so.
+
+## What to do
+
+Order the number computed; `clusterspec bom` shows how it came about.
+
+## When to ignore it
+
+Where some ports are run at twice the rate by splitting fewer of them: state `switch_ports` after breakout.
+
+## Fires
+
+```yaml cluster.scale_out.leaf_switches
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, leaf_switches: 8, spine_switches: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, leaf_switches: 16, spine_switches: 8}
+```
+
+## Sources
+
+- Counts of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/network-fabrics.html
+- A design whose tables do not agree: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    fabric = counted(facts)
+    if fabric is None or not fabric.fits:
+        return
+    needs = {
+        "leaf_switches": fabric.leaf_switches,
+        "spine_switches": fabric.least_spine_switches,
+        "core_switches": fabric.least_core_switches,
+    }
+    for key, needed in needs.items():
+        said = getattr(said_scale_out, key)
+        if said is not None and needed is not None and said < needed:
+            row = key.removesuffix("_switches")
+            message = f"{said:,} {row} switches, and {needed:,} are needed: {fabric.derivations[key]}"
+            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}")

@@ -1,0 +1,64 @@
+"""The leaves do not come in whole sets of rails.
+
+## What it finds
+
+A rail topology with stated `leaf_switches` that are no multiple of the rails (times the planes).
+
+## Why it matters
+
+Each rail has leaves of its own. With 12 leaves for 8 rails, four rails have twice the ports of the others, and the job runs on the
+thinner ones.
+
+## What to do
+
+A multiple of the rails.
+
+## When to ignore it
+
+Where two rails share a leaf on purpose: then state `rails`.
+
+## Fires
+
+```yaml cluster.scale_out.leaf_switches
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 40
+  scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 18}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 40
+  scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 16}
+```
+
+## Sources
+
+- Rails with unequal switches: https://github.com/NVIDIA/nccl/issues/820 https://github.com/NVIDIA/nccl/issues/1600
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.legal import near_multiples
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    leaves, step = said_scale_out.leaf_switches, scale_out.rails * scale_out.planes
+    if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
+        planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
+        message = f"{leaves:,} leaves are no multiple of {scale_out.rails} rails{planes}"
+        help_ = "write " + " or ".join(map(str, near_multiples(leaves, step)))
+        yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)

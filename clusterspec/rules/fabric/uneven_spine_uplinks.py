@@ -1,0 +1,81 @@
+"""The uplinks of a leaf do not spread evenly over the spines.
+
+## What it finds
+
+`leaf_switches` and `spine_switches` stated, with uplinks per leaf and spines of which neither divides the other.
+
+## Why it matters
+
+Some spines get more links than others, and traffic that is spread evenly meets the thin ones first: 72 uplinks over 16 spines
+are four or five each.
+
+## What to do
+
+A number of spines that divides the uplinks of a leaf.
+
+## When to ignore it
+
+With adaptive routing that knows the weights.
+
+## Fires
+
+```yaml cluster.scale_out.spine_switches
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch_ports: 64
+    topology: fat-tree
+    leaf_switches: 16
+    spine_switches: 12
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch_ports: 64
+    topology: fat-tree
+    leaf_switches: 16
+    spine_switches: 16
+```
+
+## Sources
+
+- Spines of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted, ordered
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    """In three tiers a leaf reaches the spines of its own pod alone, so the whole number says nothing."""
+    leaves, spines, fabric = said_scale_out.leaf_switches, said_scale_out.spine_switches, counted(facts)
+    if not leaves or not spines or (fabric is not None and fabric.tiers > 2):
+        return
+    said = ordered(said_scale_out, "leaf_spine")
+    uplinks = said.links // leaves if said else fabric.up_ports if fabric else 0
+    planes = fabric.planes if fabric else 1
+    each = max(1, spines // planes)
+    if uplinks > 0 and uplinks % each and each % uplinks:
+        near = [size for size in range(1, uplinks + 1) if uplinks % size == 0 and size >= each][:1]
+        help_ = f"{near[0] * planes} spines divide them" if near else "a number of spines that divides them"
+        message = f"{uplinks} uplinks of a leaf over {each} spines{' of a plane' if planes > 1 else ''} cannot be even"
+        yield RULE.problem("cluster.scale_out.spine_switches", message, help_)

@@ -1,0 +1,44 @@
+"""How often a job is stopped by a failure."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+from clusterspec.rules.facts import Facts
+
+
+def time_between_failures(facts: Facts) -> float | None:
+    """Seconds between failures of the whole job: as stated, else of one node over the nodes of the job."""
+    operations = facts.operations
+    if operations is None:
+        return None
+    if operations.mean_time_between_failures is not None:
+        return operations.mean_time_between_failures.value
+    nodes = job_nodes(facts)
+    if operations.node_mtbf is None or not nodes:
+        return None
+    return operations.node_mtbf.value / nodes
+
+
+def job_nodes(facts: Facts) -> int | None:
+    """Nodes that the job uses; all where no layout says."""
+    if facts.layout is not None:
+        return facts.layout.nodes
+    return facts.cluster.nodes if facts.cluster else None
+
+
+def poisson_percentile(mean: float, share: float) -> int:
+    """The smallest number that a Poisson variable does not exceed with probability ``share``.
+
+    >>> poisson_percentile(8.0, 0.95)
+    13
+    """
+    if mean > 500:
+        return round(mean + 1.645 * sqrt(mean))  # the normal limit, for the 95th percentile that is asked for
+    chance = total = exp(-mean)
+    number = 0
+    while total < share:
+        number += 1
+        chance *= mean / number
+        total += chance
+    return number

@@ -1,0 +1,68 @@
+"""A measurement is above what the links carry.
+
+## What it finds
+
+A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in the network is declared.
+
+## Why it matters
+
+Bus bandwidth assumes a ring. Reduction in the switches (480 GB/s on 450) and trees over two nodes beat it, and a wrong number of
+ranks or algorithm bandwidth under the name of bus bandwidth seem to.
+
+## What to do
+
+Declare `in_network_reduction`, or check the metric and the ranks.
+
+## When to ignore it
+
+For two nodes, where a tree explains it.
+
+## Fires
+
+```yaml measured[0].busbw
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-gather, nodes: 4, size: 8 GiB, busbw: 500 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-gather, nodes: 4, size: 8 GiB, busbw: 370 GB/s}
+```
+
+## Sources
+
+- Above line rate with NVLink SHARP: https://github.com/NVIDIA/nccl-tests/issues/272
+- Two-node trees: https://github.com/NVIDIA/nccl-tests/issues/153
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.measured import Measurement, expected
+from clusterspec.finding import Problem
+from clusterspec.rules.proofs import PLATEAU, shown
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "note", "likely")
+ROUNDED = 1.01
+
+
+def check(measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
+    for measurement in measurements:
+        best = expected(cluster, measurement, PLATEAU)
+        seen = max((row.busbw for row in measurement.rows), default=0.0)
+        tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
+        if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:
+            continue
+        message = f"{shown(measurement)}: {say(seen, 'B/s')} is above the {say(best.ceiling_busbw, 'B/s')} that the links carry"
+        help_ = "declare in_network_reduction, or check the ranks and whether it is bus or algorithm bandwidth"
+        yield RULE.problem(measurement.at, message, help_)

@@ -1,0 +1,75 @@
+"""A measurement is well below what such a machine shows.
+
+## What it finds
+
+A bus bandwidth below 90 % of the expected plateau of that collective and tier, at 1 GiB and more, and above what a fallback to
+sockets would give.
+
+## Why it matters
+
+Something is wrong that is cheap to mend now: a rail down, a cable at half width, direct access to accelerator memory off, the
+wrong NIC beside an accelerator, ACS on.
+
+## What to do
+
+Go through `nvidia-smi topo -m`, link widths and rates, `NCCL_DEBUG=INFO` (look for `GDRDMA` and the NICs of each channel),
+then node by node in pairs.
+
+## When to ignore it
+
+On a shared fabric, or where another algorithm was forced for the test.
+
+## Fires
+
+```yaml measured[0].busbw
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 370 GB/s}
+```
+
+## Sources
+
+- Slow rails found by test: https://github.com/NVIDIA/nccl-tests/issues/169
+- Direct access to memory missing: https://github.com/NVIDIA/nccl/issues/1412
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.measured import Measurement, expected
+from clusterspec.finding import Problem
+from clusterspec.rules.proofs import GIB, shown
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST = 0.90
+SOCKETS = 0.15
+
+
+def check(measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
+    for measurement in measurements:
+        row = measurement.largest
+        if row is None or row.size < GIB:
+            continue
+        usual = expected(cluster, measurement, row.size)
+        if usual is None or not SOCKETS * usual.ceiling_busbw <= row.busbw < LEAST * usual.busbw:
+            continue
+        yield RULE.problem(
+            measurement.at,
+            f"{shown(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / usual.busbw, 2)} of the "
+            f"{say(usual.busbw, 'B/s')} that such a machine shows",
+            "check link widths, rails and NIC affinity, and that NCCL_DEBUG=INFO prints GDRDMA on every channel",
+        )

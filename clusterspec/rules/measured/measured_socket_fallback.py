@@ -1,0 +1,74 @@
+"""A measurement looks like plain sockets.
+
+## What it finds
+
+Over several domains, at 1 GiB and more, a bus bandwidth below 15 % of the ceiling of the NICs.
+
+## Why it matters
+
+The collective library did not find its network plugin and fell back to TCP without a word: 5.4 GB/s instead of 122.6 on one
+cluster, 4 instead of 340 on another.
+
+## What to do
+
+Look for `NET/Socket` in `NCCL_DEBUG=INFO`; install the plugin of the network, and pin `NCCL_NET` to it, so that its absence fails
+instead of slowing down.
+
+## When to ignore it
+
+Where the cluster has nothing but TCP: declare `technology: ethernet`.
+
+## Fires
+
+```yaml measured[0].busbw
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 4, scale_out: {collective_plugin: aws-ofi-nccl, placement: cluster-placement-group}}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 5.4 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 4, scale_out: {collective_plugin: aws-ofi-nccl, placement: cluster-placement-group}}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Sources
+
+- 5.4 against 122.6: https://github.com/aws/aws-ofi-nccl/issues/803
+- Fallback in vLLM and Slurm jobs: https://github.com/vllm-project/vllm/issues/6610 https://github.com/vllm-project/vllm/pull/20593
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cost.measured import Measurement, expected
+from clusterspec.finding import Problem
+from clusterspec.rules.proofs import GIB, shown
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST = 0.15
+
+
+def check(measurements: tuple[Measurement, ...], cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    for measurement in measurements:
+        row, ranks = measurement.largest, measurement.ranks
+        if row is None or row.size < GIB or not ranks or ranks <= cluster.ranks_per_domain:
+            continue
+        best = expected(cluster, measurement, row.size)
+        if best is None or row.busbw >= LEAST * best.ceiling_busbw:
+            continue
+        plugin = scale_out.technology.plugins[0] if scale_out.technology.plugins else "its plugin"
+        yield RULE.problem(
+            measurement.at,
+            f"{shown(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
+            "which is what plain sockets give",
+            f"look for NET/Socket in NCCL_DEBUG=INFO, and pin NCCL_NET to {plugin}",
+        )

@@ -1,0 +1,88 @@
+"""A measurement suggests that the stated scale-up bandwidth counts both directions.
+
+## What it finds
+
+Inside one domain, at 1 GiB and more, a bus bandwidth of 33 to 46 % of the stated scale-up bandwidth per direction, where the catalog
+has no figure that says so itself.
+
+## Why it matters
+
+Sound machines reach about 80 % of one direction. "About 40 %" is then the figure of both directions in the denominator.
+
+## What to do
+
+Halve the stated figure, or say `duplex`.
+
+## When to ignore it
+
+Where the links really are that slow: then the machine is at fault, not the spec.
+
+## Fires
+
+```yaml measured[0].busbw
+clusterspec: 1
+cluster:
+  accelerator: {like: h100-sxm-80gb}
+  accelerators_per_node: 8
+  nodes: 1
+  scale_up: {bandwidth: 1000 GB/s unidirectional}
+measured:
+  - {collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 380 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: {like: h100-sxm-80gb}
+  accelerators_per_node: 8
+  nodes: 1
+  scale_up: {bandwidth: 1000 GB/s duplex}
+measured:
+  - {collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 380 GB/s}
+```
+
+## Sources
+
+- "Only 53 %": https://github.com/NVIDIA/nccl/issues/1442
+- The same in nccl-tests: https://github.com/NVIDIA/nccl-tests/issues/149
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.measured import Measurement
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.proofs import GIB
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.spec.model import ScaleUpSpec
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+RINGS = ("all-reduce", "all-gather", "reduce-scatter")
+
+
+def check(
+    facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster, said_scale_up: ScaleUpSpec
+) -> Iterator[Problem]:
+    stated = said_scale_up.bandwidth
+    explained = any(slip.stated.kind == "scale-up" and slip.readings for slip in slips(facts))
+    if stated is None or stated.direction is None or explained:
+        return
+    for measurement in measurements:
+        row, ranks = measurement.largest, measurement.ranks
+        if row is None or row.size < GIB or measurement.collective not in RINGS or not ranks:
+            continue
+        share = row.busbw / stated.per_direction
+        if 2 < ranks <= cluster.ranks_per_domain and 0.33 <= share <= 0.46:
+            yield RULE.problem(
+                measurement.at,
+                f"{say(row.busbw, 'B/s')} is {percent(share, 2)} of the stated {stated.written}, and {percent(2 * share, 2)} of half of it",
+                "check whether the stated figure counts both directions",
+                related=[("cluster.scale_up.bandwidth", "the stated figure")],
+            )

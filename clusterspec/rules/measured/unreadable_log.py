@@ -1,0 +1,47 @@
+"""A measured log cannot be used.
+
+## What it finds
+
+A `log` under `measured` that is missing, lies outside the folder of the spec, is no output of nccl-tests or rccl-tests, contradicts the
+entry around it, or contradicts itself (size over time is not the bandwidth printed).
+
+## Why it matters
+
+The figures would be invented, or another machine's.
+
+## What to do
+
+Give the raw output, header and all, as a file beside the spec.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml measured[0].log
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {log: no-such-log.txt}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 370 GB/s}
+```
+
+## Sources
+
+- What the tools print: https://github.com/NVIDIA/nccl-tests/blob/a0b82b2260cf5152b9f8c061bbf7eaf0ba096432/doc/PERFORMANCE.md
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")

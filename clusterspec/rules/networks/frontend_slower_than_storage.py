@@ -1,0 +1,78 @@
+"""The nodes cannot drive the store at its rate.
+
+## What it finds
+
+`networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not share the fabric.
+
+## Why it matters
+
+The store is bought for a rate that never arrives: 400 GB/s behind eight nodes with 2 × 100 Gb/s is 200 GB/s.
+
+## What to do
+
+More frontend, storage NICs of their own, or a smaller store.
+
+## When to ignore it
+
+Where the store also serves other machines.
+
+## Fires
+
+```yaml cluster.networks.storage.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s}
+    storage: {bandwidth: 400 GB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 400 GB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+## Sources
+
+- Networks of a node: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L96
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
+    storage, frontend = networks.storage, networks.frontend
+    if storage is None or storage.bandwidth is None or storage.shares == "scale_out":
+        return
+    road = storage if storage.nic_bandwidth is not None else frontend
+    if road is None or road.nic_bandwidth is None:
+        return
+    nics = road.nics_per_node or 1
+    total = cluster.nodes * nics * road.nic_bandwidth.per_direction
+    if storage.bandwidth.per_direction > total:
+        which = "storage" if road is storage else "frontend"
+        message = (
+            f"{cluster.nodes:,} nodes with {nics} × {road.nic_bandwidth.written} of {which} reach {say(total, 'B/s')} of the store's "
+            f"{storage.bandwidth.written}"
+        )
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, "more NICs, or a smaller store")

@@ -1,0 +1,78 @@
+"""The store holds only a few checkpoints.
+
+## What it finds
+
+80 % of `networks.storage.capacity` below ten checkpoints of 14 bytes a parameter.
+
+## Why it matters
+
+Parallel file systems slow down above 80 % full. One keeps several checkpoints to go back to, and data and logs want room as well.
+
+## What to do
+
+More capacity, or a cheaper tier for old checkpoints.
+
+## When to ignore it
+
+Where old checkpoints move to object storage at once.
+
+## Fires
+
+```yaml cluster.networks.storage.capacity
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, capacity: 5 TB}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, capacity: 50 TB}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+```
+
+## Sources
+
+- How full a file system may get: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/storage/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.cost.parameters import count
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec
+from clusterspec.units import plain, say
+
+RULE = Rule.of(__name__, "note", "heuristic")
+SAVED = 14
+KEPT = 10
+USABLE = 0.8
+
+
+def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[Problem]:
+    capacity = networks.storage.capacity if networks.storage else None
+    if capacity is None:
+        return
+    size = SAVED * count(model).total
+    if capacity.value * USABLE < KEPT * size:
+        held = capacity.value * USABLE / size
+        message = f"{capacity.written} hold {plain(held, 2)} checkpoints of {say(size, 'B')} when four fifths full"
+        yield RULE.problem("cluster.networks.storage.capacity", message, f"{say(KEPT * size / USABLE, 'B')} hold ten")

@@ -1,0 +1,81 @@
+"""The store is many times as fast as checkpoints need.
+
+## What it finds
+
+`networks.storage.bandwidth` above ten times what writes a checkpoint within 5 % of the interval.
+
+## Why it matters
+
+Even runs of a trillion parameters need a few hundred GB/s. The rest of the money would buy nodes.
+
+## What to do
+
+A smaller store; or say in a comment what else it serves.
+
+## When to ignore it
+
+Where the data itself (video, simulation) needs the rate, or other machines share the store.
+
+## Fires
+
+```yaml cluster.networks.storage.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 1 TB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint_interval: 30 min, checkpoint_time: 30 s, burn_in: 72 h}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint_interval: 30 min, checkpoint_time: 30 s, burn_in: 72 h}
+```
+
+## Sources
+
+- What checkpoints need: https://glennklockwood.com/garden/storage-for-llm-training
+- The same, measured: https://sc25.conference-program.com/presentation/?id=ws_pdswwip108&sess=sess202
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.cost.parameters import count
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.units import plain, say
+
+RULE = Rule.of(__name__, "note", "heuristic")
+SAVED = 14
+SHARE = 0.05
+MOST = 10
+
+
+def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload, model: Model) -> Iterator[Problem]:
+    store, interval = networks.storage.bandwidth if networks.storage else None, operations.checkpoint_interval
+    if store is None or interval is None or interval.value <= 0:
+        return
+    needed = SAVED * count(model).total / (SHARE * interval.value)
+    if store.per_direction > MOST * needed:
+        ratio = store.per_direction / needed
+        message = f"{store.written} is {plain(ratio, 2)} times what checkpoints every {interval.written} need ({say(needed, 'B/s')})"
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, "a smaller store, unless something else needs the rate")

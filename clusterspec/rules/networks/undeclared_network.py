@@ -1,0 +1,77 @@
+"""One of the three networks beside the fabric is not described.
+
+## What it finds
+
+A spec with `cluster.networks` or `procurement`, in which frontend, storage or out-of-band network is missing.
+
+## Why it matters
+
+Every node has three networks besides the fabric of its accelerators. Quotes forget two: then data, logs and users share one port, and
+nobody can reach a node that hangs.
+
+## What to do
+
+Declare all three with their rates; `shares: scale_out` or `shares: frontend` says that one rides on another.
+
+## When to ignore it
+
+For studies of the fabric alone: leave `networks` out.
+
+## Fires
+
+```yaml cluster.networks.storage
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks: {frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, shares: frontend}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+## Sources
+
+- Networks of a node: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L96
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec
+
+RULE = Rule.of(__name__, "warning")
+NAMES = ("frontend", "storage", "out_of_band")
+
+
+def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+    """In a cloud the provider keeps the out-of-band network to itself."""
+    if facts.networks is None and (facts.procurement is None or cluster.cloud):
+        return
+    said = facts.networks or NetworksSpec()
+    wanted = [name for name in NAMES if name != "out_of_band" or not cluster.cloud]
+    missing = [name for name in wanted if getattr(said, name) is None and not _unread(facts, name)]
+    if missing:
+        at = f"cluster.networks.{missing[0]}" if facts.networks else "cluster.networks"
+        named = " and ".join(name.replace("_", "-") for name in missing)
+        plural = "s are" if len(missing) > 1 else " is"
+        yield RULE.problem(at, f"the {named} network{plural} not described", "declare it with its rate; `shares:` says which it rides on")
+
+
+def _unread(facts: Facts, name: str) -> bool:
+    return any(path[:3] == ("cluster", "networks", name) for path in facts.spec.broken)

@@ -1,0 +1,75 @@
+"""The checkpoint is said to take less time than the store needs to write it.
+
+## What it finds
+
+A `checkpoint_time` below 14 bytes × parameters / `networks.storage.bandwidth` (weights in bf16, and weights and two moments in fp32).
+
+## Why it matters
+
+The claim exceeds the store. 70.6B parameters are 988 GB of checkpoint: 25 s at 40 GB/s, not 5.
+
+## What to do
+
+A faster store, or the true time. Asynchronous saving to host memory hides it from training, not from the store.
+
+## When to ignore it
+
+Where `checkpoint_time` is only the time that training stands still, and saving goes on behind it.
+
+## Fires
+
+```yaml operations.checkpoint_time
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 40 GB/s}, frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint_interval: 30 min, checkpoint_time: 5 s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 40 GB/s}, frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint_interval: 30 min, checkpoint_time: 30 s}
+```
+
+## Sources
+
+- Checkpoints and stores: https://glennklockwood.com/garden/storage-for-llm-training
+- Checkpoint bandwidth at scale: https://sc25.conference-program.com/presentation/?id=ws_pdswwip108&sess=sess202
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.parameters import count
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error", "likely")
+SAVED = 14
+"""Bytes of a checkpoint for each parameter: bf16 weights, and fp32 weights and two moments of Adam."""
+
+
+def check(operations: OperationsSpec, networks: NetworksSpec, model: Model) -> Iterator[Problem]:
+    store = networks.storage.bandwidth if networks.storage else None
+    if operations.checkpoint_time is None or store is None or store.per_direction <= 0:
+        return
+    size = SAVED * count(model).total
+    needed = size / store.per_direction
+    if operations.checkpoint_time.value < needed:
+        message = (
+            f"{say(size, 'B')} of checkpoint at {store.written} take {say(needed, 's')}, not {operations.checkpoint_time.written}"
+        )
+        yield RULE.problem("operations.checkpoint_time", message, "a faster store, or the true time")

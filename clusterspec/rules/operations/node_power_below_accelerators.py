@@ -1,0 +1,63 @@
+"""A node is said to draw less than its accelerators alone.
+
+## What it finds
+
+`power.node` below accelerators per node × the accelerator's power.
+
+## Why it matters
+
+CPUs, NICs, fans and conversion come on top: a node draws 1.3 to 1.8 times its accelerators. A public report costed a 660 W part
+at 350 W, and the bill came out at half.
+
+## What to do
+
+The platform's figure, or a measured one.
+
+## When to ignore it
+
+Where power is capped: lower the accelerator's `power` as well.
+
+## Fires
+
+```yaml cluster.power.node
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8, power: {node: 4 kW}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8, power: {node: 10.2 kW}}
+```
+
+## Sources
+
+- The report: https://neocloud.kedios.io/full-network-topology-report/Kedios-B300-Full-Network-Topology-Report.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+    each = cluster.accelerator.power
+    if power.node is None or each is None or any(slip.stated.kind == "power" for slip in slips(facts)):
+        return
+    parts = each.value * cluster.accelerators_per_node
+    if power.node.value < parts:
+        message = f"{cluster.accelerators_per_node} accelerators of {say(each.value, 'W')} draw {say(parts, 'W')}, the node {power.node.written}"
+        known = cluster.platform.power if cluster.platform else None
+        help_ = f"{cluster.platform.id} draws {say(known.value, 'W')}" if known and cluster.platform else "use a measured figure"
+        yield RULE.problem("cluster.power.node", message, help_)

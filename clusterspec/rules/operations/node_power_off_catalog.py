@@ -1,0 +1,65 @@
+"""The power of a node is not the platform's.
+
+## What it finds
+
+`power.node` more than 15 % off the platform's entry, and above what its accelerators alone draw.
+
+## Why it matters
+
+Racks, cooling and the bill follow it.
+
+## What to do
+
+Use the entry, or note in a comment what was measured and how.
+
+## When to ignore it
+
+For a measured average under load, which lies below the nameplate.
+
+## Fires
+
+```yaml cluster.power.node
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8, power: {node: 7 kW}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8, power: {node: 9.5 kW}}
+```
+
+## Sources
+
+- A report with nodes at the wrong power: https://neocloud.kedios.io/full-network-topology-report/Kedios-B300-Full-Network-Topology-Report.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+OFF = 0.15
+
+
+def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+    known = cluster.platform.power if cluster.platform else None
+    if power.node is None or known is None or any(slip.stated.kind == "power" for slip in slips(facts)):
+        return
+    parts = cluster.accelerator.power
+    if parts is not None and power.node.value < parts.value * cluster.accelerators_per_node:
+        return
+    off = power.node.value / known.value - 1
+    if abs(off) > OFF and cluster.platform is not None:
+        way = "above" if off > 0 else "below"
+        message = f"{power.node.written} a node is {percent(abs(off), 2)} {way} the {say(known.value, 'W')} of {cluster.platform.name}"
+        yield RULE.problem("cluster.power.node", message, "use the platform's figure, or say what was measured")

@@ -1,0 +1,62 @@
+"""The machine is not run in before it counts.
+
+## What it finds
+
+`operations` or `procurement` without `burn_in`, or with less than 48 hours.
+
+## Why it matters
+
+Of a new batch 3 to 10 % of the parts fail early. Found during burn-in they are the supplier's; found in training they stop the job.
+
+## What to do
+
+72 hours under load, network included, before acceptance.
+
+## When to ignore it
+
+In clouds, where the provider has run the nodes in.
+
+## Fires
+
+```yaml operations.burn_in
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+operations: {burn_in: 12 h}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+operations: {burn_in: 72 h}
+```
+
+## Sources
+
+- Early failures: https://imbue.com/research/70b-infrastructure/
+- What to ask of a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+LEAST = 48 * 3600.0
+
+
+def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+    if cluster.cloud or (facts.operations is None and facts.procurement is None):
+        return
+    burn_in = facts.operations.burn_in if facts.operations else None
+    if burn_in is None:
+        at = "operations.burn_in" if facts.operations else "procurement"
+        yield RULE.problem(at, "no burn-in is planned: early failures will stop jobs instead", "write `burn_in: 72 h`")
+    elif burn_in.value < LEAST:
+        yield RULE.problem("operations.burn_in", f"{burn_in.written} is too short to find early failures", "write `burn_in: 72 h`")

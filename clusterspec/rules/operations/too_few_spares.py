@@ -1,0 +1,70 @@
+"""There are fewer spare nodes than are in repair at a bad time.
+
+## What it finds
+
+`spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between failures.
+Only where both are given.
+
+## Why it matters
+
+Failures do not wait for repairs. With a failure every 3 hours and a day for each repair, 8 nodes are away on average and 13 in
+the worst 5 % of the time; a job that needs all nodes stands still then.
+
+## What to do
+
+Spare nodes on the same spine, as many as the message says; or a faster swap.
+
+## When to ignore it
+
+Where the provider replaces nodes from a pool of its own within minutes: state that as `repair_time`.
+
+## Fires
+
+```yaml cluster.spare_nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 256, spare_nodes: 4}
+operations: {mean_time_between_failures: 3 h, repair_time: 24 h}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 256, spare_nodes: 13}
+operations: {mean_time_between_failures: 3 h, repair_time: 24 h}
+```
+
+## Sources
+
+- Spares and replacement: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/fault-tolerance/README.md
+- What to ask of a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.failures import poisson_percentile, time_between_failures
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+from clusterspec.units import plain, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+SURE = 0.95
+
+
+def check(facts: Facts, operations: OperationsSpec, cluster: Cluster) -> Iterator[Problem]:
+    between = time_between_failures(facts)
+    if operations.repair_time is None or not between or between <= 0:
+        return
+    away = operations.repair_time.value / between
+    needed = min(poisson_percentile(away, SURE), cluster.nodes)
+    if cluster.spare_nodes < needed:
+        message = (
+            f"with a failure every {say(between, 's')} and {operations.repair_time.written} for a repair, {plain(away)} nodes are away "
+            f"on average and {needed} one time in twenty: {cluster.spare_nodes} spare"
+        )
+        yield RULE.problem("cluster.spare_nodes", message, f"{needed} spare nodes on the same spine, or faster repair")

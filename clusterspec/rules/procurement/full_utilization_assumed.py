@@ -1,0 +1,57 @@
+"""The machine is assumed to be busy nearly all the time.
+
+## What it finds
+
+`utilization` above 0.95, up to 1.
+
+## Why it matters
+
+Repairs, restarts, drains and queues take 10 to 20 % of a year; cost per useful hour is that much higher.
+
+## What to do
+
+0.85, or cite last year's figure.
+
+## When to ignore it
+
+For a single long job with spares, where it was measured.
+
+## Fires
+
+```yaml procurement.utilization
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, utilization: 1.0}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, utilization: 0.85}
+```
+
+## Sources
+
+- Utilization in cost models: https://ai-infrastructure.net/build-vs-rent-gpu-cost-model/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "note", "heuristic")
+MOST = 0.95
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    used = procurement.utilization
+    if used is not None and MOST < used <= 1:
+        message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
+        yield RULE.problem("procurement.utilization", message, "0.85, or cite last year's figure")

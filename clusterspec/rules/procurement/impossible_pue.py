@@ -1,0 +1,54 @@
+"""The power usage effectiveness is below 1.
+
+## What it finds
+
+`pue` below 1.
+
+## Why it matters
+
+It is the power of the building over that of its computers, which are in it.
+
+## What to do
+
+1.1 to 1.6 is usual.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml procurement.pue
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, pue: 0.9}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, pue: 1.1}
+```
+
+## Sources
+
+- PUE defined: https://en.wikipedia.org/wiki/Power_usage_effectiveness
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    if procurement.pue is not None and procurement.pue < 1:
+        message = f"a PUE of {procurement.pue:g}: the building draws at least what its computers draw"
+        yield RULE.problem("procurement.pue", message, "1.1 to 1.6 is usual")

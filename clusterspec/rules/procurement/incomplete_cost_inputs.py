@@ -1,0 +1,59 @@
+"""The cost of running the machine cannot be worked out.
+
+## What it finds
+
+`term` and `prices` without `electricity`, `pue` or `utilization`.
+
+## Why it matters
+
+The sticker is a third to a half of what the machine costs over its term.
+
+## What to do
+
+Add the three.
+
+## When to ignore it
+
+For rented nodes, whose price includes power: a `node_hour` price says so.
+
+## Fires
+
+```yaml procurement
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, prices: {node: 310000}, pue: 1.3, utilization: 0.85}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, prices: {node: 310000}, electricity: 0.12, pue: 1.3, utilization: 0.85}
+```
+
+## Sources
+
+- What makes up the cost: https://ai-infrastructure.net/build-vs-rent-gpu-cost-model/
+- Quotes compared: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "note")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
+        return
+    lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]
+    if lacking:
+        named = " and ".join(f"`{key}`" for key in lacking)
+        message = f"without {named} the cost over {procurement.term.written} cannot be worked out"
+        yield RULE.problem("procurement", message, f"add {named}")

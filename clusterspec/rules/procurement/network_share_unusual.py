@@ -1,0 +1,89 @@
+"""The network's share of the price is unusual.
+
+## What it finds
+
+Switches, cables, transceivers and NICs below 3 % or above 25 % of their sum with the nodes; only where all of it is priced.
+
+## Why it matters
+
+A sheet for 512 nodes gives 5 to 9 % without optics. Far below, something is missing; far above, something is counted twice, or the
+fabric is larger than the machine.
+
+## What to do
+
+Ask for the bill of materials and compare it line by line with `clusterspec bom`.
+
+## When to ignore it
+
+For machines of a few nodes, where one switch is a large part.
+
+## Fires
+
+```yaml procurement.prices
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000, leaf_switch: 3600, spine_switch: 3600, cable: 90, transceiver: 12}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000, leaf_switch: 36000, spine_switch: 36000, cable: 900, transceiver: 1200}
+```
+
+## Sources
+
+- A sheet for 512 nodes: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
+- Shares in a cost model: https://ai-infrastructure.net/build-vs-rent-gpu-cost-model/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.bill import Item, bill
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "note", "heuristic")
+USUAL = (0.03, 0.25)
+
+
+def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
+    if not procurement.prices:
+        return
+    items, fabric, _ = bill(facts.design)
+    if fabric is None or any(item.price is None for item in items):
+        return
+    nodes = sum(_middle(item) for item in items if item.kind in {"node", "spare_node"})
+    network = sum(_middle(item) for item in items if item.kind not in {"node", "spare_node"})
+    if nodes <= 0:
+        return
+    share = network / (network + nodes)
+    if not USUAL[0] <= share <= USUAL[1]:
+        message = f"the network is {percent(share, 2)} of nodes and network together; 3 to 25 % is usual"
+        yield RULE.problem("procurement.prices", message, "compare the quote with `clusterspec bom`, line by line")
+
+
+def _middle(item: Item) -> float:
+    """The price of a line; the middle of a range."""
+    if isinstance(item.price, tuple):
+        return sum(item.price) / 2
+    return float(item.price or 0)

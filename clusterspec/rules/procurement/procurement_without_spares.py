@@ -1,0 +1,57 @@
+"""Something is to be bought, and no spare node with it.
+
+## What it finds
+
+`procurement` with no `spare_nodes`. Clouds replace nodes themselves and are left alone.
+
+## Why it matters
+
+The first node that fails takes the job down until it is repaired, a day or a week later.
+
+## What to do
+
+5 to 10 % of spare nodes on the same spine.
+
+## When to ignore it
+
+Where a contract replaces nodes within hours.
+
+## Fires
+
+```yaml cluster.spare_nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+## Sources
+
+- Spares: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/fault-tolerance/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    if cluster.spare_nodes == 0 and not cluster.cloud and cluster.nodes > 1:
+        few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
+        wanted = f"{few} to {many}" if few < many else f"{many}"
+        message = f"{cluster.nodes:,} nodes are bought and none to replace one: a failure stops the job until the repair"
+        yield RULE.problem("cluster.spare_nodes", message, f"{wanted} spare nodes on the same spine")

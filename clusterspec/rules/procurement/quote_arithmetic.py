@@ -1,0 +1,98 @@
+"""A quote does not add up.
+
+## What it finds
+
+A line whose quantity × unit price is not its price, or lines whose sum is not `quoted_total` (a cent, or one part in a million).
+
+## Why it matters
+
+It is the commonest defect of quotes, and it is found after the order.
+
+## What to do
+
+Ask the supplier which of the figures holds.
+
+## When to ignore it
+
+Where a discount is applied to the total: add it as a line of its own.
+
+## Fires
+
+```yaml procurement.quote[0].price
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: node, quantity: 64, unit_price: 310000, price: 19480000}
+```
+
+```yaml procurement.quoted_total
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: node, quantity: 64, unit_price: 310000, price: 19840000}
+    - {part: leaf switch, quantity: 16, unit_price: 36000, price: 576000}
+  quoted_total: 20461000
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: node, quantity: 64, unit_price: 310000, price: 19840000}
+    - {part: leaf switch, quantity: 16, unit_price: 36000, price: 576000}
+  quoted_total: 20416000
+```
+
+## Sources
+
+- Quotes compared: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isclose
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    lines = procurement.quote or ()
+    for number, line in enumerate(lines):
+        if line.quantity is None or line.unit_price is None or line.price is None:
+            continue
+        product = line.quantity * line.unit_price
+        if not _same(product, line.price):
+            message = f"{line.quantity:,} × {line.unit_price:,} is {product:,}, not {line.price:,}"
+            yield RULE.problem(("procurement", "quote", number, "price"), message, "ask which of the three holds")
+    prices = [price for line in lines if (price := _price(line)) is not None]
+    total = procurement.quoted_total
+    if total is not None and lines and len(prices) == len(lines) and not _same(sum(prices), total):
+        off = total - sum(prices)
+        message = f"the lines add up to {sum(prices):,}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
+        yield RULE.problem("procurement.quoted_total", message, "ask which line is missing or wrong")
+
+
+def _price(line: QuoteLine) -> int | float | None:
+    if line.price is not None:
+        return line.price
+    return line.quantity * line.unit_price if line.quantity is not None and line.unit_price is not None else None
+
+
+def _same(one: float, other: float) -> bool:
+    return isclose(one, other, rel_tol=1e-6, abs_tol=0.01)

@@ -1,0 +1,71 @@
+"""A store is bought without saying how fast or how large.
+
+## What it finds
+
+`procurement` with a `networks.storage` that lacks `bandwidth` or `capacity`.
+
+## Why it matters
+
+"2 PB of storage" says nothing about what it sustains when all nodes write; "40 GB/s" nothing about how long it does.
+
+## What to do
+
+Both, the bandwidth as sustained while writing.
+
+## When to ignore it
+
+Where storage is not part of the purchase.
+
+## Fires
+
+```yaml cluster.networks.storage
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 1
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {capacity: 2 PB}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 1
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {capacity: 2 PB, bandwidth: 40 GB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+## Sources
+
+- What to ask of storage: https://www.clustermax.ai/criteria/storage
+- Capacity and rate: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/storage/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, ProcurementSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Problem]:
+    storage = networks.storage
+    if storage is None:
+        return
+    lacking = [key for key in ("bandwidth", "capacity") if getattr(storage, key) is None]
+    if lacking:
+        named = " and ".join(f"`{key}`" for key in lacking)
+        yield RULE.problem("cluster.networks.storage", f"the store is to be bought without {named}", f"add {named}, sustained while writing")

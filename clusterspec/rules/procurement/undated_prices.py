@@ -1,0 +1,57 @@
+"""Prices have no date or no currency.
+
+## What it finds
+
+`prices` or a `quote` without `as_of` or without `currency`.
+
+## Why it matters
+
+Prices of accelerators move within weeks, and a number without a currency is compared with any other.
+
+## What to do
+
+Add both.
+
+## When to ignore it
+
+Never in a document that somebody signs.
+
+## Fires
+
+```yaml procurement
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {prices: {node: 310000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+## Sources
+
+- Quotes compared: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "note")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    if not procurement.prices and not procurement.quote:
+        return
+    lacking = [key for key in ("as_of", "currency") if getattr(procurement, key) is None]
+    if lacking:
+        named = " and ".join(f"`{key}`" for key in lacking)
+        yield RULE.problem("procurement", f"the prices have no {named}", f"add {named}")

@@ -1,0 +1,78 @@
+"""Parts of the bill of materials have no price.
+
+## What it finds
+
+`prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, NIC, node) without one.
+
+## Why it matters
+
+Optics are the commonest omission, at 10 to 15 % of a network. The total looks better than it is until the second invoice.
+
+## What to do
+
+Ask for the line.
+
+## When to ignore it
+
+Where the part is included in another price: state 0 and say so in a comment.
+
+## Fires
+
+```yaml procurement.prices
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000, leaf_switch: 36000, spine_switch: 36000, cable: 900}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000, leaf_switch: 36000, spine_switch: 36000, cable: 900, transceiver: 1200}
+```
+
+## Sources
+
+- A sheet without optics: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
+- What a quote should hold: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.bill import bill
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
+    if not procurement.prices or procurement.prices.get("node_hour"):
+        return
+    items, _, _ = bill(facts.design)
+    missing: dict[str, int] = {}
+    for item in items:
+        if item.unit_price is None:
+            kind = "node" if item.kind == "spare_node" else item.kind
+            missing[kind] = missing.get(kind, 0) + item.quantity
+    if missing:
+        named = ", ".join(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
+        message = f"no price for {named}"
+        yield RULE.problem("procurement.prices", message, f"ask for {', '.join(f'`{kind}`' for kind in missing)}; 0 where another price holds it")

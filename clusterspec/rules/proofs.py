@@ -1,0 +1,60 @@
+"""What the machine can and should show in nccl-tests, for the figures that a spec measures or asks for."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collective, names_of
+from clusterspec.cost.collectives.ceilings import factor
+from clusterspec.cost.measured import Measurement
+from clusterspec.spec.model import AcceptanceSpec
+
+GIB = float(1 << 30)
+PLATEAU = 16 * GIB
+"""A size at which every fabric that we know of has reached its bandwidth."""
+
+
+def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
+    """Ranks of the test: as stated, else all of its nodes; None where neither is said, or they contradict the nodes."""
+    whole = stated.nodes * cluster.ranks_per_node if stated.nodes else None
+    if stated.ranks is None:
+        return whole
+    spread_thin = whole is not None and stated.ranks != whole and stated.ranks > cluster.ranks_per_node
+    return None if spread_thin else stated.ranks
+
+
+def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
+    """The bus bandwidth stated, B/s; an algorithm bandwidth times the factor of nccl-tests."""
+    if stated.busbw is not None:
+        return stated.busbw.value
+    ranks = ranks_of(stated, cluster)
+    if stated.algbw is None or not ranks or stated.collective is None:
+        return None
+    return stated.algbw.value * factor(stated.collective, ranks)
+
+
+def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
+    """What the cost model says of the same test at a size; None where it cannot say."""
+    ranks, name = ranks_of(stated, cluster), stated.collective
+    if name not in NAMES or not ranks or not 1 < ranks <= cluster.ranks_per_node * (cluster.nodes + cluster.spare_nodes):
+        return None
+    algorithm = stated.algorithm if stated.algorithm in names_of(name) else None
+    try:
+        return collective(cluster, name, contiguous(cluster, ranks), size, algorithm)
+    except NoWay:
+        return None
+
+
+def key(stated: AcceptanceSpec) -> str:
+    """The key that holds the figure."""
+    return "busbw" if stated.busbw is not None or stated.algbw is None else "algbw"
+
+
+def titled(stated: AcceptanceSpec, cluster: Cluster) -> str:
+    """`all-reduce over 32 ranks`."""
+    return f"{stated.collective} over {ranks_of(stated, cluster):,} ranks"
+
+
+def shown(measurement: Measurement) -> str:
+    """`all-reduce over 32 ranks`."""
+    return f"{measurement.collective} over {measurement.ranks:,} ranks"
