@@ -87,26 +87,24 @@ def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -
     """
     spine = Ports.split(ports, ratio)
     sizes = [unit << doubled for doubled in range(20) if unit << doubled <= max(unit, spine.down)]
-    trees = [_in_pods(leaves, leaf, ports, spine, size) for size in sizes]
+    trees = [in_pods(leaves, leaf, ports, ratio, size) for size in sizes]
     return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
 
 
 def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> Tree:
     """The same, where the size of a pod is given."""
-    return _in_pods(leaves, leaf, ports, Ports.split(ports, ratio), leaves_of_pod)
-
-
-def _in_pods(leaves: int, leaf: Ports, ports: int, spine: Ports, leaves_of_pod: int) -> Tree:
+    spine = Ports.split(ports, ratio)
     pods = parts(leaves, leaves_of_pod)
     spines = even(parts(leaves_of_pod * leaf.up, spine.down), leaf.up)
-    cores = even(parts(pods * spine.up, ports), spine.up)
+    up = min(spine.up, ceiling(parts(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))
+    cores = even(parts(pods * up, ports), up)
     return Tree(
         tiers=3,
         leaves=leaves,
         spines=pods * spines,
         cores=spines * cores,
         leaf_spine=leaves * leaf.up,
-        spine_core=pods * spines * spine.up,
+        spine_core=pods * spines * up,
         fits=leaves_of_pod <= spine.down and pods <= ports,
         pods=pods,
         spines_of_pod=spines,

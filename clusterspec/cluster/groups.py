@@ -49,7 +49,8 @@ class Placement:
     of this axis have members on one node and also beyond it, and so share its NICs at the same time:
     0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch
     levels that some group crosses (where a job uses part of each domain and a level cuts through
-    domains, its blocks are taken to shrink in proportion); ``rail_aligned`` whether all members have the same local rank.
+    domains, its blocks are taken to shrink in proportion); ``rail_aligned`` says whether all members
+    have the same local rank.
     """
 
     axis: str

@@ -128,7 +128,8 @@ def _one_tier(demand: _Demand) -> Count:
     held = "all endpoints on one switch" if single else demand.say_leaves(demand.ports)
     capacity = demand.ports * demand.rails
     joined = demand.nodes * demand.nics_of_rail <= demand.ports and demand.endpoints <= capacity
-    how = {"leaf_switches": held, "spine_switches": "one tier has none", "core_switches": "one tier has none"}
+    absent = ("spine_switches", "core_switches", "leaf_spine", "spine_core")
+    how = {"leaf_switches": held} | dict.fromkeys(absent, "one tier has none")
     return Count(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
 
 
@@ -157,9 +158,10 @@ def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: Tree) -> dict[str, st
         how["spine_switches"] = (
             f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down, {evenly})"
         )
+        up = tree.spine_core // tree.spines
         how["core_switches"] = (
-            f"{tree.spines_of_pod} groups × ({tree.pods} pods × {spine.up} uplinks of a spine / {demand.ports} ports, "
-            f"rounded up until they divide the {spine.up} uplinks)"
+            f"{tree.spines_of_pod} groups × ({tree.pods} pods × {up} uplinks of a spine / {demand.ports} ports, "
+            f"rounded up until they divide the {up} uplinks)"
         )
-        how["spine_core"] = f"{tree.spines} spines × {spine.up} uplinks"
+        how["spine_core"] = f"{tree.spines} spines × {up} uplinks"
     return how

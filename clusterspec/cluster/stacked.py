@@ -65,7 +65,7 @@ def _row(level: Level, nodes: int, below: _Row, ports: int | None, unit: int) ->
     least = max(1, parts(down + up, ports))
     count = unit * parts(even(least, below.up_of_switch) if below.up_of_switch else least, unit)
     how = f"{blocks} blocks of {size} nodes × (({down} links down + {up} up) / {ports} ports, rounded up to {count})"
-    return _Row(blocks * count, blocks * least, blocks * up, rate, parts(up, count), how)
+    return _Row(blocks * count, blocks * least, blocks * count * parts(up, count), rate, parts(up, count), how)
 
 
 def _counted(rows: list[_Row], endpoints: int) -> Count:

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cluster.clos import Ports, Tree, even, parts, three_tiers, two_tiers
+
+PORTS = st.sampled_from([32, 36, 40, 48, 64, 128, 144])
+RATIOS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])
+
+
+@given(ports=st.integers(2, 600), ratio=RATIOS)
+def test_a_leaf_never_has_more_ports_than_it_has(ports: int, ratio: float) -> None:
+    split = Ports.split(ports, ratio)
+    assert split.down >= 1 and split.up >= 1 and split.down + split.up <= max(ports, 2)
+    assert split.down <= split.up * ratio + 1e-6 or split.down == 1
+
+
+@given(ports=st.integers(2, 600))
+def test_one_to_one_sends_up_all_that_comes_in(ports: int) -> None:
+    split = Ports.split(ports, 1.0)
+    assert split.up >= split.down == ports // 2
+
+
+@given(least=st.integers(1, 400), links=st.integers(1, 400))
+def test_evenness_costs_no_more_than_it_must(least: int, links: int) -> None:
+    count = even(least, links)
+    assert count >= least
+    if least <= links:
+        assert links % count == 0
+        assert not [other for other in range(least, count) if links % other == 0]
+
+
+def ports_used(tree: Tree, leaf: Ports, ports: int) -> bool:
+    """Whether every switch has the ports that its links need, spread evenly."""
+    if tree.tiers == 2:
+        return leaf.up % tree.spines == 0 and tree.leaves * (leaf.up // tree.spines) <= ports
+    of_pod = parts(tree.leaves, tree.pods)
+    up = tree.spine_core // tree.spines
+    groups = tree.cores // tree.spines_of_pod
+    spine_ports = of_pod * (leaf.up // tree.spines_of_pod) + up
+    return spine_ports <= ports and up % groups == 0 and tree.pods * (up // groups) <= ports
+
+
+@given(leaves=st.integers(1, 2000), ports=PORTS, leaf_ratio=RATIOS, ratio=RATIOS, rails=st.sampled_from([1, 2, 4, 8]))
+def test_no_switch_runs_out_of_ports(leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int) -> None:
+    leaf = Ports.split(ports, leaf_ratio)
+    leaves = rails * parts(leaves, rails)
+    for tree in (two_tiers(leaves, leaf, ports), three_tiers(leaves, leaf, ports, ratio, rails)):
+        if tree.fits:
+            assert ports_used(tree, leaf, ports)
+
+
+@given(leaves=st.integers(1, 300), ports=PORTS, leaf_ratio=RATIOS, ratio=RATIOS, rails=st.sampled_from([1, 4, 8]))
+def test_more_leaves_never_need_fewer_switches_above(
+    leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int
+) -> None:
+    leaf = Ports.split(ports, leaf_ratio)
+    for count in (lambda n: two_tiers(n, leaf, ports), lambda n: three_tiers(n, leaf, ports, ratio, rails)):
+        fewer, more = count(leaves * rails), count((leaves + 1) * rails)
+        assert fewer.fits or not more.fits
+        if more.fits:
+            assert fewer.spines + fewer.cores <= more.spines + more.cores
+
+
+@given(leaves=st.integers(1, 1500), ports=PORTS)
+def test_nothing_is_lost_on_the_way_up_at_one_to_one(leaves: int, ports: int) -> None:
+    leaf = Ports.split(ports, 1.0)
+    tree = three_tiers(leaves, leaf, ports, 1.0, 1)
+    assert tree.spine_core >= tree.leaf_spine == leaves * leaf.up
+
+
+def test_the_classical_fat_tree_is_full() -> None:
+    for ports in (8, 64, 128):
+        leaf = Ports.split(ports, 1.0)
+        assert two_tiers(ports, leaf, ports) == Tree(
+            2, ports, ports // 2, leaf_spine=ports * ports // 2, spines_of_pod=ports // 2
+        )
+        full = three_tiers(ports * ports // 2, leaf, ports, 1.0, 1)
+        assert (full.fits, full.spines, full.cores) == (True, ports * ports // 2, ports * ports // 4)
+        assert not three_tiers(ports * ports // 2 + 1, leaf, ports, 1.0, 1).fits

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterspec.cluster.fabric import Fabric, NoFabric, fabric
+from clusterspec.cluster.model import Cluster
+from tests.cluster.settling import cluster_of
+
+# Published reference designs: nodes, NICs of a node, ports at the rate of a plane, planes, and the switches and links
+# per plane summed (leaf, spine, core, leaf to spine, spine to core; None where the source counts cables of two links).
+H100 = "https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/network-fabrics.html"
+B200 = "https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-b200/latest/dgx-superpod-architecture.html"
+SPX = "https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300/latest/dgx-superpod-architecture.html"
+XDR = "https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html"
+PUBLISHED = [
+    (H100, 31, 64, 1, (8, 4, 0, 256, 0)),
+    (H100, 63, 64, 1, (16, 8, 0, 512, 0)),
+    (H100, 95, 64, 1, (24, 16, 0, 768, 0)),
+    (H100, 127, 64, 1, (32, 16, 0, 1024, 0)),
+    (B200, 64, 64, 1, (16, 8, 0, 512, 0)),
+    (B200, 128, 64, 1, (32, 16, 0, 1024, 0)),
+    (B200, 256, 64, 1, (64, 32, 0, 2048, 0)),
+    (B200, 512, 64, 1, (128, 128, 64, 4096, 4096)),
+    (B200, 1024, 64, 1, (256, 256, 128, 8192, 8192)),
+    (B200, 2048, 64, 1, (512, 512, 256, 16384, 16384)),
+    (SPX, 64, 128, 2, (16, 8, 0, None, 0)),
+    (SPX, 128, 128, 2, (32, 16, 0, None, 0)),
+    (SPX, 256, 128, 2, (64, 32, 0, None, 0)),
+    (SPX, 512, 128, 2, (128, 64, 0, None, 0)),
+    (SPX, 1024, 128, 2, (256, 128, 0, None, 0)),
+    (XDR, 72, 144, 1, (8, 4, 0, 576, 0)),
+    (XDR, 144, 144, 1, (16, 8, 0, 1152, 0)),
+    (XDR, 288, 144, 1, (32, 18, 0, 2304, 0)),
+    (XDR, 576, 144, 1, (64, 36, 0, 4608, 0)),
+    (XDR, 1296, 144, 1, (144, 72, 0, 10368, 0)),
+]
+
+
+def cluster(nodes: int, **changes: object) -> Cluster:
+    """So many DGX H100 with the fabric changed."""
+    base = cluster_of(f"cluster: {{platform: dgx-h100, nodes: {nodes}}}")
+    assert base.scale_out is not None
+    spares = changes.pop("spare_nodes", 0)
+    rails = base.scale_out.nics_per_node if str(changes.get("topology", "")).startswith("rail") else 1
+    scale_out = replace(base.scale_out, **({"rails": rails} | changes))  # type: ignore[arg-type]
+    return replace(base, scale_out=scale_out, spare_nodes=spares)  # type: ignore[arg-type]
+
+
+def counted(machine: Cluster) -> Fabric:
+    found = fabric(machine)
+    assert isinstance(found, Fabric), found
+    return found
+
+
+@pytest.mark.parametrize(("source", "nodes", "ports", "planes", "want"), PUBLISHED)
+def test_published_reference_designs_come_out_exactly(
+    source: str, nodes: int, ports: int, planes: int, want: tuple[int | None, ...]
+) -> None:
+    found = counted(cluster(nodes, topology="rail-optimized", switch_ports=ports, planes=planes))
+    got = (found.leaf_switches, found.spine_switches, found.core_switches, *list(found.links.values())[1:])
+    assert [mine for mine, theirs in zip(got, want, strict=True) if theirs is not None] == [
+        theirs for theirs in want if theirs is not None
+    ], source
+
+
+def test_the_reference_designs_kept_with_the_accuracy_data_come_out_exactly() -> None:
+    with (Path(__file__).parents[1] / "accuracy" / "fabrics.csv").open(newline="") as rows:
+        for row in csv.DictReader(rows):
+            machine = cluster(
+                int(row["nodes"]),
+                topology="rail-optimized",
+                nics_per_node=int(row["nics_per_node"]),
+                planes=int(row["planes"]),
+                switch_ports=int(row["switch_radix"]),
+            )
+            found = counted(machine)
+            switches = (found.leaf_switches, found.spine_switches, found.core_switches)
+            assert switches == (int(row["leaf"]), int(row["spine"]), int(row["core"])), row["id"]
+            assert found.tiers == int(row["tiers"]), row["id"]
+
+
+def test_cables_of_two_links_are_half_as_many() -> None:
+    text = """
+cluster:
+  platform: dgx-b300
+  nodes: 128
+  scale_out: {technology: spectrum-x, topology: rail-optimized, planes: 2, switch_ports: 128,
+              links_per_cable: {node_leaf: 2, leaf_spine: 2}}
+"""
+    from tests.cluster.settling import clean
+
+    design = clean(text)
+    assert design.cluster is not None and design.spec.cluster is not None
+    found = fabric(design.cluster, design.spec.cluster.scale_out)
+    assert isinstance(found, Fabric)
+    assert found.cables == {"node_leaf": 1024, "leaf_spine": 1024, "spine_core": 0}
+    assert found.links == {"node_leaf": 2048, "leaf_spine": 2048, "spine_core": 0}
+    assert found.transceivers == 2 * 2048
+    assert found.stated == {"links_per_cable": {"node_leaf": 2, "leaf_spine": 2}}
+
+
+def test_spares_and_extra_endpoints_are_cabled() -> None:
+    plain = counted(cluster(31, topology="rail-optimized"))
+    assert counted(cluster(31, topology="rail-optimized", extra_endpoints=4)).links["node_leaf"] == 252
+    spared = counted(cluster(31, topology="rail-optimized", spare_nodes=2))
+    assert spared.links["node_leaf"] == plain.links["node_leaf"] + 16  # type: ignore[operator]
+    assert spared.leaf_switches == 2 * plain.leaf_switches
+
+
+def test_few_endpoints_need_one_switch() -> None:
+    for topology in ("fat-tree", "unknown", "single-switch"):
+        found = counted(cluster(8, topology=topology))
+        assert (found.tiers, found.leaf_switches, found.spine_switches, found.links["leaf_spine"]) == (1, 1, 0, 0)
+    assert counted(cluster(9, topology="fat-tree")).tiers == 2
+    crowded = counted(cluster(9, topology="single-switch"))
+    assert (crowded.leaf_switches, crowded.fits, crowded.capacity) == (1, False, 64)
+
+
+def test_rails_alone_have_no_spines() -> None:
+    found = counted(cluster(64, topology="rail-only"))
+    assert (found.leaf_switches, found.spine_switches, found.fits) == (8, 0, True)
+    assert not counted(cluster(65, topology="rail-only")).fits
+
+
+def test_oversubscription_saves_uplinks() -> None:
+    tapered = counted(cluster(192, topology="fat-tree", oversubscription=(3.0,)))
+    assert (tapered.down_ports, tapered.up_ports) == (48, 16)
+    assert (tapered.leaf_switches, tapered.spine_switches) == (32, 8)
+    assert tapered.least_leaf_spine_links == 512
+
+
+def test_a_stated_number_of_tiers_is_kept_though_it_cannot_hold_all() -> None:
+    assert counted(cluster(512, topology="fat-tree")).tiers == 3
+    short = counted(cluster(512, topology="fat-tree", tiers=2))
+    assert (short.tiers, short.fits, short.capacity) == (2, False, 2048)
+
+
+def test_capacities_are_those_of_the_textbook() -> None:
+    assert counted(cluster(100, topology="fat-tree", tiers=2)).capacity == 64**2 // 2
+    assert counted(cluster(100, topology="fat-tree", tiers=3)).capacity == 64**3 // 4
+    assert counted(cluster(100, tiers=2, topology="fat-tree", oversubscription=(3.0,))).capacity == 64 * 48
+
+
+def test_the_oversubscription_lies_above_a_full_bandwidth_pod() -> None:
+    found = counted(cluster(512, topology="fat-tree", pod_nodes=128, oversubscription=(3.0,)))
+    assert (found.tiers, found.up_ports) == (3, 32)
+    assert found.links["leaf_spine"] == 4096
+    assert found.links["spine_core"] is not None and found.links["spine_core"] < 4096 // 2
+    assert counted(cluster(128, topology="fat-tree", pod_nodes=128, oversubscription=(3.0,))).tiers == 2
+
+
+def test_an_order_that_is_too_small_is_below_the_least() -> None:
+    found = counted(cluster(95, topology="rail-optimized"))
+    assert (found.spine_switches, found.least_spine_switches, found.least_leaf_spine_links) == (16, 12, 760)
+
+
+LEVELS = """
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 3072
+  scale_out:
+    technology: roce-v2
+    nics_per_node: 8
+    nic_bandwidth: 400 Gb/s
+    topology: fat-tree
+    levels:
+      - {name: rack, nodes: 2, switch_ports: 64}
+      - {name: pod, nodes: 384, switch_ports: 576, oversubscription: 7:1}
+"""
+
+
+def test_levels_are_counted_one_by_one() -> None:
+    found = counted(cluster_of(LEVELS))
+    assert (found.tiers, found.leaf_switches) == (3, 1536)
+    assert found.links == {"node_leaf": 24576, "leaf_spine": 24576, "spine_core": 8 * 440}
+    assert found.spine_switches == 8 * 8
+    assert found.core_switches == 11
+
+
+def test_a_level_of_unknown_ports_has_an_unknown_count() -> None:
+    machine = cluster_of(LEVELS)
+    assert machine.scale_out is not None
+    leaf, pod = machine.scale_out.levels
+    levels = (leaf, replace(pod, switch_ports=None))
+    found = counted(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
+    assert (found.leaf_switches, found.spine_switches, found.transceivers) == (1536, None, 2 * (24576 * 2 + 8 * 439))
+
+
+NONE = [
+    ("cluster: {platform: dgx-h100, nodes: 1}", "one node"),
+    ("cluster: {platform: aws-p5-48xlarge, nodes: 16}", "cloud"),
+    ("cluster: {accelerator: h100-sxm-80gb, nodes: 2, scale_out: {technology: efa-v2}}", "cloud"),
+    ("cluster: {platform: mi250x-4, nodes: 16, scale_out: {topology: dragonfly}}", "dragonfly"),
+    ("cluster: {platform: gaudi2-hls, nodes: 16}", "ports"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), NONE)
+def test_where_there_is_no_fabric_it_says_why(text: str, why: str) -> None:
+    found = fabric(cluster_of(text))
+    assert isinstance(found, NoFabric) and why in found.why
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    nodes=st.integers(2, 4000),
+    ports=st.sampled_from([36, 40, 64, 128, 144]),
+    ratio=st.sampled_from([0.5, 1.0, 2.0, 3.0]),
+    planes=st.sampled_from([1, 2, 4]),
+    topology=st.sampled_from(["fat-tree", "rail-optimized", "unknown"]),
+    nics=st.sampled_from([1, 4, 8, 10]),
+)
+def test_more_nodes_never_need_fewer_switches_and_every_plane_is_whole(
+    nodes: int, ports: int, ratio: float, planes: int, topology: str, nics: int
+) -> None:
+    keys = {"switch_ports": ports, "oversubscription": (ratio,), "topology": topology, "nics_per_node": nics}
+    few, many = (counted(_small(count, keys | {"planes": planes})) for count in (nodes, nodes + 1))
+    assert _switches(few) <= _switches(many) or not many.fits
+    one = counted(_small(nodes, keys | {"planes": 1}))
+    assert _switches(few) == planes * _switches(one)
+    assert few.links["leaf_spine"] == planes * (one.links["leaf_spine"] or 0)
+    if few.tiers > 1:
+        uplinks = few.leaf_switches * few.up_ports
+        assert few.links["leaf_spine"] == uplinks
+        assert uplinks * ratio >= few.endpoints * planes
+        assert few.leaf_switches * few.down_ports >= few.endpoints * planes
+
+
+def _small(nodes: int, keys: dict[str, object]) -> Cluster:
+    rails = keys["nics_per_node"] if keys["topology"] == "rail-optimized" else 1
+    return replace(cluster(2, **(keys | {"rails": rails})), nodes=nodes)
+
+
+def _switches(found: Fabric) -> int:
+    return found.leaf_switches + (found.spine_switches or 0) + (found.core_switches or 0)
+
+
+def test_absurd_sizes_end_soon() -> None:
+    for topology in ("fat-tree", "rail-optimized", "rail-only"):
+        for ports in (2, 3, 64, 10**9, 10**18):
+            found = fabric(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))
+            assert isinstance(found, Fabric)
