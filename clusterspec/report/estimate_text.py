@@ -96,7 +96,7 @@ def breakdown(term: Term, ink: Ink, depth: int = 1) -> str:
 
 def nested(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]:
     for part in term.parts:
-        if part.value or level == 1:
+        if part.value:
             yield part, level
             if depth > 1:
                 yield from nested(part, depth - 1, level + 1)

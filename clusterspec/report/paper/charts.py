@@ -14,7 +14,7 @@ from html import escape
 WIDTH = 720
 INK, SOFT, LINE, PAPER = "#1c2733", "#5d6b7a", "#d5dce4", "#eef2f6"
 PALETTE = ("#1f5fa8", "#2a9d8f", "#e0a030", "#c8553d", "#7a5ea8", "#6b8e3d", "#4aa3c7", "#a0687a", "#8a8f98")
-FONT = "font-family=\"Inter, 'Helvetica Neue', 'Segoe UI', 'Liberation Sans', 'DejaVu Sans', sans-serif\""
+FONT = 'font-family="Liberation Sans, Helvetica, Arial, sans-serif"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,9 @@ def _legend(shown: Sequence[tuple[Slice, str]], top: float) -> tuple[list[str], 
     return parts, top + 22 * ((len(shown) + columns - 1) // columns) - 8
 
 
+MOST_DRAWN = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One level of a fabric drawing: how many boxes there are, and what stands beside them."""
@@ -134,29 +137,27 @@ class Row:
 
 
 def levels(rows: Sequence[Row], said: str) -> str:
-    """A fabric from the top level down; boxes stand for switches or nodes, at most a few are drawn."""
-    left, step, tall = 190, 62, 26
+    """A fabric from the top level down; boxes stand for switches or nodes, of many only a few are drawn."""
+    left, step, tall, top = 200, 74, 24, 10
+    room = WIDTH - left
     parts: list[str] = []
     centers: list[list[float]] = []
     for number, row in enumerate(rows):
-        drawn = min(row.count, 12)
-        room = WIDTH - left - 10
-        width = min(44.0, room / drawn - 6)
+        drawn = min(row.count, MOST_DRAWN)
         gap = room / drawn
-        y = 8 + step * number
+        width = min(46.0, gap - 8)
+        y = top + step * number
         xs = [left + gap * k + (gap - width) / 2 for k in range(drawn)]
         centers.append([x + width / 2 for x in xs])
         parts += [box(x, y, width, tall, color=row.color, radius=4) for x in xs]
-        parts.append(text(0, y + 12, f"{row.count:,} {row.label}", bold=True))
-        parts.append(text(0, y + 27, row.said, size=10.5, color=SOFT))
-        if row.count > drawn:
-            parts.append(
-                text(WIDTH - 2, y + tall + 13, f"{drawn} of {row.count:,} drawn", size=10, color=SOFT, end="end")
-            )
+        parts.append(text(0, y + 10, f"{row.count:,} {row.label}", bold=True))
+        notes = [row.said] if row.said else []
+        notes += [f"{drawn} drawn"] if row.count > drawn else []
+        parts += [text(0, y + 25 + 13 * k, note, size=10.5, color=SOFT) for k, note in enumerate(notes)]
     links = [
-        line(a, 8 + step * number + tall, b, 8 + step * (number + 1), color="#b8c4d0", width=0.7)
+        line(a, top + step * number + tall, b, top + step * (number + 1), color="#c9d3dd", width=0.6)
         for number in range(len(rows) - 1)
         for a in centers[number]
         for b in centers[number + 1]
     ]
-    return drawing(8 + step * len(rows) - 14, links + parts, said)
+    return drawing(top + step * (len(rows) - 1) + tall + 22, links + parts, said)

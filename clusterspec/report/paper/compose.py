@@ -147,7 +147,7 @@ def machine_rows(cluster: Cluster) -> list[tuple[str, str]]:
     spares = f" and {cluster.spare_nodes} spare" if cluster.spare_nodes else ""
     rows = [
         ("Accelerators", f"{cluster.accelerators:,} × {cluster.accelerator.name}"),
-        ("Nodes", f"{cluster.nodes:,} of {cluster.accelerators_per_node}{spares}"),
+        ("Nodes", f"{cluster.nodes:,} with {cluster.accelerators_per_node} accelerators each{spares}"),
     ]
     if up.domain > 1:
         name = up.interconnect.name if up.interconnect else up.topology

@@ -64,7 +64,7 @@ def proofs(rows: tuple[CollectiveRow, ...]) -> Section | None:
         (
             row.collective,
             f"{row.ranks:,}",
-            say(row.size, "B"),
+            said_size(row.size),
             say(row.ceiling_busbw, "B/s"),
             say(row.busbw, "B/s"),
             say(row.busbw * row.seconds / row.high, "B/s"),
@@ -77,3 +77,13 @@ def proofs(rows: tuple[CollectiveRow, ...]) -> Section | None:
         "below it something is wrong with the machine, not with the prediction."
     )
     return Section("acceptance", "Acceptance tests", (Table(columns, cells),), lead=lead)
+
+
+def said_size(size: float) -> str:
+    """A message size as nccl-tests users say it: binary where it is one.
+
+    >>> said_size(float(8 << 30)), said_size(1e9)
+    ('8 GiB', '1 GB')
+    """
+    gibi = size / (1 << 30)
+    return f"{gibi:.0f} GiB" if gibi.is_integer() else say(size, "B")
