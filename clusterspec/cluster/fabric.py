@@ -17,19 +17,19 @@ STATED = ("leaf_switches", "spine_switches", "core_switches", "links", "cables",
 LEVELS = ("node_leaf", "leaf_spine", "spine_core")
 """The keys under which links and cables are counted: between which neighbours they run."""
 
-Links = Mapping[str, int | None]
-"""Links or cables by `LEVELS`, over all planes; None where not known."""
+Links = Mapping[str, int]
+"""Links or cables by `LEVELS`, over all planes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """A counted fabric, all planes together; a number that cannot be counted is None.
+    """A counted fabric, all planes together.
 
     ``endpoints`` and ``capacity`` are ports of one plane: what is to be joined, and what so many tiers
-    of such switches can join; ``fits`` says whether they do, every rail by itself. ``down_ports`` and
-    ``up_ports`` split one leaf. The ``least_…`` numbers are what the endpoints need at the stated
-    oversubscription if uplinks need not spread evenly and unused ports stay dark: an order below them
-    is too small. ``derivations`` say how each number came about, by its name; ``stated`` holds what the
+    of such switches can join (None for `levels`); ``fits`` says whether they do, every rail by itself.
+    ``down_ports`` and ``up_ports`` split one leaf. The ``least_…`` numbers are what the endpoints need
+    at the stated oversubscription if uplinks need not spread evenly and unused ports stay dark: an order
+    below them is too small. ``derivations`` say how each number came about, by its name; ``stated`` holds what the
     spec says was ordered or quoted. A transceiver sits at each end of every cable.
     """
 
@@ -38,19 +38,19 @@ class Fabric:
     switch: str
     switch_ports: int | None
     leaf_switches: int
-    spine_switches: int | None
-    core_switches: int | None
+    spine_switches: int
+    core_switches: int
     links: Links
     cables: Links
-    transceivers: int | None
+    transceivers: int
     endpoints: int
     capacity: int | None
     fits: bool
     down_ports: int
     up_ports: int
-    least_spine_switches: int | None
-    least_core_switches: int | None
-    least_leaf_spine_links: int | None
+    least_spine_switches: int
+    least_core_switches: int
+    least_leaf_spine_links: int
     derivations: Mapping[str, str]
     stated: Mapping[str, int | Mapping[str, int]]
 
@@ -105,45 +105,31 @@ def _assembled(cluster: Cluster, count: Count, said: ScaleOutSpec) -> Fabric:
     nodes = cluster.nodes + cluster.spare_nodes
     endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
     between = (endpoints, count.leaf_spine, count.spine_core)
-    links = {level: _times(number, planes) for level, number in zip(LEVELS, between, strict=True)}
+    links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
     carries = said.links_per_cable or LinkCounts()
-    cables = {level: _cables(number, getattr(carries, level)) for level, number in links.items()}
+    cables = {level: -(-number // (getattr(carries, level) or 1)) for level, number in links.items()}
     return Fabric(
         tiers=count.tiers,
         planes=planes,
         switch=_switch_name(cluster),
         switch_ports=scale_out.switch_ports,
         leaf_switches=count.leaves * planes,
-        spine_switches=_times(count.spines, planes),
-        core_switches=_times(count.cores, planes),
+        spine_switches=count.spines * planes,
+        core_switches=count.cores * planes,
         links=links,
         cables=cables,
-        transceivers=_times(_total(cables), 2),
+        transceivers=2 * sum(cables.values()),
         endpoints=endpoints,
         capacity=count.capacity,
         fits=count.fits,
         down_ports=count.ports.down,
         up_ports=count.ports.up,
-        least_spine_switches=_times(count.least_spines, planes),
-        least_core_switches=_times(count.least_cores, planes),
-        least_leaf_spine_links=_times(count.least_leaf_spine, planes),
+        least_spine_switches=count.least_spines * planes,
+        least_core_switches=count.least_cores * planes,
+        least_leaf_spine_links=count.least_leaf_spine * planes,
         derivations=_derivations(cluster, count, carries),
         stated=_stated(said),
     )
-
-
-def _times(count: int | None, factor: int) -> int | None:
-    return None if count is None else count * factor
-
-
-def _cables(links: int | None, carried: int | None) -> int | None:
-    """Cables for so many links; a cable of which nothing is said carries one."""
-    return None if links is None else -(-links // (carried or 1))
-
-
-def _total(counts: Links) -> int | None:
-    known = [count for count in counts.values() if count is not None]
-    return sum(known) if len(known) == len(counts) else None
 
 
 def _switch_name(cluster: Cluster) -> str:

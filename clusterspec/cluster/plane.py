@@ -12,9 +12,10 @@ from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The switches and links of one plane; None where they cannot be counted.
+    """The switches and links of one plane.
 
-    ``capacity`` is how many endpoints such tiers can join, ``fits`` whether they join these. The
+    ``capacity`` is how many endpoints such tiers can join (None where levels are described one by one),
+    ``fits`` whether they join these. The
     ``least_…`` numbers are what the endpoints need if uplinks need not spread evenly and unused ports
     stay dark. ``how`` derives each number, by its name.
     """
@@ -22,15 +23,15 @@ class Count:
     tiers: int
     ports: Ports
     leaves: int
-    spines: int | None
-    cores: int | None
-    leaf_spine: int | None
-    spine_core: int | None
+    spines: int
+    cores: int
+    leaf_spine: int
+    spine_core: int
     fits: bool
     capacity: int | None
-    least_spines: int | None
-    least_cores: int | None
-    least_leaf_spine: int | None
+    least_spines: int
+    least_cores: int
+    least_leaf_spine: int
     how: Mapping[str, str]
 
 

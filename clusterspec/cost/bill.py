@@ -96,13 +96,13 @@ def _sold_as(platform: str, cluster: Cluster) -> str:
 def _fabric(counted: Fabric) -> list[Line]:
     how = counted.derivations
     rows = {"leaf": counted.leaf_switches, "spine": counted.spine_switches, "core": counted.core_switches}
-    switches = [(f"{row}_switch", counted.switch, count or 0, how[f"{row}_switches"]) for row, count in rows.items()]
+    switches = [(f"{row}_switch", counted.switch, count, how[f"{row}_switches"]) for row, count in rows.items()]
     named = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
     cables = [
-        ("cable", f"{name} cable", counted.cables[level] or 0, f"{how[level]}; {how['cables']}")
+        ("cable", f"{name} cable", counted.cables[level], f"{how[level]}; {how['cables']}")
         for level, name in named.items()
     ]
-    optics = ("transceiver", "transceiver", counted.transceivers or 0, how["transceivers"])
+    optics = ("transceiver", "transceiver", counted.transceivers, how["transceivers"])
     return [*switches, *cables, optics]
 
 

@@ -109,7 +109,7 @@ def test_spares_and_extra_endpoints_are_cabled() -> None:
     plain = counted(cluster(31, topology="rail-optimized"))
     assert counted(cluster(31, topology="rail-optimized", extra_endpoints=4)).links["node_leaf"] == 252
     spared = counted(cluster(31, topology="rail-optimized", spare_nodes=2))
-    assert spared.links["node_leaf"] == plain.links["node_leaf"] + 16  # type: ignore[operator]
+    assert spared.links["node_leaf"] == plain.links["node_leaf"] + 16
     assert spared.leaf_switches == 2 * plain.leaf_switches
 
 
@@ -151,7 +151,7 @@ def test_the_oversubscription_lies_above_a_full_bandwidth_pod() -> None:
     found = counted(cluster(512, topology="fat-tree", pod_nodes=128, oversubscription=(3.0,)))
     assert (found.tiers, found.up_ports) == (3, 32)
     assert found.links["leaf_spine"] == 4096
-    assert found.links["spine_core"] is not None and found.links["spine_core"] < 4096 // 2
+    assert found.links["spine_core"] == 128 * 11
     assert counted(cluster(128, topology="fat-tree", pod_nodes=128, oversubscription=(3.0,))).tiers == 2
 
 
@@ -184,13 +184,13 @@ def test_levels_are_counted_one_by_one() -> None:
     assert found.core_switches == 11
 
 
-def test_a_level_of_unknown_ports_has_an_unknown_count() -> None:
+def test_a_level_of_unknown_ports_is_not_counted() -> None:
     machine = cluster_of(LEVELS)
     assert machine.scale_out is not None
     leaf, pod = machine.scale_out.levels
     levels = (leaf, replace(pod, switch_ports=None))
-    found = counted(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
-    assert (found.leaf_switches, found.spine_switches, found.transceivers) == (1536, None, 2 * (24576 * 2 + 8 * 439))
+    found = fabric(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
+    assert isinstance(found, NoFabric) and "ports" in found.why
 
 
 NONE = [
@@ -225,7 +225,7 @@ def test_more_nodes_never_need_fewer_switches_and_every_plane_is_whole(
     assert _switches(few) <= _switches(many) or not many.fits
     one = counted(_small(nodes, keys | {"planes": 1}))
     assert _switches(few) == planes * _switches(one)
-    assert few.links["leaf_spine"] == planes * (one.links["leaf_spine"] or 0)
+    assert few.links["leaf_spine"] == planes * one.links["leaf_spine"]
     if few.tiers > 1:
         uplinks = few.leaf_switches * few.up_ports
         assert few.links["leaf_spine"] == uplinks
