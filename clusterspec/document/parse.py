@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from clusterspec.document.model import Comment, Document, Place
@@ -47,7 +48,16 @@ def parse(source: Source) -> tuple[Document | None, list[Problem]]:
         root = Node(None, 0, 0)
     value, places = _unfold(root, lines)
     comments = tuple(_comments(source, lines, composer.scalars))
-    return Document(source, value, places, comments, {source.name: source}), composer.problems
+    document = Document(source, value, places, comments, {source.name: source})
+    return document, _with_paths(composer.problems, places)
+
+
+def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Problem]:
+    """A second key has no path of its own; it is said to stand at the path of the first."""
+    if not any(problem.related for problem in problems):
+        return problems
+    paths = {place.key: path for path, place in places.items()}
+    return [replace(p, path=paths.get(p.related[0][0], ())) if p.related else p for p in problems]
 
 
 def _events(source: Source, lines: Lines) -> Iterator[Any]:

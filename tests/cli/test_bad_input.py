@@ -20,7 +20,7 @@ cluster:
     technology: infiniband-ndr
     nics_per_node: 8
     nic_bandwidth: 400 Gb/s
-    KEY
+    planes: 1
 """
 
 IN_A_SPEC = [
@@ -36,7 +36,7 @@ IN_A_SPEC = [
     (BASE.replace("tp: 2", "order: [tp, cp]"), "/layout/order"),
     (BASE.replace("tp: 2", "tp: 2\n  tp: 4"), "/layout/tp"),
     (BASE.replace("tp: 2", "stage_layers: []"), "/layout/stage_layers"),
-    (FABRIC.replace("KEY", "oversubscription: 0:1"), "/cluster/scale_out/oversubscription"),
+    (FABRIC.replace("planes: 1", "oversubscription: 0:1"), "/cluster/scale_out/oversubscription"),
     (FABRIC.replace("400 Gb/s", "0 Gb/s"), "/cluster/scale_out/nic_bandwidth"),
     (FABRIC.replace("400 Gb/s", "-400 Gb/s"), "/cluster/scale_out/nic_bandwidth"),
     (FABRIC.replace("400 Gb/s", "400"), "/cluster/scale_out/nic_bandwidth"),
@@ -73,8 +73,8 @@ def test_every_command_says_what_it_can_of_a_faulty_spec(words: tuple[str, ...],
 
 
 NOT_QUITE = [
-    FABRIC.replace("nodes: 4", "nodes: 1").replace("KEY", "tiers: 2"),
-    FABRIC.replace("400 Gb/s", "800 Gb/s duplex").replace("KEY", "tiers: 2"),
+    FABRIC.replace("nodes: 4", "nodes: 1").replace("planes: 1", "tiers: 2"),
+    FABRIC.replace("400 Gb/s", "800 Gb/s duplex").replace("planes: 1", "tiers: 2"),
     BASE.split("layout:")[0],
     BASE.split("workload:")[0] + "layout:\n  tp: 2\n",
     BASE.split("workload:")[0],
