@@ -37,7 +37,7 @@ def culprit(cluster: Cluster, layout: Layout, axis: str) -> str:
     """The axis whose degree first takes the step off the rails."""
     step = 1
     for name in layout.order:
-        if name == axis or name == "ep":
+        if name in {axis, "ep"}:
             continue
         step *= _degree(layout, name)
         if off_rail(cluster, step):

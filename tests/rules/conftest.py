@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from clusterspec.finding import Finding
 from clusterspec.pipeline import Settings, study_text
 
 TODAY = date(2026, 11, 20)
+LOGS = Path(__file__).parent / "logs"
+"""The folder in which every spec of these tests stands."""
 Check = Callable[[str], list[Finding]]
 
 
@@ -23,4 +26,4 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="session")
 def check(settings: Settings) -> Check:
-    return lambda text: list(study_text(text, settings).findings)
+    return lambda text: list(study_text(text, settings, folder=LOGS).findings)

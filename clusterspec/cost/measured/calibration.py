@@ -54,6 +54,14 @@ def expected(cluster: Cluster, measurement: Measurement, size: float) -> Collect
         return None
 
 
+def idle_nics(cluster: Cluster, measurement: Measurement) -> bool:
+    """Whether ranks in several domains leave NICs of their nodes idle, so that they tell nothing of all of them."""
+    group, fabric = measurement.group(cluster), cluster.scale_out
+    if group is None or fabric is None or group.domains == 1:
+        return False
+    return group.ranks_per_node < min(fabric.nics_per_node, cluster.ranks_per_node)
+
+
 def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
     row, group = measurement.largest, measurement.group(cluster)
     if row is None or group is None or measurement.collective is None or row.size < LEAST_SIZE:
@@ -61,9 +69,8 @@ def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
     cost = expected(cluster, measurement, row.size)
     if cost is None or not 0 < row.busbw <= cost.ceiling_busbw or group.nodes > cluster.nodes + cluster.spare_nodes:
         return cluster
-    fabric = cluster.scale_out
-    if cost.tier == "scale-out" and fabric and group.ranks_per_node < min(fabric.nics_per_node, cluster.ranks_per_node):
-        return cluster  # ranks that leave NICs idle tell nothing of all of them
+    if idle_nics(cluster, measurement):
+        return cluster
     return _Turned(cluster, measurement, group, row.size, row.busbw).solved()
 
 

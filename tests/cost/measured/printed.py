@@ -13,8 +13,8 @@ TESTS = {
     "all-to-all": "alltoall_perf",
 }
 HEAD = """\
-# {test} -b 1G -e 16G -f 2 -g {each}
-# nThread 1 nGpus {each} minBytes 1073741824 maxBytes 17179869184 step: 2(factor) warmup iters: 1 iters: 20
+# {test} -b {low} -e {high} -f 4 -g {each}
+# nThread 1 nGpus {each} minBytes {low} maxBytes {high} step: 4(factor) warmup iters: 1 iters: 20
 #
 # Using devices
 {devices}
@@ -43,7 +43,9 @@ class Run:
         return 2 * whole if self.collective == "all-reduce" else whole
 
     def text(self, *, head: bool = True, columns: bool = True) -> str:
-        top = HEAD.format(test=TESTS[self.collective], each=self.each, devices=self._devices()) if head else ""
+        low, high = self.points[0][0], self.points[-1][0]
+        told = {"test": TESTS[self.collective], "each": self.each, "low": low, "high": high}
+        top = HEAD.format(**told, devices=self._devices()) if head else ""
         return top + (COLUMNS if columns else "") + "".join(self.rows()) + TAIL
 
     def rows(self) -> Iterable[str]:

@@ -1,0 +1,89 @@
+"""A measured or promised bandwidth does not say which it is.
+
+## What it finds
+
+A measured entry with neither `busbw`, `algbw` nor a log; and a rate in words (`scope`, `pass`, `description`) beside a collective, with
+neither name.
+
+## Why it matters
+
+Bus bandwidth is algorithm bandwidth times 2 (n − 1) / n for an all-reduce: "240 GB/s" on 64 ranks is a broken fabric or a good one,
+by a factor of 1.97.
+
+## What to do
+
+`busbw` or `algbw`, as nccl-tests prints them, with ranks and size.
+
+## When to ignore it
+
+Where the words repeat a figure that has its key.
+
+## Fires
+
+```yaml measured[0]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB}
+```
+
+```yaml description
+clusterspec: 1
+description: the all-reduce must reach 370 GB/s on four nodes
+cluster: {platform: dgx-h100, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: the all-reduce must reach 370 GB/s of bus bandwidth on four nodes
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 370 GB/s}
+```
+
+## Sources
+
+- The two bandwidths: https://github.com/NVIDIA/nccl-tests/blob/a0b82b2260cf5152b9f8c061bbf7eaf0ba096432/doc/PERFORMANCE.md
+- Taken for each other: https://github.com/NVIDIA/nccl-tests/issues/212 https://github.com/NVIDIA/nccl-tests/issues/159
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
+from clusterspec.spec.model import Spec
+
+RULE = Rule.of(__name__, "warning")
+HELP = "say `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"
+_RATE = re.compile(r"\d ?(?:GB/s|GBps|GB/sec)\b", re.IGNORECASE)
+_COLLECTIVE = re.compile(
+    r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE
+)
+_METRIC = re.compile(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
+
+
+def check(spec: Spec) -> Iterator[Problem]:
+    for index, entry in enumerate(spec.measured or ()):
+        at = ("measured", index)
+        unread = any(path[:2] == at for path in spec.broken)
+        if not (entry.busbw or entry.algbw or entry.log or unread):
+            yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
+    for path, text in _prose(spec):
+        if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
+            yield RULE.problem(
+                path, "the rate of a collective that is neither called bus nor algorithm bandwidth", HELP
+            )
+
+
+def _prose(spec: Spec) -> Iterator[tuple[Path, str]]:
+    yield ("description",), spec.description or ""
+    for index, entry in enumerate(spec.acceptance or ()):
+        collective = f"{entry.collective or ''} "
+        yield ("acceptance", index, "scope"), collective + entry.scope if entry.scope else ""
+        yield ("acceptance", index, "pass"), collective + entry.passes if entry.passes else ""

@@ -1,0 +1,61 @@
+"""A log counts wrong results.
+
+## What it finds
+
+Values under `#wrong` in a measured log: numbers that came out of a collective other than they should.
+
+## Why it matters
+
+A link, a NIC, a switch or an accelerator changes data on the way, and nothing else notices. Gradients that are wrong do not stop a
+run: they spoil it, and days pass before the loss shows it.
+
+## What to do
+
+Repeat the test on halves of the nodes until one remains, take that node out, and have the part replaced. Do not train before.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml measured[0].log
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+measured:
+  - {log: wrong-values.txt}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+measured:
+  - {log: all-reduce-16-ranks.txt}
+```
+
+## Sources
+
+- What is checked, and what the column counts: https://github.com/NVIDIA/nccl-tests/blob/a0b82b2260cf5152b9f8c061bbf7eaf0ba096432/README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.measured import Measurement
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(measurements: tuple[Measurement, ...]) -> Iterator[Problem]:
+    for measurement in measurements:
+        if measurement.wrong:
+            values = f"{measurement.wrong:,} value{'s' if measurement.wrong > 1 else ''}"
+            message = f"{values} came out wrong: something on the way changes data"
+            yield RULE.problem(
+                measurement.at, message, "halve the nodes until one remains, and replace it before anything is trained"
+            )
