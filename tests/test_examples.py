@@ -1,0 +1,60 @@
+"""The examples are real machines that ran: each is judged as an expert would, and none is called impossible."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
+from clusterspec.finding import Severity
+from clusterspec.report import findings_text
+from tests.golden import assert_golden
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+
+
+def study(path: Path) -> pipeline.Study:
+    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+    return pipeline.study_text(path.read_text("utf-8"), settings, path.name, path.parent)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(EXAMPLES) >= 6
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_what_ran_is_not_called_impossible(path: Path) -> None:
+    one = study(path)
+    assert not [finding for finding in one.findings if finding.severity is Severity.ERROR]
+    assert one.plan.memory is not None
+    assert one.plan.memory.fits is not False
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_what_is_said_of_it(path: Path) -> None:
+    one = study(path)
+    report = pipeline.check([one], one.settings)
+    assert_golden(Path(__file__).with_name("examples") / f"{path.stem}.txt", findings_text.text(report))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_it_names_its_sources(path: Path) -> None:
+    comments = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
+    assert any("https://" in line or "arXiv" in line for line in comments)
+
+
+def test_the_published_mfu_of_llama_3_is_met() -> None:
+    plan = study(ROOT / "examples" / "llama-3-405b.yaml").plan
+    assert plan.mfu == pytest.approx(0.41, rel=0.15), "table 4 of the paper: 41 %"
+
+
+def test_the_published_step_of_bloom_lies_in_the_band() -> None:
+    plan = study(ROOT / "examples" / "bloom-176b.yaml").plan
+    assert plan.step_time_range is not None
+    low, high = plan.step_time_range
+    assert low <= 105 <= high, "about 105 s an iteration, as the authors' account of the training says"
