@@ -19,7 +19,8 @@ from clusterspec.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "first-hour.md"
-BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"````console\n(.*?)````", re.DOTALL)
+"""Four backticks, since the page of a rule has fences of its own."""
 FLAWED = """\
 clusterspec: 1
 name: flawed
@@ -47,7 +48,7 @@ DAY = "1795996800"
 def page() -> str:
     """The page with the output of every command."""
     with workplace():
-        return BLOCK.sub(lambda block: f"```console\n{session(block[1])}```", PAGE.read_text("utf-8"))
+        return BLOCK.sub(lambda block: f"````console\n{session(block[1])}````", PAGE.read_text("utf-8"))
 
 
 @contextlib.contextmanager
