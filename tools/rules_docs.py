@@ -40,15 +40,19 @@ GROUPS = (
 
 def rules() -> list[tuple[str, str, tuple[str, ...]]]:
     """Every rule file as (name, group, parameters of its check; none where a lower room speaks)."""
-    found = {path.parent.name for path in RULES.glob("*/*.py") if "\nRULE = Rule.of(" in path.read_text(encoding="utf-8")}
+    found = {path.parent.name for path in RULES.glob("*/*.py") if is_rule(path)}
     if found != set(GROUPS):
         raise SystemExit(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")
     return [
         (path.stem.replace("_", "-"), group.replace("_", "-"), needs(path))
         for group in GROUPS
         for path in sorted((RULES / group).glob("*.py"))
-        if path.stem != "__init__"
+        if is_rule(path)
     ]
+
+
+def is_rule(path: Path) -> bool:
+    return "\nRULE = Rule.of(" in path.read_text(encoding="utf-8")
 
 
 def needs(path: Path) -> tuple[str, ...]:

@@ -63,4 +63,5 @@ def oversubscription(facts: Facts) -> float:
 
 def oversubscription_key(cluster: Cluster) -> str:
     """The key that states the ratios."""
-    return "cluster.scale_out.levels" if cluster.scale_out and cluster.scale_out.levels else "cluster.scale_out.oversubscription"
+    by_level = cluster.scale_out is not None and bool(cluster.scale_out.levels)
+    return f"cluster.scale_out.{'levels' if by_level else 'oversubscription'}"

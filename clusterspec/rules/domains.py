@@ -11,9 +11,6 @@ from clusterspec.rules.ranks import used_domain
 from clusterspec.rules.what_if import Alternative, fitting
 from clusterspec.units import say
 
-TRIED = 6
-"""Layouts that are estimated for one piece of advice; each takes about a millisecond."""
-
 
 def accelerators_of_tp(cluster: Cluster, layout: Layout) -> int:
     """Packages that the ranks of one tp group fill."""
@@ -39,17 +36,14 @@ def _candidates(facts: Facts) -> Iterator[dict[str, object]]:
     order = tuple(sorted(layout.order, key=lambda axis: axis != "tp"))
     first: dict[str, object] = {} if layout.order[0] == "tp" else {"order": order}
     degrees = [tp for tp in range(min(layout.tp, domain), 0, -1) if domain % tp == 0]
-    tried = 0
+    if layout.tp in degrees and first:
+        yield first
     for tp in degrees:
-        if tp == layout.tp and first:
-            yield first
-        if tp == layout.tp or tried >= TRIED:
+        if tp == layout.tp:
             continue
-        tried += 1
-        freed = layout.tp // tp
         yield {"tp": tp} | first
-        if layout.tp % tp == 0 and freed > 1:
-            yield {"tp": tp, "pp": layout.pp * freed, "stage_layers": None} | first
+        if layout.tp % tp == 0:
+            yield {"tp": tp, "pp": layout.pp * layout.tp // tp, "stage_layers": None} | first
 
 
 def tiers(cluster: Cluster, placement: Placement) -> str:

@@ -63,8 +63,7 @@ def framework(facts: Facts) -> str:
 
 def whole_world(facts: Facts) -> bool:
     """Whether tp × cp × pp divides the ranks, so that dp means something."""
-    cut, case = _now(facts)
-    return not _world(cut, case)
+    return not breaks(facts, "world-size-mismatch")
 
 
 def nearest(facts: Facts, rule: str, axis: str, limit: int = 3) -> list[int]:
@@ -75,6 +74,12 @@ def nearest(facts: Facts, rule: str, axis: str, limit: int = 3) -> list[int]:
     fits = (value for value in _candidates(axis, cut, case) if value != present)
     fits = (value for value in fits if failures(_with(cut, axis, value, facts), case) <= allowed)
     return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
+
+
+def breaks(facts: Facts, rule: str) -> bool:
+    """Whether the present layout breaks the condition of this name."""
+    cut, case = _now(facts)
+    return CONDITIONS[rule](cut, case)
 
 
 def allowed(facts: Facts, changes: Mapping[str, object], rule: str = "") -> bool:
@@ -91,11 +96,8 @@ def allowed(facts: Facts, changes: Mapping[str, object], rule: str = "") -> bool
 
 def offer(facts: Facts, rule: str, *axes: str) -> str:
     """The nearest legal values of some axes in words: ``tp 4 or 7, or pp 2``; empty where there are none."""
-    offers = []
-    for axis in axes:
-        if values := nearest(facts, rule, axis):
-            offers.append(f"`{axis}` " + " or ".join(map(str, sorted(values))))
-    return ", or ".join(offers)
+    found = ((axis, nearest(facts, rule, axis)) for axis in axes)
+    return ", or ".join(f"`{axis}` " + " or ".join(map(str, sorted(values))) for axis, values in found if values)
 
 
 def advice(facts: Facts, rule: str, *axes: str, otherwise: str) -> str:
@@ -176,14 +178,11 @@ def _experts(cut: Cut, case: Case) -> bool:
 
 
 def _expert_ranks(cut: Cut, case: Case) -> bool:
-    return expert_ranks_uneven(cut.tp, cut.cp, cut.dp(case), cut.ep, cut.expert_tp, case.framework)
-
-
-def expert_ranks_uneven(tp: int, cp: int, dp: int, ep: int, expert_tp: int, framework: str) -> bool:
     """Whether expert groups cannot be formed: DeepSpeed takes them from dp, the others from dp × cp × tp."""
-    if framework in DEEPSPEED:
-        return dp % ep != 0
-    return (dp * cp * tp) % (expert_tp * ep) != 0
+    dp = cut.dp(case)
+    if case.framework in DEEPSPEED:
+        return dp % cut.ep != 0
+    return (dp * cut.cp * cut.tp) % (cut.expert_tp * cut.ep) != 0
 
 
 def _chunks(cut: Cut, case: Case) -> bool:
@@ -270,8 +269,8 @@ def _with(cut: Cut, axis: str, value: int, facts: Facts) -> Cut:
 
 def _candidates(axis: str, cut: Cut, case: Case) -> Iterator[int]:
     """Degrees worth trying: divisors of what the axis divides, and none beyond the ranks."""
-    model = case.model
-    most = {"tp": model.heads if model else 64, "pp": model.layers if model else 64, "virtual_stages": model.layers if model else 16}
+    heads, layers = (case.model.heads, case.model.layers) if case.model else (64, 64)
+    most = {"tp": heads, "pp": layers, "virtual_stages": layers}
     limit = min(case.ranks, most.get(axis, 4 * getattr(cut, axis) + 8), 1024)
     yield from range(1, limit + 1)
 

@@ -47,8 +47,9 @@ def stated_peaks(facts: Facts) -> Iterator[StatedPeak]:
     if not isinstance(entry, Accelerator):
         return
     peaks = {precision: peak.value for precision, peak in entry.peaks.items()}
-    if said is not None and workload is not None and said.peak_flops is not None and said.peak_flops.sparsity is not None:
-        yield StatedPeak("workload.peak_flops", said.peak_flops, workload.precision, entry.id, peaks)
+    override = said.peak_flops if said else None
+    if workload is not None and override is not None and override.sparsity is not None:
+        yield StatedPeak("workload.peak_flops", override, workload.precision, entry.id, peaks)
     for precision, quantity in (own.peak or {}).items() if own else ():
         if quantity.sparsity is not None:
             yield StatedPeak(f"cluster.accelerator.peak.{precision}", quantity, precision, entry.id, peaks)

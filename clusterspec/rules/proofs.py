@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collective, names_of
@@ -14,35 +16,52 @@ PLATEAU = 16 * GIB
 """A size at which every fabric that we know of has reached its bandwidth."""
 
 
+FORCED = ("ring", "tree", "direct")
+"""Algorithms that do not reduce in switches, so that a test which asks for them is held to the wire."""
+
+
 def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
     """Ranks of the test: as stated, else all of its nodes; None where neither is said, or they contradict the nodes."""
     whole = stated.nodes * cluster.ranks_per_node if stated.nodes else None
     if stated.ranks is None:
         return whole
-    spread_thin = whole is not None and stated.ranks != whole and stated.ranks > cluster.ranks_per_node
-    return None if spread_thin else stated.ranks
+    fits = whole is None or (stated.ranks <= whole and stated.ranks % (stated.nodes or 1) == 0)
+    return stated.ranks if fits else None
+
+
+def nodes_of(stated: AcceptanceSpec, cluster: Cluster) -> int:
+    """Nodes of the test: as stated, else as few as its ranks need."""
+    return stated.nodes or -(-(stated.ranks or 1) // cluster.ranks_per_node)
 
 
 def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
     """The bus bandwidth stated, B/s; an algorithm bandwidth times the factor of nccl-tests."""
     if stated.busbw is not None:
-        return stated.busbw.value
+        return stated.busbw.per_direction
     ranks = ranks_of(stated, cluster)
     if stated.algbw is None or not ranks or stated.collective is None:
         return None
-    return stated.algbw.value * factor(stated.collective, ranks)
+    return stated.algbw.per_direction * factor(stated.collective, ranks)
 
 
 def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
-    """What the cost model says of the same test at a size; None where it cannot say."""
+    """What the cost model says of the same test at a size, whatever was measured; None where it cannot say."""
     ranks, name = ranks_of(stated, cluster), stated.collective
-    if name not in NAMES or not ranks or not 1 < ranks <= cluster.ranks_per_node * (cluster.nodes + cluster.spare_nodes):
+    there = cluster.ranks_per_node * (cluster.nodes + cluster.spare_nodes)
+    if name not in NAMES or not ranks or not 1 < ranks <= there:
         return None
     algorithm = stated.algorithm if stated.algorithm in names_of(name) else None
+    machine = _without_reduction(cluster) if algorithm in FORCED else replace(cluster, measured=())
     try:
-        return collective(cluster, name, contiguous(cluster, ranks), size, algorithm)
+        return collective(machine, name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm)
     except NoWay:
         return None
+
+
+def _without_reduction(cluster: Cluster) -> Cluster:
+    up, out = replace(cluster.scale_up, in_network_reduction=False), cluster.scale_out
+    out = replace(out, in_network_reduction=False) if out else None
+    return replace(cluster, scale_up=up, scale_out=out, measured=())
 
 
 def key(stated: AcceptanceSpec) -> str:

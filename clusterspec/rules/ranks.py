@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
@@ -25,7 +26,7 @@ def shown(ranks: Sequence[int], size: int) -> str:
     >>> shown((0, 1, 2, 3), 4), shown((0, 8, 16, 24), 8)
     ('0–3', '0, 8, 16 …')
     """
-    contiguous = len(ranks) > 2 and all(after - before == 1 for before, after in zip(ranks, ranks[1:], strict=False))
+    contiguous = len(ranks) > 2 and all(after - before == 1 for before, after in pairwise(ranks))
     if contiguous:
         return f"{ranks[0]}–{ranks[0] + size - 1}"
     listed = ", ".join(map(str, ranks[:3]))

@@ -32,7 +32,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A figure as written at a key, what the catalog knows instead, the first asked first, and what else it may count."""
+    """A figure as written at a key; what the catalog knows instead, the first asked first; what else it may count."""
 
     at: str
     kind: str
@@ -79,10 +79,10 @@ def _all_links(facts: Facts) -> tuple[Known, ...]:
     """All links of one accelerator together: of the accelerator, the platform, the interconnect."""
     cluster = facts.cluster
     assert cluster is not None
-    entry = cluster.scale_up.interconnect
+    entry, platform = cluster.scale_up.interconnect, cluster.platform
     figures = [
         (cluster.accelerator.scale_up_bandwidth, cluster.accelerator.id),
-        (cluster.platform.scale_up_bandwidth if cluster.platform else None, cluster.platform.id if cluster.platform else ""),
+        (platform.scale_up_bandwidth if platform else None, platform.id if platform else ""),
         (entry.bandwidth if entry else None, entry.id if entry else ""),
     ]
     return tuple(Known(figure.value, whose) for figure, whose in figures if figure is not None)
@@ -155,8 +155,8 @@ def _power(facts: Facts) -> Iterator[Stated]:
     power, platform = facts.power, facts.platform
     if power is None or power.node is None:
         return
-    known = platform.power if platform else None
-    yield Stated("cluster.power.node", "power", power.node, (Known(known.value, platform.id),) if known and platform else ())
+    known = (Known(platform.power.value, platform.id),) if platform and platform.power else ()
+    yield Stated("cluster.power.node", "power", power.node, known)
 
 
 def _accelerator(facts: Facts) -> Iterator[Stated]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.facts import Facts
@@ -12,6 +13,8 @@ from clusterspec.units import percent, say
 
 A_QUARTER = 0.25
 """Of the machine's time: from here on a flaw is an error, by the definition of severity."""
+TRIED = 8
+"""Layouts that are estimated for one piece of advice; each takes a few milliseconds."""
 NOTICEABLE = 0.02
 """Below a fiftieth of a step the model's own error decides, and advice would be noise."""
 PIPELINE_REFUSES = {"deepspeed": ("zero2", "fsdp", "hsdp"), "megatron-core": ("fsdp", "hsdp"), "nemo": ("fsdp", "hsdp")}
@@ -53,12 +56,16 @@ def written(value: object) -> str:
 
 
 def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
-    """Those of some changes to the layout that are legal and fit in memory, the fastest first."""
-    found = []
-    for changes in candidates:
-        if legal(facts, changes) and (plan := facts.with_layout(**changes)) is not None:
-            if plan.memory is not None and plan.memory.fits is not False:
-                found.append(Alternative(changes, plan))
+    """Those of some changes to the layout that are legal and fit in memory, the fastest first; the likeliest
+    candidates come first, and no more are estimated than advice is worth.
+    """
+    tried = (changes for changes in candidates if legal(facts, changes))
+    plans = ((changes, facts.with_layout(**changes)) for changes in islice(tried, TRIED))
+    found = [
+        Alternative(changes, plan)
+        for changes, plan in plans
+        if plan is not None and plan.memory is not None and plan.memory.fits is not False
+    ]
     return sorted(found, key=lambda alternative: alternative.seconds)
 
 

@@ -11,7 +11,10 @@ from clusterspec.source import dotted
 
 from .conftest import Check
 
-FIRES = [(name, number) for name in RULES for number in range(len(page(name).fires))]
+NOTHING_TO_FIRE_ON = {"unused-key"}
+"""Every key of the format is used today; the page waits for the next one that is read before it is used."""
+
+FIRES = [(name, number) for name in RULES if name not in NOTHING_TO_FIRE_ON for number in range(len(page(name).fires))]
 SILENT = [(name, number) for name in RULES for number in range(len(page(name).silent))]
 
 
@@ -24,7 +27,7 @@ def test_a_page_has_every_heading_and_examples_of_both_kinds(name: str) -> None:
     seen = page(name)
     assert tuple(seen.sections) == HEADINGS
     assert all(seen.sections.values())
-    assert seen.fires and seen.silent
+    assert seen.silent and (seen.fires or name in NOTHING_TO_FIRE_ON)
     assert seen.summary.endswith(".") and "\n" not in seen.summary
     assert "- " in seen.sections["Sources"]
 

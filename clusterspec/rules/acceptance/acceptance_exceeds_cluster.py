@@ -57,3 +57,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes of a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"at most {there:,}")
+        elif test.ranks is not None and test.ranks > there * cluster.ranks_per_node:
+            message = f"a test over {test.ranks:,} ranks of a cluster of {there * cluster.ranks_per_node:,}"
+            yield RULE.problem(("acceptance", number, "ranks"), message, f"at most {there * cluster.ranks_per_node:,}")

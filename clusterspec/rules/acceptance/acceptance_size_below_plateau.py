@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.proofs import GIB, PLATEAU, bus_bandwidth, predicted, titled
+from clusterspec.rules.proofs import GIB, PLATEAU, bus_bandwidth, nodes_of, predicted, titled
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import say
@@ -57,12 +57,14 @@ MOST = 0.8
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        least = GIB if (test.nodes or 1) > 1 else GIB / 4
+        least = GIB if nodes_of(test, cluster) > 1 else GIB / 4
         if test.size is None or not 0 < test.size.value < least:
             continue
         asked, plateau = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
         here = predicted(test, cluster, test.size.value)
-        if asked is None or plateau is None or here is None or not MOST * plateau.busbw <= asked <= plateau.ceiling_busbw:
+        if asked is None or plateau is None or here is None or asked <= here.busbw:
+            continue
+        if not MOST * plateau.busbw <= asked <= plateau.ceiling_busbw:
             continue
         yield RULE.problem(
             ("acceptance", number, "size"),

@@ -58,4 +58,6 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     placement = facts.placement("dp")
     if placement is not None and placement.nodes > 1:
         message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas: nothing to accumulate"
-        yield RULE.problem("workload.global_batch", message, "a larger batch, where convergence allows, or fewer replicas")
+        yield RULE.problem(
+            "workload.global_batch", message, "a larger batch, where convergence allows, or fewer replicas"
+        )

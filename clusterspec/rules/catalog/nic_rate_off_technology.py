@@ -67,7 +67,9 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         rate = slip.stated.quantity.per_direction
         offered = " or ".join(say_bits(port) for port in ports)
         message = f"{scale_out.technology.name} comes at {offered} a port, not {say_bits(rate)}{_doubled(rate, ports)}"
-        yield RULE.problem(slip.stated.at, message, "write the line rate of one NIC in one direction, and how many NICs a node has")
+        yield RULE.problem(
+            slip.stated.at, message, "write the line rate of one NIC in one direction, and how many NICs a node has"
+        )
 
 
 def _doubled(rate: float, ports: list[float]) -> str:

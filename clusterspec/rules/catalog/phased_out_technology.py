@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega has.
+A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega has. A note
+where the accelerators are discontinued as well: such a machine is there already.
 
 ## Why it matters
 
@@ -46,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -54,10 +56,12 @@ RULE = Rule.of(__name__, "warning")
 SUPERSEDED = {"gpudirect-tcpx": "RoCE from A3 Ultra on", "gpudirect-tcpxo": "RoCE from A3 Ultra on"}
 
 
-def check(scale_out: ScaleOut) -> Iterator[Problem]:
-    entry = scale_out.technology
+def check(scale_out: ScaleOut, accelerator: Accelerator) -> Iterator[Problem]:
+    entry, old = scale_out.technology, accelerator.status.state == "discontinued"
     successor = SUPERSEDED.get(entry.id)
     if successor is None and entry.status.state != "discontinued":
         return
     why = f"has given way to {successor}" if successor else f"was discontinued (as of {entry.status.as_of})"
-    yield RULE.problem("cluster.scale_out.technology", f"{entry.name} {why}", "plan new machines on its successor")
+    severity = "note" if old else "warning"
+    help_ = "plan new machines on its successor"
+    yield RULE.problem("cluster.scale_out.technology", f"{entry.name} {why}", help_, severity=severity)

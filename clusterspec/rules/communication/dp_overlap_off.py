@@ -62,7 +62,9 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if placement is None or placement.nodes < 2:
         return
     seconds = exposed(facts.plan, {*REPLICA_AXES, *SHARD_AXES}) if facts.plan else 0.0
-    cost = f": {say(seconds, 's')}, {percent(share(seconds, facts.plan), 2)} of the step" if facts.plan and seconds else ""
+    cost = (
+        f": {say(seconds, 's')}, {percent(share(seconds, facts.plan), 2)} of the step" if facts.plan and seconds else ""
+    )
     at = "layout.overlap.dp"
     message = f"nothing hides the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes{cost}"
     yield RULE.problem(at, message, "write `true`: reduce each bucket as soon as it is ready", fix=rewrite(at, "true"))

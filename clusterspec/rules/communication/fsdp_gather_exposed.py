@@ -53,8 +53,8 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import SHARD_AXES, computing, exposed, sent, share
 from clusterspec.rules.sharding import hsdp_instead
+from clusterspec.rules.shares import SHARD_AXES, computing, exposed, sent, share
 from clusterspec.rules.what_if import severity_of
 from clusterspec.units import percent, say
 

@@ -60,4 +60,6 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     placement = facts.placement("shard")
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"
-        yield RULE.problem("layout.sharding", message, "zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches")
+        yield RULE.problem(
+            "layout.sharding", message, "zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches"
+        )

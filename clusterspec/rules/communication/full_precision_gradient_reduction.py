@@ -67,4 +67,6 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     cost = share(exposed(plan, REPLICA_AXES), plan) if plan else 0.0
     if cost > facts.threshold(RULE, MOST):
         message = f"gradients in fp32 are twice the bytes of bf16, and reducing them is {percent(cost, 2)} of the step"
-        yield RULE.problem("workload.gradient_precision", message, "`bf16`, if convergence allows, with fp32 accumulation")
+        yield RULE.problem(
+            "workload.gradient_precision", message, "`bf16`, if convergence allows, with fp32 accumulation"
+        )

@@ -20,7 +20,7 @@ Never: one of the two values is not what its author thinks it is.
 
 ## Fires
 
-```yaml .
+```yaml cluster.nodes
 clusterspec: 1
 cluster:
   platform: dgx-h100

@@ -18,11 +18,7 @@ When the key is there for people.
 
 ## Fires
 
-```yaml document.signatories
-clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 4}
-document: {signatories: [engineering, procurement]}
-```
+Nowhere today: every key of version 1 is used.
 
 ## Silent
 

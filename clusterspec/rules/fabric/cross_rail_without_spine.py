@@ -66,7 +66,9 @@ def check(facts: Facts, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(facts, layout, axis)]
     crossing += [f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(facts, layout, axis)]
     if crossing:
-        message = f"groups of {' and '.join(crossing)} join accelerators of different rails, and no spine joins the rails"
+        message = (
+            f"groups of {' and '.join(crossing)} join accelerators of different rails, and no spine joins the rails"
+        )
         yield RULE.problem("cluster.scale_out.topology", message, "`rail-optimized`, or groups that keep to their rail")
 
 

@@ -59,7 +59,11 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 
 
 def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
-    if scale_out.topology != "rail-optimized" or layout.dp == 1 or cluster.scale_up.domain > cluster.accelerators_per_node:
+    if (
+        scale_out.topology != "rail-optimized"
+        or layout.dp == 1
+        or cluster.scale_up.domain > cluster.accelerators_per_node
+    ):
         return
     inner = 1
     for axis in layout.order:
@@ -69,4 +73,6 @@ def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -
     node, placement = cluster.ranks_per_node, facts.placement("dp")
     if node % inner and inner % node and placement is not None and placement.nodes > 1:
         message = f"{inner} ranks before dp neither divide nor fill a node of {node}: dp peers sit on different rails"
-        yield RULE.problem("layout.order", message, f"degrees before dp whose product divides {node}, or is a multiple of it")
+        yield RULE.problem(
+            "layout.order", message, f"degrees before dp whose product divides {node}, or is a multiple of it"
+        )

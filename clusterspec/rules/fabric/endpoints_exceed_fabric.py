@@ -65,7 +65,11 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
     if not scale_out.tiers and scale_out.topology not in {"single-switch", "rail-only"}:
         at = "cluster.nodes"
     planes = " in each plane" if fabric.planes > 1 else ""
-    of = "one switch" if scale_out.topology == "single-switch" else f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
+    of = (
+        "one switch"
+        if scale_out.topology == "single-switch"
+        else f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
+    )
     yield RULE.problem(
         at,
         f"{fabric.endpoints:,} endpoints{planes} on {of} of {fabric.switch_ports}-port switches, which join {fabric.capacity:,}"

@@ -58,4 +58,6 @@ def check(said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     spines = said_scale_out.spine_switches
     if spines and 1 <= spines <= FEW:
         message = f"one of {spines} spine{'s' if spines > 1 else ''} down takes {percent(1 / spines, 2)} of the bandwidth between leaves"
-        yield RULE.problem("cluster.scale_out.spine_switches", message, "eight or more spines, where they would not stay empty")
+        yield RULE.problem(
+            "cluster.scale_out.spine_switches", message, "eight or more spines, where they would not stay empty"
+        )

@@ -63,12 +63,18 @@ LEAST = 2.0
 
 def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     shards = layout.sharding in {"fsdp", "hsdp"}
-    axes = (("tp", "layout.tp", layout.tp > 1), ("ep", "layout.ep", layout.ep > 1), ("shard", "layout.sharding", shards))
+    axes = (
+        ("tp", "layout.tp", layout.tp > 1),
+        ("ep", "layout.ep", layout.ep > 1),
+        ("shard", "layout.sharding", shards),
+    )
     for axis, at, used in axes:
         placement = facts.placement(axis) if used else None
         ratio = _crossed(cluster, placement) if placement and placement.nodes > 1 else 1.0
         if placement is not None and ratio >= LEAST:
-            message = f"{axis} groups of {placement.ranks:,} ranks cross {plain(ratio)}:1, and wait for it in every layer"
+            message = (
+                f"{axis} groups of {placement.ranks:,} ranks cross {plain(ratio)}:1, and wait for it in every layer"
+            )
             yield RULE.problem(at, message, "confine the axis to a full-bandwidth block")
 
 

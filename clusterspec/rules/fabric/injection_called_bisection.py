@@ -71,7 +71,9 @@ def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -
     if said.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""
-    is_injection = near(said.per_direction, injection, ROUNDED) or near(said.per_direction, cluster.nodes * scale_out.node_bandwidth, ROUNDED)
+    is_injection = near(said.per_direction, injection, ROUNDED) or near(
+        said.per_direction, cluster.nodes * scale_out.node_bandwidth, ROUNDED
+    )
     both_ways = near(said.value, 2 * bisection, ROUNDED) and said.direction is None and not is_injection
     yield RULE.problem(
         "cluster.scale_out.bisection",

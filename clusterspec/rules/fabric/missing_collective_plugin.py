@@ -78,9 +78,20 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     loss = f"{technology.name} falls back to sockets without {wanted}, and says nothing"
     if said is None:
         if (*AT.split("."),) not in facts.spec.broken:
-            yield RULE.problem(AT, f"no collective plugin is named: {loss}", f"write `{wanted}`, and pin NCCL_NET to it", severity="warning")
-    elif said != wanted and (said not in technology.plugins or said in OF_VENDOR.values() or wanted in OF_VENDOR.values()):
-        what = "there is no collective plugin" if said == "none" else f"{said} does not serve {cluster.accelerator.vendor} on {technology.name}"
+            yield RULE.problem(
+                AT,
+                f"no collective plugin is named: {loss}",
+                f"write `{wanted}`, and pin NCCL_NET to it",
+                severity="warning",
+            )
+    elif said != wanted and (
+        said not in technology.plugins or said in OF_VENDOR.values() or wanted in OF_VENDOR.values()
+    ):
+        what = (
+            "there is no collective plugin"
+            if said == "none"
+            else f"{said} does not serve {cluster.accelerator.vendor} on {technology.name}"
+        )
         yield RULE.problem(AT, f"{what}: {loss}", f"write `{wanted}`, and pin NCCL_NET to it", fix=rewrite(AT, wanted))
 
 

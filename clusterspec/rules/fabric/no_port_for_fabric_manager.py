@@ -2,7 +2,8 @@
 
 ## What it finds
 
-InfiniBand with leaves (stated, else computed) whose down ports equal the nodes × NICs exactly, and no `extra_endpoints`.
+InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the nodes × NICs
+exactly, and no `extra_endpoints`.
 
 ## Why it matters
 
@@ -60,9 +61,13 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     fabric = counted(facts)
     if scale_out.technology.family != "infiniband" or fabric is None or scale_out.levels or scale_out.extra_endpoints:
         return
-    said = facts.said_scale_out.leaf_switches if facts.said_scale_out else None
-    leaves = (said or fabric.leaf_switches) // fabric.planes
+    said = facts.said_scale_out
+    if said is None or not (said.leaf_switches or said.switch or said.switch_ports):
+        return  # the fabric is not planned yet
+    leaves = (said.leaf_switches or fabric.leaf_switches) // fabric.planes
     ends = (cluster.nodes + cluster.spare_nodes) * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
         message = f"{leaves} leaves × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
-        yield RULE.problem("cluster.nodes", message, "leave one node's ports free, or add a leaf, and declare `extra_endpoints`")
+        yield RULE.problem(
+            "cluster.nodes", message, "leave one node's ports free, or add a leaf, and declare `extra_endpoints`"
+        )

@@ -66,4 +66,6 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator
     if technology.rdma or technology.cloud or technology.family != "tcp" or cluster.nodes < 2:
         return
     message = f"{technology.name}: every byte is copied through the kernel, at 10 to 50 µs a message"
-    yield RULE.problem("cluster.scale_out.technology", message, "`roce-v2` on the same NICs, with PFC and ECN, where they can")
+    yield RULE.problem(
+        "cluster.scale_out.technology", message, "`roce-v2` on the same NICs, with PFC and ECN, where they can"
+    )

@@ -77,8 +77,12 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         message = f"nothing says how {scale_out.technology.name} is kept from dropping packets"
         yield RULE.problem(AT, message, help_, severity="warning")
     elif not pfc and not ecn:
-        yield RULE.problem(AT, "without PFC and ECN the fabric drops packets under load, and RoCE resends from there on", help_)
+        yield RULE.problem(
+            AT, "without PFC and ECN the fabric drops packets under load, and RoCE resends from there on", help_
+        )
     elif not (pfc and ecn):
         there, lacking = ("PFC", "ECN") if pfc else ("ECN", "PFC")
-        message = f"{there} without {lacking}: congestion is {'stopped but not slowed' if pfc else 'slowed but not stopped'}"
+        message = (
+            f"{there} without {lacking}: congestion is {'stopped but not slowed' if pfc else 'slowed but not stopped'}"
+        )
         yield RULE.problem(AT, message, help_, severity="note")

@@ -62,4 +62,8 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.sharing == "shared" and cluster.nodes > 1:
         message = "other jobs share the fabric: the predicted step is that of an empty one, and one late rank holds all"
-        yield RULE.problem("cluster.scale_out.sharing", message, "a pod of its own, a guaranteed traffic class, or placement by topology")
+        yield RULE.problem(
+            "cluster.scale_out.sharing",
+            message,
+            "a pod of its own, a guaranteed traffic class, or placement by topology",
+        )

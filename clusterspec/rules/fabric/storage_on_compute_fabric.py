@@ -62,4 +62,6 @@ def check(networks: NetworksSpec) -> Iterator[Problem]:
     for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
         if network is not None and network.shares == "scale_out":
             message = f"{name} traffic shares the fabric of the accelerators: collectives wait behind it"
-            yield RULE.problem(f"cluster.networks.{name}.shares", message, "a network of its own, or a bounded traffic class")
+            yield RULE.problem(
+                f"cluster.networks.{name}.shares", message, "a network of its own, or a bounded traffic class"
+            )

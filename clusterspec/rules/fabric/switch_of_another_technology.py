@@ -62,8 +62,12 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
     if switch.families and technology.family not in switch.families:
         carries = " and ".join(switch.families)
-        yield RULE.problem(at, f"{switch.name} carries {carries}, not {technology.name}", f"a switch for {technology.family}")
-    elif switch.port_bandwidth is not None and switch.port_bandwidth.value < rate * 0.99:
-        if not any(slip.stated.kind == "nic" for slip in slips(facts)):
-            message = f"the ports of {switch.name} run at {say_bits(switch.port_bandwidth.value)}, the NICs at {say_bits(rate)}"
-            yield RULE.problem(at, message, "a faster switch, or slower NICs")
+        yield RULE.problem(
+            at, f"{switch.name} carries {carries}, not {technology.name}", f"a switch for {technology.family}"
+        )
+        return
+    port = switch.port_bandwidth
+    slipped = any(slip.stated.kind == "nic" for slip in slips(facts))
+    if port is not None and port.value < rate * 0.99 and not slipped:
+        message = f"the ports of {switch.name} run at {say_bits(port.value)}, the NICs at {say_bits(rate)}"
+        yield RULE.problem(at, message, "a faster switch, or slower NICs")

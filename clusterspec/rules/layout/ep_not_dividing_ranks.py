@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import DEEPSPEED, advice, expert_ranks_uneven, framework, whole_world
+from clusterspec.rules.legal import DEEPSPEED, advice, breaks, framework, whole_world
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
@@ -58,8 +58,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     named = framework(facts)
-    uneven = expert_ranks_uneven(layout.tp, layout.cp, layout.dp, layout.ep, layout.expert_tp, named)
-    if layout.ep == 1 or not uneven or not whole_world(facts):
+    if layout.ep == 1 or not breaks(facts, RULE.name) or not whole_world(facts):
         return
     if named in DEEPSPEED:
         message = f"{named} forms expert groups from dp, and ep {layout.ep} does not divide dp {layout.dp}"

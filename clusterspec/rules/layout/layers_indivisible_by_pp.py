@@ -3,7 +3,8 @@
 ## What it finds
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then taken as even as
-possible, which is an assumption. An error only where there are fewer layers than stages.
+possible, which is an assumption. An error only where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
+spread the layers by themselves.
 
 ## Why it matters
 
@@ -17,7 +18,7 @@ the loss as layers where that makes it even.
 
 ## When to ignore it
 
-Where the framework is known to split evenly by itself (torchtitan does).
+Where the framework's own split is known and even enough: `stage_layers` says so for good.
 
 ## Fires
 
@@ -63,6 +64,8 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning")
+SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed"}
+"""torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves."""
 
 
 def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
@@ -75,7 +78,8 @@ def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -
     elif model.layers % layout.pp:
         assumed = f", taken as {_runs(layout.stage_layers)}" if layout.stage_layers else ""
         message = f"{model.layers} layers do not divide over pp {layout.pp}: the split is not known{assumed}"
-        yield RULE.problem("layout.pp", message, _help(facts, model, layout))
+        severity = "note" if layout.framework in SPREADS else "warning"
+        yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity=severity)
 
 
 def _help(facts: Facts, model: Model, layout: Layout) -> str:

@@ -65,4 +65,6 @@ def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -
     if each < layout.virtual_stages:
         return  # fewer layers than stages: layers-indivisible-by-pp says so
     message = f"{model.layers} layers on pp {layout.pp} are {each} a rank, which {layout.virtual_stages} virtual stages do not divide"
-    yield RULE.problem("layout.virtual_stages", message, advice(facts, RULE.name, "virtual_stages", otherwise="fewer stages"))
+    yield RULE.problem(
+        "layout.virtual_stages", message, advice(facts, RULE.name, "virtual_stages", otherwise="fewer stages")
+    )

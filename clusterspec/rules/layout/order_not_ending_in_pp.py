@@ -51,7 +51,12 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if layout.framework not in {"megatron-core", "nemo"} or layout.pp == 1 or layout.ep == 1 or layout.order[-1] == "pp":
+    if (
+        layout.framework not in {"megatron-core", "nemo"}
+        or layout.pp == 1
+        or layout.ep == 1
+        or layout.order[-1] == "pp"
+    ):
         return
     order = f"[{', '.join((*(axis for axis in layout.order if axis != 'pp'), 'pp'))}]"
     message = f"{layout.framework} with experts wants pp last in the order, not {layout.order[-1]}"

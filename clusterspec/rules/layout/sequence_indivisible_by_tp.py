@@ -63,5 +63,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if length % step:
         near = " or ".join(f"{multiple:,}" for multiple in near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
-        message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: {step:,} would"
+        message = (
+            f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: {step:,} would"
+        )
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

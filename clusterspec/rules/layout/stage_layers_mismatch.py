@@ -60,7 +60,9 @@ def check(facts: Facts, said_layout: LayoutSpec, layout: Layout) -> Iterator[Pro
     lengths = sorted({layout.pp, layout.pp * layout.virtual_stages})
     if len(stages) not in lengths:
         wanted = " or ".join(map(str, lengths))
-        message = f"{len(stages)} numbers for pp {layout.pp} × {layout.virtual_stages} virtual stages, which take {wanted}"
+        message = (
+            f"{len(stages)} numbers for pp {layout.pp} × {layout.virtual_stages} virtual stages, which take {wanted}"
+        )
         yield RULE.problem(at, message, f"write {wanted} numbers")
     elif facts.model is not None and sum(stages) != facts.model.layers:
         layers = facts.model.layers

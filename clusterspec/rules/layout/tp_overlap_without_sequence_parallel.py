@@ -50,6 +50,11 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if layout.framework in {"megatron-core", "nemo"} and layout.tp > 1 and layout.overlap["tp"] and not layout.sequence_parallel:
+    if (
+        layout.framework in {"megatron-core", "nemo"}
+        and layout.tp > 1
+        and layout.overlap["tp"]
+        and not layout.sequence_parallel
+    ):
         message = f"{layout.framework} overlaps tensor-parallel communication only with sequence parallelism"
         yield RULE.problem("layout.overlap.tp", message, "write `sequence_parallel: true`, or drop the overlap")

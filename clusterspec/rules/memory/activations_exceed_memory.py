@@ -70,7 +70,10 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
         _key(facts, layout) if training else "workload.sequence_length",
         f"{say(total, 'B')} on the fullest rank ({say(states, 'B')} of states, {say(memory.activations.value, 'B')} of {what}, "
         f"{say(memory.other.value, 'B')} besides) in {say(capacity, 'B')} of memory",
-        in_words(for_activations(facts) if training else [], "recompute, cp, or more ranks" if training else "a shorter cache, or more tp"),
+        in_words(
+            for_activations(facts) if training else [],
+            "recompute, cp, or more ranks" if training else "a shorter cache, or more tp",
+        ),
         severity="warning" if may_fit(facts) else "error",
     )
 

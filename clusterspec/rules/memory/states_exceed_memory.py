@@ -67,7 +67,11 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
         return
     parts = ", ".join(
         f"{say(part.value, 'B')} of {name}"
-        for name, part in (("weights", memory.weights), ("gradients", memory.gradients), ("optimizer states", memory.optimizer))
+        for name, part in (
+            ("weights", memory.weights),
+            ("gradients", memory.gradients),
+            ("optimizer states", memory.optimizer),
+        )
         if part.value
     )
     training = workload.kind == "train"

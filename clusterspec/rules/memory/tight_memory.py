@@ -21,8 +21,8 @@ Where the total was measured, allocator and all.
 ```yaml layout
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
-layout: {tp: 2, sharding: zero1}
+workload: {model: llama-3.1-8b, sequence_length: 7680, global_batch: 64}
+layout: {tp: 2, sharding: zero1, micro_batch: 2}
 ```
 
 ## Silent
@@ -30,8 +30,8 @@ layout: {tp: 2, sharding: zero1}
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
-layout: {tp: 8, sharding: zero1}
+workload: {model: llama-3.1-8b, sequence_length: 7680, global_batch: 64}
+layout: {tp: 2, sharding: zero1, micro_batch: 1}
 ```
 
 ## Sources

@@ -78,4 +78,6 @@ def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload
     if store.per_direction > MOST * needed:
         ratio = store.per_direction / needed
         message = f"{store.written} is {plain(ratio, 2)} times what checkpoints every {interval.written} need ({say(needed, 'B/s')})"
-        yield RULE.problem("cluster.networks.storage.bandwidth", message, "a smaller store, unless something else needs the rate")
+        yield RULE.problem(
+            "cluster.networks.storage.bandwidth", message, "a smaller store, unless something else needs the rate"
+        )

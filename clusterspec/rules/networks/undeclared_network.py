@@ -70,7 +70,11 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         at = f"cluster.networks.{missing[0]}" if facts.networks else "cluster.networks"
         named = " and ".join(name.replace("_", "-") for name in missing)
         plural = "s are" if len(missing) > 1 else " is"
-        yield RULE.problem(at, f"the {named} network{plural} not described", "declare it with its rate; `shares:` says which it rides on")
+        yield RULE.problem(
+            at,
+            f"the {named} network{plural} not described",
+            "declare it with its rate; `shares:` says which it rides on",
+        )
 
 
 def _unread(facts: Facts, name: str) -> bool:

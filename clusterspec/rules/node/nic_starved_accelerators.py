@@ -52,34 +52,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.nics import starved, usual_network
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
 from clusterspec.units import say_bits
 
 RULE = Rule.of(__name__, "warning", "likely")
-ENOUGH = 0.5
 
 
 def check(facts: Facts, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     usual = usual_network(cluster.accelerator)
-    between_nodes = cluster.accelerators > cluster.scale_up.domain
-    if usual is None or not between_nodes or any(slip.stated.kind == "nic" for slip in slips(facts)):
+    if usual is None or not starved(facts):
         return
-    share = scale_out.node_bandwidth / cluster.accelerators_per_node
-    if 0 < share < ENOUGH * usual:
-        yield RULE.problem(
-            "cluster.scale_out.nics_per_node",
-            f"each {cluster.accelerator.name} has {say_bits(share)} of network, where {say_bits(usual)} is usual",
-            "more or faster NICs, or a layout that keeps its traffic in the node (hsdp, pp across nodes)",
-        )
-
-
-def usual_network(accelerator: Accelerator) -> float | None:
-    """B/s per direction of scale-out that one accelerator usually has."""
-    if accelerator.nic_bandwidth is None:
-        return None
-    return accelerator.nic_bandwidth.value * (accelerator.nics_per_accelerator or 1)
+    share = say_bits(scale_out.node_bandwidth / cluster.accelerators_per_node)
+    yield RULE.problem(
+        "cluster.scale_out.nics_per_node",
+        f"each {cluster.accelerator.name} has {share} of network, where {say_bits(usual)} is usual",
+        "more or faster NICs, or a layout that keeps its traffic in the node (hsdp, pp across nodes)",
+    )

@@ -53,4 +53,6 @@ def check(said_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Probl
     if host is not None and accelerator.pcie is not None and host < accelerator.pcie:
         halves = 2 ** (accelerator.pcie - host)
         message = f"PCIe {host} slots give {accelerator.name} 1/{halves} of the host bandwidth that it has with PCIe {accelerator.pcie}"
-        yield RULE.problem("cluster.pcie", message, f"PCIe {accelerator.pcie} slots, where data loading or offload matters")
+        yield RULE.problem(
+            "cluster.pcie", message, f"PCIe {accelerator.pcie} slots, where data loading or offload matters"
+        )

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-More than one node, and fewer NICs than accelerators in a node (packages, not ranks).
+More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Parts that are made to share one (a
+TPU host has a NIC for four chips) are left alone, and beside `nic-starved-accelerators` it is a note.
 
 ## Why it matters
 
@@ -49,15 +50,18 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.nics import starved
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, say
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
-    if cluster.nodes < 2 or not 0 < nics < accelerators:
+    by_design = min(1.0, cluster.accelerator.nics_per_accelerator or 1.0)
+    if cluster.accelerators <= cluster.scale_up.domain or not 0 < nics < accelerators * by_design:
         return
     share, rate = scale_out.node_bandwidth / accelerators, scale_out.nic_bandwidth.value
     yield RULE.problem(
@@ -65,4 +69,5 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         f"{accelerators} accelerators share {nics} NIC{'s' if nics > 1 else ''}: {say(share, 'B/s')} each when all of them send, "
         f"not {say(rate, 'B/s')}",
         f"one NIC for each accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
+        severity="note" if starved(facts) else "warning",
     )

@@ -60,7 +60,12 @@ TWO_SOCKETS = 4
 
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     on_one_host = cluster.scale_up.topology != "torus" and not cluster.cloud
-    if cluster.nodes > 1 and scale_out.nics_per_node == 1 and cluster.accelerators_per_node >= TWO_SOCKETS and on_one_host:
+    if (
+        cluster.nodes > 1
+        and scale_out.nics_per_node == 1
+        and cluster.accelerators_per_node >= TWO_SOCKETS
+        and on_one_host
+    ):
         half = cluster.accelerators_per_node // 2
         message = f"with one NIC, about {half} of {cluster.accelerators_per_node} accelerators reach it through the link between the CPU sockets"
         yield RULE.problem("cluster.scale_out.nics_per_node", message, "a NIC for each socket, beside its accelerators")

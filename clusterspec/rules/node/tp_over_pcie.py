@@ -59,4 +59,6 @@ def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         return
     rate = say(scale_up.bandwidth.value, "B/s")
     message = f"tp {layout.tp} reduces activations four times a layer over PCIe, at {rate} shared by all who cross the same root"
-    yield RULE.problem("layout.tp", message, "tp of 1 or 2, and pp or dp for the rest; or a part with a scale-up interconnect")
+    yield RULE.problem(
+        "layout.tp", message, "tp of 1 or 2, and pp or dp for the rest; or a part with a scale-up interconnect"
+    )

@@ -59,7 +59,11 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if nics <= 0 or nics % accelerators == 0 or accelerators % nics == 0:
         return
     most = -(-accelerators // nics)
-    pairing = f"some NICs serve {most} accelerators and others fewer" if nics < accelerators else "some accelerators have more"
+    pairing = (
+        f"some NICs serve {most} accelerators and others fewer"
+        if nics < accelerators
+        else "some accelerators have more"
+    )
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"{nics} NICs for {accelerators} accelerators do not pair up: {pairing}, and all run at the pace of the slowest",

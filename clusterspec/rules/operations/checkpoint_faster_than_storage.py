@@ -69,7 +69,5 @@ def check(operations: OperationsSpec, networks: NetworksSpec, model: Model) -> I
     size = SAVED * count(model).total
     needed = size / store.per_direction
     if operations.checkpoint_time.value < needed:
-        message = (
-            f"{say(size, 'B')} of checkpoint at {store.written} take {say(needed, 's')}, not {operations.checkpoint_time.written}"
-        )
+        message = f"{say(size, 'B')} of checkpoint at {store.written} take {say(needed, 's')}, not {operations.checkpoint_time.written}"
         yield RULE.problem("operations.checkpoint_time", message, "a faster store, or the true time")

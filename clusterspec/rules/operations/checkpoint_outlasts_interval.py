@@ -52,4 +52,6 @@ def check(operations: OperationsSpec) -> Iterator[Problem]:
     cost, interval = operations.checkpoint_time, operations.checkpoint_interval
     if cost is not None and interval is not None and cost.value >= interval.value:
         message = f"saving takes {cost.written}, and starts again every {interval.written}"
-        yield RULE.problem("operations.checkpoint_time", message, "a longer interval, a faster store, or asynchronous saving")
+        yield RULE.problem(
+            "operations.checkpoint_time", message, "a longer interval, a faster store, or asynchronous saving"
+        )

@@ -59,5 +59,9 @@ def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
     if power.node.value < parts:
         message = f"{cluster.accelerators_per_node} accelerators of {say(each.value, 'W')} draw {say(parts, 'W')}, the node {power.node.written}"
         known = cluster.platform.power if cluster.platform else None
-        help_ = f"{cluster.platform.id} draws {say(known.value, 'W')}" if known and cluster.platform else "use a measured figure"
+        help_ = (
+            f"{cluster.platform.id} draws {say(known.value, 'W')}"
+            if known and cluster.platform
+            else "use a measured figure"
+        )
         yield RULE.problem("cluster.power.node", message, help_)

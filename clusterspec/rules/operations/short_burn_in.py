@@ -59,4 +59,6 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         at = "operations.burn_in" if facts.operations else "procurement"
         yield RULE.problem(at, "no burn-in is planned: early failures will stop jobs instead", "write `burn_in: 72 h`")
     elif burn_in.value < LEAST:
-        yield RULE.problem("operations.burn_in", f"{burn_in.written} is too short to find early failures", "write `burn_in: 72 h`")
+        yield RULE.problem(
+            "operations.burn_in", f"{burn_in.written} is too short to find early failures", "write `burn_in: 72 h`"
+        )

@@ -27,7 +27,7 @@ cluster:
   platform: dgx-h100
   nodes: 8
   scale_out: {nics_per_node: 1}
-workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 128}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024}
 layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 2}
 ```
 

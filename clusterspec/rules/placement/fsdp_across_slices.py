@@ -67,4 +67,6 @@ def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) ->
         f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "
         f"{say(cluster.scale_up.bandwidth.value, 'B/s')} inside"
     )
-    yield RULE.problem("layout.sharding", message, f"write `sharding: hsdp, shard_group: {group}`, where a slice holds the states")
+    yield RULE.problem(
+        "layout.sharding", message, f"write `sharding: hsdp, shard_group: {group}`, where a slice holds the states"
+    )

@@ -53,4 +53,6 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     at, used = "procurement.utilization", procurement.utilization
     if used is not None and not 0 < used <= 1:
         fix = rewrite(at, plain(used / 100)) if 1 < used <= 100 else None
-        yield RULE.problem(at, f"utilization is a fraction between 0 and 1, not {used:g}", "write 0.85 for 85 %", fix=fix)
+        yield RULE.problem(
+            at, f"utilization is a fraction between 0 and 1, not {used:g}", "write 0.85 for 85 %", fix=fix
+        )

@@ -60,4 +60,8 @@ def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
     unread = any(path[:1] == ("acceptance",) for path in facts.spec.broken)
     if not facts.acceptance and not unread:
         message = "there are prices and no acceptance test: nothing says what the supplier has to show"
-        yield RULE.problem("acceptance", message, "one test for each axis: all-reduce on one node and over four, and what else the layout sends")
+        yield RULE.problem(
+            "acceptance",
+            message,
+            "one test for each axis: all-reduce on one node and over four, and what else the layout sends",
+        )

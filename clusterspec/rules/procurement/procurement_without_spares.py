@@ -53,5 +53,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and not cluster.cloud and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
         wanted = f"{few} to {many}" if few < many else f"{many}"
-        message = f"{cluster.nodes:,} nodes are bought and none to replace one: a failure stops the job until the repair"
+        message = (
+            f"{cluster.nodes:,} nodes are bought and none to replace one: a failure stops the job until the repair"
+        )
         yield RULE.problem("cluster.spare_nodes", message, f"{wanted} spare nodes on the same spine")

@@ -68,4 +68,8 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
     lacking = [key for key in ("bandwidth", "capacity") if getattr(storage, key) is None]
     if lacking:
         named = " and ".join(f"`{key}`" for key in lacking)
-        yield RULE.problem("cluster.networks.storage", f"the store is to be bought without {named}", f"add {named}, sustained while writing")
+        yield RULE.problem(
+            "cluster.networks.storage",
+            f"the store is to be bought without {named}",
+            f"add {named}, sustained while writing",
+        )

@@ -75,4 +75,8 @@ def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
     if missing:
         named = ", ".join(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
         message = f"no price for {named}"
-        yield RULE.problem("procurement.prices", message, f"ask for {', '.join(f'`{kind}`' for kind in missing)}; 0 where another price holds it")
+        yield RULE.problem(
+            "procurement.prices",
+            message,
+            f"ask for {', '.join(f'`{kind}`' for kind in missing)}; 0 where another price holds it",
+        )

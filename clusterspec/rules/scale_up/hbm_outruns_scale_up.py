@@ -59,5 +59,7 @@ def check(facts: Facts, accelerator: Accelerator, scale_up: ScaleUp) -> Iterator
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:
         links, fast = say(scale_up.bandwidth.value, "B/s"), say(memory.value, "B/s")
-        message = f"memory ({fast}) is {plain(ratio)} times as fast as the links between accelerators ({links} per direction)"
+        message = (
+            f"memory ({fast}) is {plain(ratio)} times as fast as the links between accelerators ({links} per direction)"
+        )
         yield RULE.problem("cluster.scale_up", message, "keep tp small; prefer pp and dp")

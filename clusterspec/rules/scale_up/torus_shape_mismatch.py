@@ -64,7 +64,12 @@ def check(said_scale_up: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
     there = (cluster.nodes + cluster.spare_nodes) * cluster.accelerators_per_node
     if domain is not None and product != domain:
         message = f"{written} = {product:,} accelerators, and the domain says {domain:,}"
-        yield RULE.problem("cluster.scale_up.shape", message, "correct one of the two", related=[("cluster.scale_up.domain", "the domain")])
+        yield RULE.problem(
+            "cluster.scale_up.shape",
+            message,
+            "correct one of the two",
+            related=[("cluster.scale_up.domain", "the domain")],
+        )
     elif domain is None and there % product and cluster.accelerators % product:
         message = f"{written} = {product:,} accelerators do not divide the {cluster.accelerators:,} of the cluster"
         yield RULE.problem("cluster.scale_up.shape", message, "correct the shape, or the number of nodes")

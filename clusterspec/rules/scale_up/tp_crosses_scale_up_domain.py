@@ -72,7 +72,9 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         "layout.tp",
         f"tp {layout.tp} does not fit a domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}, "
         f"{tiers(cluster, placement)}{times}",
-        f"tp within the domain: `{best.words}`" if best else f"tp of at most {cluster.ranks_per_domain}, and pp across domains",
+        f"tp within the domain: `{best.words}`"
+        if best
+        else f"tp of at most {cluster.ranks_per_domain}, and pp across domains",
         severity=severity_of(loss),
         related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
     )

@@ -58,4 +58,6 @@ def check(said_workload: WorkloadSpec) -> Iterator[Problem]:
     percentage = 1 < mfu <= 100
     fix = rewrite(at, plain(mfu / 100)) if percentage else None
     reading = f"; {plain(mfu)} % is {plain(mfu / 100)}" if percentage else ""
-    yield RULE.problem(at, f"MFU is a fraction of the peak between 0 and 1, not {mfu:g}{reading}", "write 0.40 for 40 %", fix=fix)
+    yield RULE.problem(
+        at, f"MFU is a fraction of the peak between 0 and 1, not {mfu:g}{reading}", "write 0.40 for 40 %", fix=fix
+    )
