@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.collectives.stack import FITTED
+from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
 
 
@@ -9,10 +11,16 @@ def constants() -> str:
     """A table of all ``achievable`` figures of the catalog."""
     catalog = settings().catalog
     rows = ["| entry | constant | value | where from |", "|---|---|---|---|"]
-    for kind in ("accelerator", "interconnect"):
+    for kind in ("accelerator", "interconnect", "stack"):
         for name in catalog.ids(kind):
             entry = catalog.get(kind, name)
             for key, figure in sorted(getattr(entry, "achievable", {}).items()):
-                unit = "" if figure.unit == "1" else f" {figure.unit}"
-                rows.append(f"| {kind}/{name} | {key} | {figure.value:.4g}{unit} | {figure.origin} |")
+                rows.append(row(f"{kind}/{name}", key, figure))
+    for name, figure in FITTED.items():
+        rows.append(row("collectives", name, figure))
     return "\n".join(rows) + "\n"
+
+
+def row(entry: str, name: str, figure: Figure) -> str:
+    unit = "" if figure.unit == "1" else f" {figure.unit}"
+    return f"| {entry} | {name} | {figure.value:.4g}{unit} | {str(figure.origin).replace('|', '/')} |"

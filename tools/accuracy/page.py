@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tools.accuracy import cases as published
+from tools.accuracy import reality
 from tools.accuracy.cases import Case
 from tools.accuracy.constants import constants
 from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score
+from tools.accuracy.reasons import reason
 from tools.accuracy.scatter import scatter
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -68,6 +70,7 @@ def build() -> None:
         constants(),
     ]
     (DOCS / "accuracy.md").write_text("\n".join(parts), "utf-8")
+    (DOCS / "reality.md").write_text(reality.page(), "utf-8")
     for name, found, unit in (("runs", runs, "s"), ("collectives", collectives, "s"), ("memory", memory, "B")):
         (DOCS / f"accuracy-{name}.svg").write_text(scatter(found, unit), "utf-8")
 
@@ -103,7 +106,7 @@ def share(fraction: float | None, *, sign: bool = False) -> str:
 
 
 def worst(cases: Sequence[Case]) -> str:
-    rows = ["| case | what | published | predicted | error | source |", "|---|---|---|---|---|---|"]
+    rows = ["| case | what | published | predicted | error | why | source |", "|---|---|---|---|---|---|---|"]
     for case in sorted(cases, key=lambda one: -abs(one.error))[:10]:
         predicted = f"{case.predicted:.3g} s" if case.predicted is not None else "none"
         cells = (
@@ -113,7 +116,7 @@ def worst(cases: Sequence[Case]) -> str:
             predicted,
             share(case.error, sign=True),
         )
-        rows.append("| " + " | ".join([*cells, case.source.replace("|", "\\|")]) + " |")
+        rows.append("| " + " | ".join([*cells, reason(case.id), case.source.replace("|", "\\|")]) + " |")
     return "\n".join(rows) + "\n"
 
 
