@@ -46,6 +46,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.counts import counted
+from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent
@@ -54,9 +56,11 @@ RULE = Rule.of(__name__, "note", "heuristic")
 FEW = 6
 
 
-def check(said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    spines = said_scale_out.spine_switches
-    if spines and 1 <= spines <= FEW:
+def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    """Spines that are fewer than the uplinks need are told of by too-few-switches."""
+    spines, fabric = said_scale_out.spine_switches, counted(facts)
+    enough = fabric is None or (spines or 0) >= (fabric.least_spine_switches or 0)
+    if spines and spines <= FEW and enough:
         message = f"one of {spines} spine{'s' if spines > 1 else ''} down takes {percent(1 / spines, 2)} of the bandwidth between leaves"
         yield RULE.problem(
             "cluster.scale_out.spine_switches", message, "eight or more spines, where they would not stay empty"

@@ -52,7 +52,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, ScaleOut
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -60,11 +61,27 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(said_layout: LayoutSpec, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
-    """Only a job that is meant to be a part of the cluster: one that takes all of it has no choice of pods."""
-    pod = scale_out.pod_nodes
-    if pod is None or said_layout.nodes is None or layout.nodes <= pod:
+def check(said_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+    """A job that takes all of a cluster of many pods has no choice of pods, and is not spoken of."""
+    pod = _pod(cluster, scale_out)
+    if pod is None:
         return
-    pods = -(-layout.nodes // pod)
-    message = f"{layout.nodes:,} nodes lie in {pods} pods of {pod}: what crosses between them sets the pace"
-    yield RULE.problem("layout.nodes", message, f"at most {pod} nodes, spares included, or hsdp and pp between pods")
+    if said_layout.nodes is not None and layout.nodes > pod:
+        pods = -(-layout.nodes // pod)
+        message = f"{layout.nodes:,} nodes lie in {pods} pods of {pod:,}: what crosses between them sets the pace"
+        yield RULE.problem(
+            "layout.nodes", message, f"at most {pod:,} nodes, spares included, or hsdp and pp between pods"
+        )
+    elif layout.nodes == cluster.nodes <= pod < layout.nodes + cluster.spare_nodes:
+        outside = layout.nodes + cluster.spare_nodes - pod
+        message = f"{outside:,} of {cluster.spare_nodes:,} spare nodes lie in another pod than the job's {layout.nodes:,} nodes"
+        help_ = f"a job of {max(1, pod - cluster.spare_nodes):,} nodes, so that its spares stand beside it"
+        yield RULE.problem("cluster.spare_nodes", message, help_)
+
+
+def _pod(cluster: Cluster, fabric: ScaleOut) -> int | None:
+    """Nodes of the smallest block above which bandwidth tapers; None where the spec tells of none."""
+    if fabric.pod_nodes or not fabric.levels:
+        return fabric.pod_nodes
+    tapered = (level.nodes for level in fabric_levels(cluster) if level.oversubscription > 1 and level.nodes)
+    return next(tapered, None)

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted
+from clusterspec.rules.counts import counted, planned
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 
@@ -61,13 +61,15 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     fabric = counted(facts)
     if scale_out.technology.family != "infiniband" or fabric is None or scale_out.levels or scale_out.extra_endpoints:
         return
-    said = facts.said_scale_out
-    if said is None or not (said.leaf_switches or said.switch or said.switch_ports):
-        return  # the fabric is not planned yet
-    leaves = (said.leaf_switches or fabric.leaf_switches) // fabric.planes
+    if not fabric.fits:
+        return  # endpoints-exceed-fabric speaks
+    if not planned(facts):
+        return
+    said = facts.said_scale_out.leaf_switches if facts.said_scale_out else None
+    leaves = (said or fabric.leaf_switches) // fabric.planes
     ends = (cluster.nodes + cluster.spare_nodes) * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
-        message = f"{leaves} leaves × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
+        message = f"{leaves} {'leaves' if leaves > 1 else 'leaf'} × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
         yield RULE.problem(
             "cluster.nodes", message, "leave one node's ports free, or add a leaf, and declare `extra_endpoints`"
         )

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A bus bandwidth below 90 % of the expected plateau of that collective and tier, at 1 GiB and more, and above what a fallback to
-sockets would give.
+A bus bandwidth below 90 % of the expected plateau of that collective and tier, and below the band of that prediction, at 1 GiB and
+more. Silent where a fallback to sockets explains it, or a stated bandwidth that is not the machine's.
 
 ## Why it matters
 
@@ -50,8 +50,10 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
 from clusterspec.rules.proofs import GIB, shown
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.slips import slips
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -59,13 +61,17 @@ LEAST = 0.90
 SOCKETS = 0.15
 
 
-def check(measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
+    if any(slip.readings and slip.stated.kind in {"scale-up", "peer", "nic"} for slip in slips(facts)):
+        return  # what is expected follows from a figure that is wrong
     for measurement in measurements:
         row = measurement.largest
         if row is None or row.size < GIB:
             continue
         usual = expected(cluster, measurement, row.size)
-        if usual is None or not SOCKETS * usual.ceiling_busbw <= row.busbw < LEAST * usual.busbw:
+        if usual is None or row.busbw >= min(LEAST, usual.seconds.value / usual.high) * usual.busbw:
+            continue
+        if usual.tier == "scale-out" and row.busbw < SOCKETS * usual.ceiling_busbw:
             continue
         yield RULE.problem(
             measurement.at,

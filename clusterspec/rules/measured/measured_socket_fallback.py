@@ -65,7 +65,7 @@ def check(measurements: tuple[Measurement, ...], cluster: Cluster, scale_out: Sc
         best = expected(cluster, measurement, row.size)
         if best is None or row.busbw >= LEAST * best.ceiling_busbw:
             continue
-        plugin = scale_out.technology.plugins[0] if scale_out.technology.plugins else "its plugin"
+        plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")
         yield RULE.problem(
             measurement.at,
             f"{shown(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
