@@ -85,8 +85,11 @@ def row(name: str, group: str, parameters: tuple[str, ...]) -> str:
 
 def pages() -> str:
     """The text of ``docs/rules.md``: a table of all rules, then every page."""
+    from clusterspec.rules.index import RULES
     from clusterspec.rules.pages import listing, page
 
+    RULES.clear()
+    RULES.update({name: (group, parameters) for name, group, parameters in rules()})  # as the index is about to be
     rows = listing()
     table = [
         f"| [{row.rule.name}](#{row.rule.name}) | {row.rule.group} | {row.rule.severity} | {row.summary} |"

@@ -18,6 +18,17 @@ def counted(facts: Facts) -> Fabric | None:
     return facts.remember(_counted)
 
 
+def planned(facts: Facts) -> bool:
+    """Whether the spec plans its fabric: a switch, its ports or a number of leaves is written."""
+    said = facts.said_scale_out
+    return said is not None and bool(said.switch or said.switch_ports or said.leaf_switches or said.levels)
+
+
+def severity(facts: Facts) -> str:
+    """Error, but a warning where the ports of a switch are only assumed."""
+    return "warning" if "cluster.scale_out.switch" in facts.assumed else "error"
+
+
 def _counted(facts: Facts) -> Fabric | None:
     cluster = facts.cluster
     found = fabric(cluster, facts.said_scale_out) if cluster else None

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that makes its text."""
-    from tools import first_hour
+    from tools import first_hour, rules_docs
     from tools.generate import catalog, commands, formulas, spec
 
     return {
@@ -22,6 +22,8 @@ def pages() -> dict[str, Callable[[], str]]:
         "catalog/index.json": catalog.rows_of_all,
         "catalog/VERSION": catalog.version,
         "docs/first-hour.md": first_hour.page,
+        "clusterspec/rules/index.py": rules_docs.index,
+        "docs/rules.md": rules_docs.pages,
     }
 
 

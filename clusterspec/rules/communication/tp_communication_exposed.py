@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and `overlap.tp` not true.
+Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and `overlap.tp` not true. A
+warning where half the tp, its ranks made stages or replicas, is predicted to be faster; else a note.
 
 ## Why it matters
 
@@ -50,7 +51,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.shares import computing, exposed
-from clusterspec.rules.what_if import NOTICEABLE, compared, fitting
+from clusterspec.rules.what_if import NOTICEABLE, Alternative, compared, fitting
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -67,14 +68,19 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     added = seconds / computing(plan)
     if added <= facts.threshold(RULE, MOST):
         return
-    message = f"tensor-parallel traffic adds {say(seconds, 's')} to {say(computing(plan), 's')} of computing ({percent(added, 2)})"
-    yield RULE.problem("layout.tp", message, _help(facts, layout))
+    better = _better(facts, layout)
+    overlap = "`overlap: {tp: true}` with sequence parallelism, where the software can"
+    yield RULE.problem(
+        "layout.tp",
+        f"tensor-parallel traffic adds {say(seconds, 's')} to {say(computing(plan), 's')} of computing ({percent(added, 2)})",
+        f"{compared(facts, better)}; or {overlap}" if better else f"{overlap}; a smaller tp is predicted no faster",
+        severity="warning" if better else "note",
+    )
 
 
-def _help(facts: Facts, layout: Layout) -> str:
+def _better(facts: Facts, layout: Layout) -> Alternative | None:
+    """A smaller tp, its ranks made stages or replicas, that is noticeably faster."""
     half = layout.tp // 2
-    found = fitting(facts, [{"tp": half}, {"tp": half, "pp": layout.pp * 2, "stage_layers": None}])
-    overlap = "`overlap: {tp: true}`, where the software can"
-    if found and (found[0].saving(facts) or 0.0) > NOTICEABLE:
-        return f"{compared(facts, found[0])}; or {overlap}"
-    return f"{overlap}; a smaller tp is predicted no faster" if found else overlap
+    found = fitting(facts, [{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}])
+    saving = found[0].saving(facts) if found else None
+    return found[0] if saving is not None and saving > NOTICEABLE else None

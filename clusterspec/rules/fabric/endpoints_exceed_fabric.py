@@ -6,6 +6,8 @@ More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers 
 switch; the ports of a rail's switch in a rail-only fabric; ports² × r / (1 + r) in two tiers at oversubscription r; ports³ / 4 in
 three.
 
+A warning where the ports of a switch are only assumed.
+
 ## Why it matters
 
 It cannot be built. 64 ports join 2,048 endpoints in two tiers, which is 256 nodes of eight NICs and not one more.
@@ -50,7 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted
+from clusterspec.rules.counts import counted, severity
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 
@@ -75,5 +77,6 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         f"{fabric.endpoints:,} endpoints{planes} on {of} of {fabric.switch_ports}-port switches, which join {fabric.capacity:,}"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
         "a tier more, switches with more ports, or planes",
+        severity=severity(facts),
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )

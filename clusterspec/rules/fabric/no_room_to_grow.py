@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A counted fabric of two tiers or fewer whose switches hold these endpoints and not those of one node more.
+A planned fabric (its switch, ports or leaves are stated) of two tiers or fewer whose switches hold these endpoints and not those of one node more.
 
 ## Why it matters
 
@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted
+from clusterspec.rules.counts import counted, planned
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 
@@ -58,7 +58,7 @@ RULE = Rule.of(__name__, "note")
 
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     fabric = counted(facts)
-    if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2:
+    if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2 or not planned(facts):
         return
     if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
         tiers = f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"

@@ -4,6 +4,8 @@
 
 The stated links (or cables) to nodes and to spines, spread over the stated leaves, above the ports of a switch.
 
+A warning where the ports of a switch are only assumed.
+
 ## Why it matters
 
 The bill of materials cannot be built.
@@ -59,7 +61,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, ordered
+from clusterspec.rules.counts import counted, ordered, severity
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
@@ -77,4 +79,4 @@ def check(facts: Facts, said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> It
         fabric = counted(facts)
         help_ = f"{fabric.leaf_switches} leaves" if fabric else "more leaves, or fewer links"
         message = f"{down.how} and {up.how} over {leaves:,} leaves are {below} + {above} ports each, of {ports}"
-        yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)
+        yield RULE.problem("cluster.scale_out.leaf_switches", message, help_, severity=severity(facts))

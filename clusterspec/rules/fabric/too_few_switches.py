@@ -5,6 +5,8 @@
 `leaf_switches`, `spine_switches` or `core_switches` below what the nodes, spares and extra endpoints need at the stated oversubscription,
 over all planes. In a rail fabric, leaves come in multiples of the rails. Silent where the tiers cannot hold the endpoints at all.
 
+A warning where the ports of a switch are only assumed.
+
 ## Why it matters
 
 Nodes without a port, or a fabric that is oversubscribed and nobody said so.
@@ -48,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted
+from clusterspec.rules.counts import counted, severity
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
@@ -70,4 +72,4 @@ def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
         if said is not None and needed is not None and said < needed:
             row = key.removesuffix("_switches")
             message = f"{said:,} {row} switches, and {needed:,} are needed: {fabric.derivations[key]}"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}")
+            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity(facts))

@@ -1,0 +1,159 @@
+"""Rules are found by their names, asked only for what a spec has, and cannot hide one another."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+import clusterspec
+from clusterspec.config import Config
+from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.pipeline import Settings, study_text
+from clusterspec.rules import Facts, RulesFailedError, choose, judge, known, nearest, summary_of
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import module, page
+
+ROOT = Path(clusterspec.__file__).parent
+POD = """\
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 16, pp: 3}
+"""
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_bears_the_name_and_the_group_of_its_file(name: str) -> None:
+    rule = page(name).rule
+    file = Path(module(name).__file__ or "")
+    assert (rule.name, rule.group) == (name, RULES[name][0])
+    assert (file.stem, file.parent.name) == (name.replace("-", "_"), rule.group.replace("-", "_"))
+    assert rule.severity is not Severity.ERROR or rule.confidence is not Confidence.HEURISTIC
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if RULES[name][1]])
+def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
+    """The engine hands each parameter the property of that name, and asks only where it is there."""
+    hints = get_type_hints(module(name).check)
+    assert hints.pop("return") == Iterator[Problem]
+    assert tuple(hints) == RULES[name][1]
+    for parameter, hint in hints.items():
+        assert hint in offered(parameter), parameter
+
+
+def offered(parameter: str) -> tuple[Any, ...]:
+    if parameter == "spec":
+        return (clusterspec.rules.facts.Spec,)
+    namespace = vars(sys.modules["clusterspec.rules.facts"]) | {
+        "Measurement": sys.modules["clusterspec.cost.measured"].Measurement
+    }
+    returned = get_type_hints(vars(Facts)[parameter].fget, namespace)["return"]
+    return get_args(returned) or (returned,) if type(None) in get_args(returned) else (returned,)
+
+
+def test_every_rule_that_is_spoken_of_has_a_page() -> None:
+    """Those of the catalog's own files, which no spec can meet, are told by the catalog's reference."""
+    spoken = {name for file in ROOT.rglob("*.py") for name in names_in(ast.parse(file.read_text("utf-8")))}
+    assert len(spoken) > 10
+    assert {name for name in spoken if not name.startswith("catalog-")} - set(RULES) == set()
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """Rule names that code gives to problems and findings, in any of the ways in which it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            first = node.args[0] if node.args else None
+            named = [keyword.value for keyword in node.keywords if keyword.arg == "rule"]
+            for value in [first] * (called in {"Problem", "Finding", "Reading", "_finding", "UnitFault"}) + named:
+                if isinstance(value, ast.Constant) and isinstance(value.value, str) and "-" in value.value:
+                    yield value.value
+
+
+def facts_of(text: str, settings: Settings) -> Facts:
+    return study_text(text, settings).facts()
+
+
+def test_a_rule_that_crashes_hides_no_other(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = ModuleType("clusterspec.rules.layout.broken_rule")
+
+    def check(layout: object) -> Iterator[Problem]:
+        raise ZeroDivisionError(layout.__class__.__name__)
+
+    broken.check = check  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, broken.__name__, broken)
+    before = [problem.rule for problem in judge(facts_of(POD, settings))]
+    monkeypatch.setitem(RULES, "broken-rule", ("layout", ("layout",)))
+    module.cache_clear()
+    with pytest.raises(RulesFailedError) as caught:
+        judge(facts_of(POD, settings))
+    assert [problem.rule for problem in caught.value.problems] == before != []
+    assert str(caught.value) == "rule broken-rule failed: ZeroDivisionError: Layout"
+
+
+def test_a_rule_is_not_asked_without_what_it_needs(settings: Settings) -> None:
+    facts = facts_of("clusterspec: 1\n", settings)
+    assert judge(facts) == []
+    assert facts.cluster is facts.layout is facts.workload is None
+
+
+def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    estimate = Facts._redone
+    monkeypatch.setattr(Facts, "_redone", lambda self, spec: asked.append("again") or estimate(self, spec))
+    sound = POD.replace("tp: 16, pp: 3", "tp: 2").replace("llama-3.1-70b", "llama-3.1-8b")
+    study = study_text(sound, settings)
+    assert judge(study.facts()) == []
+    assert asked == []
+    judge(facts_of(POD.replace("pp: 3", "pp: 2"), settings))
+    assert 0 < len(asked) < 40
+
+
+def test_names_are_known_and_misspellings_are_met_with_the_nearest() -> None:
+    assert known("shared-nic") and not known("shared-nics")
+    assert nearest("tp-crosses-scaleup-domain")[0] == "tp-crosses-scale-up-domain"
+    assert nearest("xyzzy") == []
+    assert summary_of("shared-nic") == page("shared-nic").summary
+    assert summary_of("no-such-rule") == "no-such-rule"
+
+
+def problem(confidence: str = "certain", severity: str = "warning") -> Problem:
+    return Problem("shared-nic", (), "said", severity=Severity(severity), confidence=Confidence(confidence))
+
+
+@pytest.mark.parametrize(
+    ("config", "said", "severities"),
+    [
+        (Config(), problem(), ["warning"]),
+        (Config(select=("few-spines",)), problem(), []),
+        (Config(select=("shared-nic",)), problem(), ["warning"]),
+        (Config(ignore=("shared-nic",)), problem(), []),
+        (Config(error=("shared-nic",)), problem("heuristic", "note"), ["error"]),
+        (Config(severity={"shared-nic": Severity.NOTE}), problem(), ["note"]),
+        (Config(profile="strict"), problem(), ["error"]),
+        (Config(profile="strict"), problem("likely"), ["error"]),
+        (Config(profile="strict"), problem("heuristic"), ["warning"]),
+        (Config(profile="strict"), problem("certain", "note"), ["note"]),
+        (Config(profile="strict", severity={"shared-nic": Severity.NOTE}), problem(), ["note"]),
+    ],
+)
+def test_a_team_chooses_rules_and_severities(config: Config, said: Problem, severities: list[str]) -> None:
+    assert [str(chosen.severity) for chosen in choose([said], config)] == severities
+
+
+def test_a_threshold_of_the_team_stands_for_the_rules_own(settings: Settings) -> None:
+    text = POD.replace("tp: 16, pp: 3", "tp: 8, pp: 4")
+    patient = Settings(settings.catalog, Config(thresholds={"pipeline-bubble": 0.5}), settings.today)
+    own = {finding.rule for finding in study_text(text, settings).findings}
+    lenient = {finding.rule for finding in study_text(text, patient).findings}
+    strict = Settings(settings.catalog, Config(thresholds={"pipeline-bubble": 0.01}), settings.today)
+    assert "pipeline-bubble" not in own | lenient
+    assert "pipeline-bubble" in {finding.rule for finding in study_text(text, strict).findings}

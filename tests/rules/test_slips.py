@@ -1,0 +1,132 @@
+"""One wrong figure gives one finding, and the unit that was written decides first."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Check
+
+SCALE_UP = [
+    # accelerator, as written, the rule that tells (None: the figure is right), whether a fix is offered
+    ("h100-sxm-80gb", "900 GB/s duplex", None, False),
+    ("h100-sxm-80gb", "450 GB/s unidirectional", None, False),
+    ("h100-sxm-80gb", "0.9 TB/s both ways", None, False),
+    ("h100-sxm-80gb", "7.2 Tb/s duplex", None, False),
+    ("h100-sxm-80gb", "880 GB/s duplex", None, False),
+    ("h100-sxm-80gb", "900 GB/s unidirectional", "duplex-counted-as-one-way", True),
+    ("h100-sxm-80gb", "900 GB/s each way", "duplex-counted-as-one-way", True),
+    ("h100-sxm-80gb", "450 GB/s duplex", "one-way-counted-as-duplex", True),
+    ("h100-sxm-80gb", "900 Gb/s duplex", "bits-and-bytes-swapped", True),
+    ("h100-sxm-80gb", "450 Gb/s unidirectional", "bits-and-bytes-swapped", True),
+    ("h100-sxm-80gb", "900 Gb/s unidirectional", "bits-and-bytes-swapped", True),
+    ("h100-sxm-80gb", "7200 GB/s duplex", "bits-and-bytes-swapped", False),  # or the node's total
+    ("h100-sxm-80gb", "900 MB/s duplex", "thousandfold-slip", True),
+    ("h100-sxm-80gb", "900 TB/s duplex", "thousandfold-slip", True),
+    ("h100-sxm-80gb", "25 GB/s unidirectional", "bandwidth-of-another-scope", True),
+    ("h100-sxm-80gb", "50 GB/s duplex", "bandwidth-of-another-scope", True),
+    ("h100-sxm-80gb", "478.1 GB/s unidirectional", "raw-signalling-rate", True),
+    ("h100-sxm-80gb", "1800 GB/s duplex", "bandwidth-off-catalog", False),
+    ("h100-sxm-80gb", "600 GB/s duplex", "bandwidth-off-catalog", False),
+    ("h100-sxm-80gb", "400 GB/s duplex", "bandwidth-off-catalog", False),
+    ("h800-sxm-80gb", "400 GB/s duplex", None, False),
+    ("h800-sxm-80gb", "900 GB/s duplex", None, False),  # what NVLink 4 has; the interconnect agrees
+    ("mi300x", "896 GB/s duplex", None, False),
+    ("mi300x", "448 GB/s unidirectional", None, False),
+    ("mi300x", "896 GB/s unidirectional", "duplex-counted-as-one-way", True),
+    ("mi300x", "64 GB/s unidirectional", "bandwidth-of-another-scope", True),
+]
+NIC = [
+    ("infiniband-ndr", "400 Gb/s", None, False),
+    ("infiniband-ndr", "50 GB/s", None, False),
+    ("infiniband-ndr", "200 Gb/s", None, False),
+    ("infiniband-ndr", "800 Gb/s duplex", None, False),
+    ("infiniband-ndr", "400 GB/s", "bits-and-bytes-swapped", False),  # or the node's total, in bytes
+    ("infiniband-ndr", "50 Gb/s", "bits-and-bytes-swapped", True),
+    ("infiniband-ndr", "3.2 Tb/s", "bandwidth-of-another-scope", True),
+    ("infiniband-ndr", "3200 Gbps", "bandwidth-of-another-scope", True),
+    ("infiniband-ndr", "100 Gb/s", "lanes-counted-as-nics", True),
+    ("infiniband-hdr", "50 Gb/s", "lanes-counted-as-nics", True),
+    ("infiniband-xdr", "200 Gb/s", "lanes-counted-as-nics", True),
+    ("infiniband-ndr", "0.4 Gb/s", "thousandfold-slip", True),
+    ("infiniband-ndr", "400 Tb/s", "thousandfold-slip", True),
+    ("infiniband-ndr", "800 Gb/s", "nic-rate-off-technology", False),
+    ("slingshot-11", "100 Gb/s", "nic-rate-off-technology", False),
+    ("roce-v2", "25 Gb/s", None, False),
+    ("roce-v2", "800 Gb/s", None, False),
+    ("roce-v2", "400 Mb/s", "thousandfold-slip", True),
+]
+FIGURES = (
+    "bits-and-bytes-swapped",
+    "duplex-counted-as-one-way",
+    "one-way-counted-as-duplex",
+    "thousandfold-slip",
+    "bandwidth-of-another-scope",
+    "raw-signalling-rate",
+    "bandwidth-off-catalog",
+    "lanes-counted-as-nics",
+    "nic-rate-off-technology",
+    "nics-not-of-instance",
+)
+
+
+@pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), SCALE_UP)
+def test_a_scale_up_figure_gets_the_reading_it_deserves(
+    accelerator: str, written: str, rule: str | None, fixed: bool, check: Check
+) -> None:
+    text = f"""\
+clusterspec: 1
+cluster:
+  accelerator: {accelerator}
+  accelerators_per_node: 8
+  nodes: 2
+  scale_up: {{bandwidth: {written}}}
+"""
+    told = [finding for finding in check(text) if finding.rule in FIGURES]
+    assert [finding.rule for finding in told] == ([rule] if rule else [])
+    assert bool(told and told[0].edits) == fixed
+
+
+@pytest.mark.parametrize(("technology", "written", "rule", "fixed"), NIC)
+def test_a_nic_figure_gets_the_reading_it_deserves(
+    technology: str, written: str, rule: str | None, fixed: bool, check: Check
+) -> None:
+    text = f"""\
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 2
+  scale_out: {{technology: {technology}, nics_per_node: 8, nic_bandwidth: {written}}}
+"""
+    told = [finding for finding in check(text) if finding.rule in FIGURES]
+    assert [finding.rule for finding in told] == ([rule] if rule else [])
+    assert bool(told and told[0].edits) == fixed
+
+
+@pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), [row for row in SCALE_UP if row[3]])
+def test_a_fix_leaves_nothing_to_say(accelerator: str, written: str, rule: str, fixed: bool, check: Check) -> None:
+    text = f"""\
+clusterspec: 1
+cluster: {{accelerator: {accelerator}, accelerators_per_node: 8, nodes: 2, scale_up: {{bandwidth: {written}}}}}
+"""
+    (told,) = [finding for finding in check(text) if finding.rule == rule]
+    assert rule and fixed
+    (edit,) = told.edits
+    lines = text.splitlines()
+    line = lines[edit.span.start.line - 1]
+    lines[edit.span.start.line - 1] = line[: edit.span.start.column - 1] + edit.text + line[edit.span.end.column - 1 :]
+    assert [finding.rule for finding in check("\n".join(lines)) if finding.rule in FIGURES] == []
+
+
+def test_all_readings_that_fit_are_listed(check: Check) -> None:
+    text = """\
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 2
+  scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 GB/s}
+"""
+    (told,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
+    assert "Gb/s" in told.message and "8 NICs of a node" in told.message
+    assert told.edits == ()
