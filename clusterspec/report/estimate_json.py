@@ -7,6 +7,7 @@ from typing import Any
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.report.measured import measured_json
 
 Json = dict[str, Any]
 
@@ -39,6 +40,7 @@ def body(plan: Plan) -> Json:
         "memory": memory_json(plan.memory),
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term) for term in terms(plan)],
+        "measured": measured_json(design.cluster),
         "assumptions": [{"key": key, "value": value, "why": why} for key, value, why in plan.assumptions],
     }
 

@@ -10,6 +10,7 @@ from clusterspec.finding import Severity
 from clusterspec.report.estimate_json import terms
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import PLAIN, Ink, plain, plural
+from clusterspec.report.measured import HEADS, row, shares
 from clusterspec.report.results import EstimateReport, count
 from clusterspec.units import percent, say
 
@@ -24,6 +25,10 @@ def text(report: EstimateReport, ink: Ink = PLAIN) -> str:
         parts.append(ink.paint("bold", "Communication per step and accelerator") + "\n" + communication(plan, ink))
     if plan.memory:
         parts.append(ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, ink))
+    if seen := shares(report.design.cluster):
+        rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
+        table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), ink=ink)
+        parts.append(ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table)
     if plan.assumptions:
         parts.append(ink.paint("bold", "Assumed, because nobody said") + "\n" + assumptions(plan, ink))
     return "\n".join([*parts, footer(report, ink)])

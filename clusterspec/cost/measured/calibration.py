@@ -118,10 +118,19 @@ class _Turned:
 
     def _what(self) -> str:
         where = f"measured[{self.measurement.index}]"
-        return f"{say(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {say(self.size, 'B')} ({where})"
+        return f"{say(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {_size(self.size)} ({where})"
 
     def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
         try:
             return collective(cluster, self.name, self.group, self.size, algorithm)
         except NoWay:
             return None
+
+
+def _size(size: float) -> str:
+    """A size as nccl-tests counts it, in powers of two.
+
+    >>> _size(8 * 2.0**30), _size(2.0**29)
+    ('8 GiB', '512 MiB')
+    """
+    return f"{size / 2**30:.4g} GiB" if size >= 2**30 else f"{size / 2**20:.4g} MiB"

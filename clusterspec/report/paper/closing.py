@@ -10,6 +10,7 @@ from clusterspec.finding import Finding
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.report.estimate_json import terms
+from clusterspec.report.measured import row, shares
 from clusterspec.report.paper.blocks import Column, Findings, Section, Shown, Table, Text
 from clusterspec.source import Source
 from clusterspec.units import say
@@ -39,6 +40,16 @@ def assumptions(plan: Plan) -> Section | None:
     columns = (Column("Key"), Column("Taken"), Column("Why"))
     lead = "Nobody said these; state them in the spec where they are otherwise."
     return Section("assumptions", "Assumptions", (Table(columns, rows),), lead=lead)
+
+
+def measured(plan: Plan) -> Section | None:
+    """What the machine was seen to do, where that replaced what the catalog expects."""
+    seen = shares(plan.design.cluster)
+    if not seen:
+        return None
+    columns = (Column("Collective"), Column("Of"), Column("Reached", "right"), Column("Measured"))
+    lead = "These were measured on the machine and stand in for the catalog's efficiencies."
+    return Section("measured", "Measurements", (Table(columns, tuple(map(row, seen))),), lead=lead)
 
 
 def value_text(value: object) -> str:

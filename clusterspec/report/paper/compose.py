@@ -49,6 +49,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         costs.memory(plan.memory) if plan.memory else None,
         materials.section(report.bill, prices=False),
         materials.proofs(report.proofs),
+        closing.measured(plan),
         closing.assumptions(plan),
         closing.formulas(plan),
         closing.sources(closing.figures_of(plan)),
@@ -66,6 +67,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         rates.section(cluster) if cluster else None,
         materials.proofs(report.proofs),
         closing.findings(estimate.findings, estimate.sources) if internal else None,
+        closing.measured(estimate.plan),
         closing.assumptions(estimate.plan),
         closing.sources(closing.figures_of(estimate.plan)),
     ]

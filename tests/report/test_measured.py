@@ -1,0 +1,55 @@
+"""What was measured is told wherever an estimate is told."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
+from clusterspec.pipeline import Settings, Study, study_text
+from clusterspec.report import estimate_text
+from clusterspec.report.paper import closing
+
+SPEC = """\
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 2}
+"""
+MEASURED = "measured: [{collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 180 GB/s}]\n"
+
+
+def study(text: str) -> Study:
+    return study_text(text, Settings(Catalog.open(), Config(), date(2026, 11, 20)))
+
+
+def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
+    report = pipeline.estimate(study(SPEC + MEASURED))
+    text = estimate_text.text(report)
+    assert "Measured, in place of the catalog's efficiencies" in text
+    assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
+    (told,) = report.to_json()["measured"]
+    assert (told["collective"], told["part"], told["ranks"]) == ("all-reduce", "network", 16)
+    section = closing.measured(report.plan)
+    assert section is not None and section.title == "Measurements"
+
+
+def test_nothing_is_told_where_nothing_was_measured() -> None:
+    report = pipeline.estimate(study(SPEC))
+    assert "Measured" not in estimate_text.text(report)
+    assert report.to_json()["measured"] == []
+    assert closing.measured(report.plan) is None
+
+
+def test_a_slow_network_shows_in_the_step() -> None:
+    usual, slow = (pipeline.estimate(study(text)).plan.step_time for text in (SPEC, SPEC + MEASURED))
+    assert usual is not None and slow is not None and slow.value > usual.value
+
+
+@pytest.mark.parametrize("name", ["all-reduce", "all-to-all"])
+def test_collectives_are_timed_as_measured(name: str) -> None:
+    usual, slow = (pipeline.collective(study(text), name, 16, [8 * 2.0**30]) for text in (SPEC, SPEC + MEASURED))
+    assert slow.rows[0].busbw < 0.7 * usual.rows[0].busbw
