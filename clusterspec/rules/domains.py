@@ -47,11 +47,11 @@ def _candidates(facts: Facts) -> Iterator[dict[str, object]]:
 
 
 def tiers(cluster: Cluster, placement: Placement) -> str:
-    """The bandwidth on both sides of the boundary."""
+    """`at 50 GB/s of NICs an accelerator instead of the 450 GB/s inside`."""
     within = say(cluster.scale_up.bandwidth.value, "B/s")
     if placement.nodes == 1:
-        return f"which leaves {within} of the links for PCIe"
+        return f"over PCIe instead of the {within} inside"
     if cluster.scale_out is None:
-        return f"which leaves {within} inside the domain for a network that is not described"
+        return f"over a network that is not described instead of the {within} inside"
     share = cluster.scale_out.node_bandwidth / cluster.accelerators_per_node
-    return f"which leaves {within} inside the domain for {say(share, 'B/s')} of NICs an accelerator"
+    return f"at {say(share, 'B/s')} of NICs an accelerator instead of the {within} inside"

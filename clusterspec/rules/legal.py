@@ -13,6 +13,7 @@ from math import lcm, log2
 
 from clusterspec.catalog.entries import Model
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.words import either
 
 MEGATRON = frozenset({"megatron-core", "nemo", ""})
 """Frameworks built on Megatron Core; a spec that names none is held to the same, the strictest that is common."""
@@ -97,7 +98,7 @@ def allowed(facts: Facts, changes: Mapping[str, object], rule: str = "") -> bool
 def offer(facts: Facts, rule: str, *axes: str) -> str:
     """The nearest legal values of some axes in words: ``tp 4 or 7, or pp 2``; empty where there are none."""
     found = ((axis, nearest(facts, rule, axis)) for axis in axes)
-    return ", or ".join(f"`{axis}` " + " or ".join(map(str, sorted(values))) for axis, values in found if values)
+    return ", or ".join(f"`{axis}` " + either(sorted(values)) for axis, values in found if values)
 
 
 def advice(facts: Facts, rule: str, *axes: str, otherwise: str) -> str:

@@ -17,7 +17,8 @@ def straddlers(placement: Placement) -> str:
         return f"the {name} group lies in {where}"
     which = "all" if placement.straddling == placement.groups else f"{placement.straddling:,} of"
     first = shown(placement.first_straddling, placement.ranks)
-    return f"{which} {placement.groups:,} {name} groups lie in {where} (the first: ranks {first})"
+    lie = "lies" if placement.straddling == 1 else "lie"
+    return f"{which} {placement.groups:,} {name} groups {lie} in {where} (the first: ranks {first})"
 
 
 def shown(ranks: Sequence[int], size: int) -> str:

@@ -60,7 +60,8 @@ def _of_activations(facts: Facts) -> Iterator[Change]:
     if layout.micro_batch > 1:
         yield {"micro_batch": 1}
         yield {"micro_batch": layout.micro_batch // 2}
-    yield {"cp": layout.cp * 2}
+    for factor in (2, 4, 8):
+        yield {"cp": layout.cp * factor} | ({"recompute": "full"} if layout.recompute != "full" else {})
 
 
 def in_words(found: Sequence[Alternative], otherwise: str) -> str:

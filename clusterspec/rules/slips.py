@@ -12,7 +12,7 @@ from clusterspec.quantity import Direction
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.stated import Known, Stated, stated_figures
-from clusterspec.units import plain
+from clusterspec.units import percent, plain
 
 AGREES = 0.05
 """Published figures are rounded: DGX B200 is sold with 1.8 TB/s of NVLink 5, some sheets print 1,772 GB/s."""
@@ -83,10 +83,13 @@ class Slip:
 def times(ratio: float) -> str:
     """A ratio as people say it.
 
-    >>> times(2.0), times(0.125)
-    ('2 times', '1/8 of')
+    >>> times(2.0), times(0.125), times(0.667)
+    ('2 times', '1/8 of', '66.7 % of')
     """
-    return f"{plain(ratio)} times" if ratio >= 1 else f"1/{plain(1 / ratio)} of"
+    if ratio >= 1:
+        return f"{plain(ratio)} times"
+    parts = round(1 / ratio) if ratio > 0 else 0
+    return f"1/{parts} of" if parts and near(1 / ratio, parts, 0.01) else f"{percent(ratio)} of"
 
 
 def slips(facts: Facts) -> tuple[Slip, ...]:

@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.spec.model import AcceptanceSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
@@ -57,7 +58,7 @@ def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Proble
         lacking = list(_lacking(test))
         unread = any(path[:2] == ("acceptance", number) for path in spec.broken)
         if lacking and not unread:
-            message = f"the test lacks {' and '.join(lacking)}: any machine can pass it"
+            message = f"the test lacks {both(lacking)}: any machine can pass it"
             yield RULE.problem(("acceptance", number), message, "add " + ", ".join(lacking))
 
 

@@ -53,6 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.spec.model import AcceptanceSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -68,5 +69,5 @@ def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout) -> Iterator[Pr
     if layout.sharding in {"fsdp", "hsdp"} and not {"all-gather", "reduce-scatter"} & tested:
         missing.append(f"all-gather or reduce-scatter ({layout.sharding})")
     if missing:
-        message = f"the plan lives on {' and '.join(missing)}, and no test asks for it"
+        message = f"the plan lives on {both(missing)}, and no test asks for it"
         yield RULE.problem("acceptance", message, "add a test for each")

@@ -56,7 +56,7 @@ def check(said_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
         if said is not None and supplied is not None and said != supplied:
             yield RULE.problem(
                 f"cluster.{key}",
-                f"{platform.id} has {supplied}, the spec says {said}",
+                f"{platform.id} has `{key}: {supplied}`, the spec says {said}",
                 "drop the key, or the platform",
                 related=[("cluster.platform", f"fills this key with {supplied}")],
             )

@@ -53,6 +53,7 @@ from clusterspec.catalog.entries import Accelerator, Interconnect
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import say
 
@@ -65,7 +66,7 @@ def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerato
         return
     if entry.id in own or entry.family == "pcie":
         return
-    at, offered = "cluster.scale_up.interconnect", " or ".join(own)
+    at, offered = "cluster.scale_up.interconnect", either(own)
     fix = rewrite(at, own[0]) if len(own) == 1 else None
     message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_its(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []

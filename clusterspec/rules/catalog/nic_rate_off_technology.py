@@ -53,6 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.slips import near, slips
+from clusterspec.rules.words import either
 from clusterspec.units import say_bits
 
 RULE = Rule.of(__name__, "error")
@@ -65,7 +66,7 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         if slip.stated.kind != "nic" or slip.readings or not ports:
             continue
         rate = slip.stated.quantity.per_direction
-        offered = " or ".join(say_bits(port) for port in ports)
+        offered = either(say_bits(port) for port in ports)
         message = f"{scale_out.technology.name} comes at {offered} a port, not {say_bits(rate)}{_doubled(rate, ports)}"
         yield RULE.problem(
             slip.stated.at, message, "write the line rate of one NIC in one direction, and how many NICs a node has"

@@ -53,6 +53,7 @@ from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.tori import open_axes, slice_exists
+from clusterspec.rules.words import both
 from clusterspec.spec.model import ScaleUpSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -63,7 +64,7 @@ def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
     if not shape or entry is None or entry.family != "ici" or not slice_exists(shape, entry):
         return
     if lines := open_axes(shape, entry):
-        sides = " and ".join(str(shape[axis]) for axis in lines)
+        sides = both(str(shape[axis]) for axis in lines)
         plural = "s" if len(lines) > 1 else ""
         yield RULE.problem(
             "cluster.scale_up.shape",

@@ -51,10 +51,11 @@ RULE = Rule.of(__name__, "warning")
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
     """The platform speaks for the parts that it brings; a part named beside it speaks for itself."""
-    wanted = (facts.procurement.as_of if facts.procurement else None) or facts.today.isoformat()
+    asked = facts.procurement.as_of if facts.procurement else None
+    when = f"wanted on {asked}" if asked else f"today is {facts.today.isoformat()}"
     for at, entry in _named(facts, cluster):
         if entry is not None and entry.status.state == "announced":
-            message = f"{entry.name} is announced and not shipping, as the catalog knew on {entry.status.as_of}; wanted by {wanted}"
+            message = f"{entry.name} is announced and not shipping, as the catalog knew on {entry.status.as_of}; {when}"
             yield RULE.problem(at, message, "plan on a part that ships, or record the risk")
 
 

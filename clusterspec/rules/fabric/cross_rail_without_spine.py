@@ -56,6 +56,7 @@ from clusterspec.cluster.model import Layout, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -66,9 +67,7 @@ def check(facts: Facts, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(facts, layout, axis)]
     crossing += [f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(facts, layout, axis)]
     if crossing:
-        message = (
-            f"groups of {' and '.join(crossing)} join accelerators of different rails, and no spine joins the rails"
-        )
+        message = f"groups of {both(crossing)} join accelerators of different rails, and no spine joins the rails"
         yield RULE.problem("cluster.scale_out.topology", message, "`rail-optimized`, or groups that keep to their rail")
 
 

@@ -60,6 +60,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.failures import job_nodes
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.what_if import A_QUARTER, NOTICEABLE
+from clusterspec.rules.words import both
 from clusterspec.units import percent, plain, say
 
 RULE = Rule.of(__name__, "warning")
@@ -71,7 +72,7 @@ def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Proble
     if cluster.nodes < 2 or fabric is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
     share = fabric.node_bandwidth / cluster.accelerators_per_node
-    named = " and ".join(level.name for level in crossed(facts) if level.oversubscription > 1)
+    named = both(level.name for level in crossed(facts) if level.oversubscription > 1)
     loss = _loss(facts)
     times = f"; {loss[1]}" if loss else ""
     yield RULE.problem(

@@ -50,6 +50,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.slips import slips
+from clusterspec.rules.words import both
 from clusterspec.units import say_bits
 
 RULE = Rule.of(__name__, "error")
@@ -61,7 +62,7 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
     if switch.families and technology.family not in switch.families:
-        carries = " and ".join(switch.families)
+        carries = both(switch.families)
         yield RULE.problem(
             at, f"{switch.name} carries {carries}, not {technology.name}", f"a switch for {technology.family}"
         )

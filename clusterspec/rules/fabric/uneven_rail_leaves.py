@@ -50,6 +50,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.legal import near_multiples
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -60,5 +61,5 @@ def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem
     if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
         message = f"{leaves:,} leaves are no multiple of {scale_out.rails} rails{planes}"
-        help_ = "write " + " or ".join(map(str, near_multiples(leaves, step)))
+        help_ = "write " + either(near_multiples(leaves, step))
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)

@@ -50,6 +50,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import near_multiples, offer, whole_world
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
@@ -58,7 +59,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     step = layout.dp * layout.micro_batch
     if training.global_batch % step == 0 or not whole_world(facts):
         return
-    batches = " or ".join(f"{batch:,}" for batch in near_multiples(training.global_batch, step))
+    batches = either(near_multiples(training.global_batch, step))
     legal = offer(facts, RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",

@@ -61,6 +61,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import near_multiples, offer
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -87,7 +88,7 @@ def _help(facts: Facts, model: Model, layout: Layout) -> str:
     if legal := offer(facts, RULE.name, "pp"):
         offers.append(legal)
     if model.layers > layout.pp:
-        offers.append(" or ".join(map(str, near_multiples(model.layers, layout.pp))) + " layers")
+        offers.append(either(near_multiples(model.layers, layout.pp)) + " layers")
     for ends, which in ((1, "the loss"), (2, "embedding and loss")):
         if (model.layers + ends) % layout.pp == 0:
             offers.append(f"count {which} as layers: {(model.layers + ends) // layout.pp} a stage")

@@ -51,6 +51,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import MEGATRON, framework, near_multiples, offer, whole_world
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
@@ -63,7 +64,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     micro_batches = training.global_batch // step
     if micro_batches % layout.pp == 0:
         return
-    batches = " or ".join(f"{batch:,}" for batch in near_multiples(training.global_batch, step * layout.pp))
+    batches = either(near_multiples(training.global_batch, step * layout.pp))
     legal = offer(facts, RULE.name, "pp")
     message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule asks for"
     yield RULE.problem("workload.global_batch", message, f"a batch of {batches}" + (f", or {legal}" if legal else ""))

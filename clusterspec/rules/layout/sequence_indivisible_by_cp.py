@@ -50,6 +50,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.legal import near_multiples
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
@@ -57,7 +58,7 @@ RULE = Rule.of(__name__, "error")
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:
     step = layout.cp if layout.cp_method == "all-to-all" else 2 * layout.cp
     if layout.cp > 1 and training.sequence_length % step:
-        near = " or ".join(f"{length:,}" for length in near_multiples(training.sequence_length, step))
+        near = either(near_multiples(training.sequence_length, step))
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks a rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or take another cp")

@@ -51,6 +51,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import framework, near_multiples, sequence_step
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
@@ -61,9 +62,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     step = sequence_step(layout.tp, layout.cp, framework(facts))
     if length % step:
-        near = " or ".join(f"{multiple:,}" for multiple in near_multiples(length, step))
+        near = either(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
-        message = (
-            f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: {step:,} would"
-        )
+        message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: multiples of {step:,} do"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

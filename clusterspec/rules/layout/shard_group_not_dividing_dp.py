@@ -50,6 +50,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import whole_world
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -62,4 +63,4 @@ def check(facts: Facts, said_layout: LayoutSpec, layout: Layout) -> Iterator[Pro
     divisors = [size for size in range(1, min(ranks, 4096) + 1) if ranks % size == 0]
     near = sorted(divisors, key=lambda size: (abs(size - group), -size))[:2]
     message = f"a shard group of {group} does not divide dp {layout.dp} × cp {layout.cp} = {ranks} ranks"
-    yield RULE.problem("layout.shard_group", message, "write " + " or ".join(map(str, sorted(near))))
+    yield RULE.problem("layout.shard_group", message, "write " + either(sorted(near)))

@@ -48,6 +48,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -59,7 +60,7 @@ def check(facts: Facts, said_layout: LayoutSpec, layout: Layout) -> Iterator[Pro
         return
     lengths = sorted({layout.pp, layout.pp * layout.virtual_stages})
     if len(stages) not in lengths:
-        wanted = " or ".join(map(str, lengths))
+        wanted = either(lengths)
         message = (
             f"{len(stages)} numbers for pp {layout.pp} × {layout.virtual_stages} virtual stages, which take {wanted}"
         )

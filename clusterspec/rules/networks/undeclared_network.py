@@ -53,6 +53,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.spec.model import NetworksSpec
 
 RULE = Rule.of(__name__, "warning")
@@ -68,7 +69,7 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
     missing = [name for name in wanted if getattr(said, name) is None and not _unread(facts, name)]
     if missing:
         at = f"cluster.networks.{missing[0]}" if facts.networks else "cluster.networks"
-        named = " and ".join(name.replace("_", "-") for name in missing)
+        named = both(name.replace("_", "-") for name in missing)
         plural = "s are" if len(missing) > 1 else " is"
         yield RULE.problem(
             at,

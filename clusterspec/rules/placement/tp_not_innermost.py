@@ -49,6 +49,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.words import both
 
 RULE = Rule.of(__name__, "warning")
 
@@ -61,7 +62,7 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     if not before or placement is None or placement.straddling:
         return  # groups in two domains have their own rule
     order = f"[{', '.join(('tp', *(axis for axis in layout.order if axis != 'tp')))}]"
-    named = " and ".join(f"{axis} {_degree(layout, axis)}" for axis in before)
+    named = both(f"{axis} {_degree(layout, axis)}" for axis in before)
     message = f"{named} before tp: the members of a tp group lie {placement.stride} ranks apart"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
 

@@ -44,6 +44,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
@@ -54,6 +55,6 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]
     if lacking:
-        named = " and ".join(f"`{key}`" for key in lacking)
+        named = both(f"`{key}`" for key in lacking)
         message = f"without {named} the cost over {procurement.term.written} cannot be worked out"
         yield RULE.problem("procurement", message, f"add {named}")

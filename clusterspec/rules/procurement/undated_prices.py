@@ -43,6 +43,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
@@ -53,5 +54,5 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     lacking = [key for key in ("as_of", "currency") if getattr(procurement, key) is None]
     if lacking:
-        named = " and ".join(f"`{key}`" for key in lacking)
+        named = both(f"`{key}`" for key in lacking)
         yield RULE.problem("procurement", f"the prices have no {named}", f"add {named}")

@@ -50,6 +50,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.ranks import shown, used_domain
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "warning")
 
@@ -68,12 +69,12 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         return
     name = " × ".join(f"{axis} {getattr(layout, axis)}" for axis in axes)
     nodes = domain // product * product // cluster.ranks_per_node
-    fits = ", ".join(str(size) for size in range(layout.tp, domain) if domain % size == 0 and size % layout.tp == 0)
+    fits = either(size for size in range(layout.tp, domain + 1) if domain % size == 0 and size % layout.tp == 0)
     yield RULE.problem(
         f"layout.{outer}",
         f"{name} = {product} does not divide a domain of {domain} ranks: {placement.straddling:,} of {placement.groups:,} "
         f"{outer} groups lie in two domains (the first: ranks {shown(placement.first_straddling, placement.ranks)})",
-        f"products of {fits}" + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
+        f"a product of {fits}" + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
     )
 
 

@@ -54,6 +54,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.slips import AGREES, Slip, near, slips
+from clusterspec.rules.words import both
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -62,7 +63,7 @@ def check(facts: Facts) -> Iterator[Problem]:
     for slip in slips(facts):
         if slip.stated.kind == "scale-up" and not slip.readings:
             others = _with_that_bandwidth(slip, facts)
-            named = f"; {' and '.join(others)} have that" if others else ""
+            named = f"; {both(others)} have that" if others else ""
             help_ = "name the part that has it, or leave the key out: the catalog supplies the figure"
             yield RULE.problem(slip.stated.at, slip.comparison + named, help_)
 

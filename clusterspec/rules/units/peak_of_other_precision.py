@@ -58,6 +58,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -72,7 +73,7 @@ def check(facts: Facts) -> Iterator[Problem]:
         owners = _in_other_precisions(stated) or _of_other_accelerators(stated, facts)
         if owners:
             known = say(stated.known, "FLOP/s")
-            message = f"{stated.quantity.written} is the peak of {' and '.join(owners)}; {stated.whose} has {known} in {stated.precision}"
+            message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
             yield RULE.problem(stated.at, message, "leave the key out, and the catalog's figure is used")
 
 

@@ -59,6 +59,7 @@ from clusterspec.quantity import Sparsity
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.peaks import stated_peaks
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.words import both
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "error")
@@ -70,7 +71,7 @@ def check(facts: Facts) -> Iterator[Problem]:
             said, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
             sparse = said.replace(Sparsity.DENSE, Sparsity.SPARSE)
             doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]
-            also = f"; it is also the dense peak in {' and '.join(doubled)}" if doubled else ""
+            also = f"; it is also the dense peak in {both(doubled)}" if doubled else ""
             yield RULE.problem(
                 stated.at,
                 f"{said} is twice the {right} that {stated.whose} does in {stated.precision}: the sparse figure{also}",
