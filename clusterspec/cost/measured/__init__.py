@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.measured.calibration import calibrated, expected
+from clusterspec.cost.measured.calibration import LEAST_SIZE, calibrated, expected, idle_nics
 from clusterspec.cost.measured.measurements import Measurement, Row, settle
 
-__all__ = ["Measurement", "Row", "calibrated", "expected", "settle"]
+__all__ = ["LEAST_SIZE", "Measurement", "Row", "calibrated", "expected", "idle_nics", "settle"]

@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.measured import Measurement, expected
+from clusterspec.cost.measured import Measurement, expected, idle_nics
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.proofs import GIB, shown
@@ -66,7 +66,7 @@ def check(facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster)
         return  # what is expected follows from a figure that is wrong
     for measurement in measurements:
         row = measurement.largest
-        if row is None or row.size < GIB:
+        if row is None or row.size < GIB or idle_nics(cluster, measurement):
             continue
         usual = expected(cluster, measurement, row.size)
         if usual is None or row.busbw >= min(LEAST, usual.seconds.value / usual.high) * usual.busbw:

@@ -54,8 +54,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.measured import Measurement
-from clusterspec.cost.measured.calibration import LEAST_SIZE, idle_nics
+from clusterspec.cost.measured import LEAST_SIZE, Measurement, idle_nics
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule

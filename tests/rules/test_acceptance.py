@@ -1,0 +1,129 @@
+"""Acceptance tests held against physics: flaws beside their near misses."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Check
+from .said import Said, said
+
+H100 = "cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 2}"
+WITHOUT_SHARP = "cluster: {platform: dgx-h100, nodes: 16, scale_up: {in_network_reduction: false}}"
+A100 = "cluster: {platform: dgx-a100, nodes: 16}"
+RACKS = "cluster: {platform: gb200-nvl72, nodes: 36}"
+DENSE = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 512}\n"
+EXPERTS = "workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 512}\n"
+BUSBW = "acceptance[0].busbw"
+
+
+def told(rule: str, key: str, severity: str = "warning") -> Said:
+    return [(rule, key, severity)]
+
+
+def above(key: str = BUSBW) -> Said:
+    return told("acceptance-above-ceiling", key, "error")
+
+
+CASES: list[tuple[str, str, Said]] = [
+    # one node: the links, or twice them less a share where the switches reduce
+    (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 900 GB/s", above()),
+    (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 460 GB/s", []),
+    (WITHOUT_SHARP, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 460 GB/s", above()),
+    (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 460 GB/s, algorithm: ring", above()),
+    (H100, "collective: all-gather, nodes: 1, size: 8 GiB, busbw: 460 GB/s", above()),
+    (A100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 310 GB/s", above()),
+    (A100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 235 GB/s", []),
+    (RACKS, "collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 1800 GB/s", above()),
+    (RACKS, "collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 800 GB/s", []),
+    # several: the NICs
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 800 GB/s", above()),
+    (
+        H100,
+        "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 360 GB/s, algorithm: ring, pass: 10 of 10",
+        [],
+    ),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, algbw: 300 GB/s", above("acceptance[0].algbw")),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, algbw: 180 GB/s", []),
+    (H100, "collective: all-reduce, nodes: 4, ranks: 4, size: 8 GiB, busbw: 300 GB/s", above()),
+    (H100, "collective: all-to-all, nodes: 4, size: 8 GiB, busbw: 100 GB/s", above()),
+    (H100, "collective: all-to-all, nodes: 4, size: 8 GiB, busbw: 52 GB/s", []),
+    # too small a machine
+    (
+        H100,
+        "collective: all-reduce, nodes: 19, size: 8 GiB, busbw: 330 GB/s",
+        told("acceptance-exceeds-cluster", "acceptance[0].nodes", "error"),
+    ),
+    (H100, "collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 330 GB/s", []),
+    (
+        H100,
+        "collective: all-reduce, ranks: 152, size: 8 GiB, busbw: 330 GB/s",
+        told("acceptance-exceeds-cluster", "acceptance[0].ranks", "error"),
+    ),
+    # what is missing
+    (H100, "collective: all-reduce, nodes: 4, busbw: 350 GB/s", told("acceptance-incomplete", "acceptance[0]")),
+    (H100, "nodes: 4, size: 8 GiB, busbw: 350 GB/s", told("acceptance-incomplete", "acceptance[0]")),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB", told("acceptance-incomplete", "acceptance[0]")),
+    (H100, "collective: all-reduce, ranks: 32, size: 8 GiB, algbw: 180 GB/s", []),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: fast", []),
+    # two nodes
+    (
+        H100,
+        "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 440 GB/s",
+        told("acceptance-on-two-nodes", "acceptance[0].nodes"),
+    ),
+    (H100, "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 350 GB/s, algorithm: ring", []),
+    (H100, "collective: all-gather, nodes: 2, size: 8 GiB, busbw: 350 GB/s", []),
+    (RACKS, "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 760 GB/s", []),
+    # too small a message
+    (
+        H100,
+        "collective: all-reduce, nodes: 4, size: 128 MiB, busbw: 360 GB/s",
+        told("acceptance-size-below-plateau", "acceptance[0].size"),
+    ),
+    (H100, "collective: all-reduce, nodes: 4, size: 128 MiB, busbw: 200 GB/s", []),
+    (
+        H100,
+        "collective: all-reduce, ranks: 32, size: 128 MiB, busbw: 360 GB/s",
+        told("acceptance-size-below-plateau", "acceptance[0].size"),
+    ),
+    (
+        H100,
+        "collective: all-reduce, nodes: 1, size: 32 MiB, busbw: 440 GB/s",
+        told("acceptance-size-below-plateau", "acceptance[0].size"),
+    ),
+    (H100, "collective: all-reduce, nodes: 1, size: 256 MiB, busbw: 400 GB/s", []),
+    # too low
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s", told("lenient-acceptance", BUSBW)),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s", []),
+]
+
+
+@pytest.mark.parametrize(("cluster", "entry", "wanted"), CASES)
+def test_a_test_is_judged(cluster: str, entry: str, wanted: Said, check: Check) -> None:
+    assert said(check, "acceptance", f"{cluster}\nacceptance:\n  - {{{entry}}}\n") == wanted
+
+
+@pytest.mark.parametrize(
+    ("tested", "plan", "wanted"),
+    [
+        (
+            "all-reduce",
+            EXPERTS + "layout: {framework: megatron-core, ep: 8}",
+            told("acceptance-misses-collective", "acceptance"),
+        ),
+        ("all-to-all", EXPERTS + "layout: {framework: megatron-core, ep: 8}", []),
+        ("all-reduce", DENSE + "layout: {sharding: fsdp}", told("acceptance-misses-collective", "acceptance")),
+        ("reduce-scatter", DENSE + "layout: {sharding: fsdp}", []),
+        ("all-reduce", DENSE + "layout: {tp: 8}", []),
+    ],
+)
+def test_tests_cover_what_the_plan_sends(tested: str, plan: str, wanted: Said, check: Check) -> None:
+    figure = 52 if tested == "all-to-all" else 330
+    entry = f"{{collective: {tested}, nodes: 4, size: 8 GiB, busbw: {figure} GB/s}}"
+    assert said(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n{plan}\n") == wanted
+
+
+def test_what_was_measured_does_not_lower_what_is_asked(check: Check) -> None:
+    entry = "{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s}"
+    text = f"{H100}\nacceptance: [{entry}]\nmeasured: [{entry}]\n"
+    assert said(check, "acceptance", text) == told("lenient-acceptance", BUSBW)
