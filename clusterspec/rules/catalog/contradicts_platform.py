@@ -71,8 +71,11 @@ def _beside(said: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object
     if not _part_of_a_rack(said, platform):
         yield "scale_up.domain", scale_up.domain, platform.domain
     yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
-    yield "pcie.host", pcie.host, platform.pcie_host
-    yield "pcie.nic", pcie.nic, platform.pcie_nic
+    if pcie.host == pcie.nic and platform.pcie_host == platform.pcie_nic:
+        yield "pcie", pcie.host, platform.pcie_host  # one figure for both
+    else:
+        yield "pcie.host", pcie.host, platform.pcie_host
+        yield "pcie.nic", pcie.nic, platform.pcie_nic
 
 
 def _part_of_a_rack(said: ClusterSpec, platform: Platform) -> bool:

@@ -79,14 +79,17 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
 
 
 def _inner(layout: Layout, domain: int) -> tuple[list[str], int]:
-    """The axes of degree above 1 that fit into a domain together, from the fastest, and their product."""
-    axes, product = [], 1
+    """The axes of degree above 1 that fit into a domain together, from the fastest, and their product; up to the
+    first with which it no longer divides.
+    """
+    axes: list[str] = []
+    product = 1
     for axis in layout.order:
         name = "dp" if axis.startswith("dp") else axis
         degree = getattr(layout, name)
         if name == "ep" or degree == 1 or name in axes:
             continue
-        if product * degree > domain:
+        if product * degree > domain or domain % product:
             break
         axes.append(name)
         product *= degree
