@@ -48,10 +48,17 @@ def expected(cluster: Cluster, measurement: Measurement, size: float) -> Collect
     group = measurement.group(cluster)
     if group is None or measurement.collective is None:
         return None
-    try:
-        return collective(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
-    except NoWay:
-        return None
+    return _timed(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
+
+
+def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
+    """The collective by the algorithm that is said to have run; by the fastest, where that one does not apply."""
+    for choice in dict.fromkeys((algorithm, None)):
+        try:
+            return collective(cluster, name, group, size, choice)
+        except NoWay:
+            continue
+    return None
 
 
 def idle_nics(cluster: Cluster, measurement: Measurement) -> bool:
@@ -121,10 +128,7 @@ class _Turned:
         return f"{say(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {_size(self.size)} ({where})"
 
     def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
-        try:
-            return collective(cluster, self.name, self.group, self.size, algorithm)
-        except NoWay:
-            return None
+        return _timed(cluster, self.name, self.group, self.size, algorithm)
 
 
 def _size(size: float) -> str:

@@ -118,6 +118,11 @@ def test_a_share_says_that_it_was_measured_and_narrows_the_band() -> None:
     assert now.high / now.low < before.high / before.low
 
 
+def test_an_algorithm_that_does_not_apply_is_taken_for_the_fastest() -> None:
+    forced = replace(seen("all-reduce", 16, 180e9), algorithm="nvls")
+    assert after("dgx-h100", forced) == after("dgx-h100", seen("all-reduce", 16, 180e9))
+
+
 def test_what_is_expected_does_not_follow_what_was_measured() -> None:
     measurement = seen("all-reduce", 16, 90e9)
     first, second = (expected(each, measurement, 8 * GIB) for each in (machine(), after("dgx-h100", measurement)))
