@@ -119,7 +119,7 @@ def test_a_share_says_that_it_was_measured_and_narrows_the_band() -> None:
 
 
 def test_an_algorithm_that_does_not_apply_is_taken_for_the_fastest() -> None:
-    forced = replace(seen("all-reduce", 16, 180e9), algorithm="nvls")
+    forced = replace(seen("all-reduce", 16, 180e9), algorithm="direct")
     assert after("dgx-h100", forced) == after("dgx-h100", seen("all-reduce", 16, 180e9))
 
 
