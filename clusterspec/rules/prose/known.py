@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,10 @@ class Fact:
     directed: bool = False
     precision: str = ""
     what: str = ""
+    minor: bool = False
+    """A port rate that the technology can also run at: half its lanes, usually said in the name (`NDR200`)."""
+    trap: bool = False
+    """A sum that is in print and is no figure of this channel."""
 
 
 _LINE_RATES = frozenset(("scale-out",))
@@ -42,7 +47,8 @@ class Known:
 
     def of(self, subject: Subject) -> tuple[Fact, ...]:
         """What is known of a subject: of every entry that its name may mean."""
-        facts = tuple(fact for id_ in subject.ids for fact in self.entry(subject.kind, id_))
+        variants = (id_ for each in subject.ids for id_ in self._variants(subject.kind, each))
+        facts = tuple(fact for id_ in (*subject.ids, *variants) for fact in self.entry(subject.kind, id_))
         if subject.lanes and subject.lanes != 16:
             return tuple(replace(fact, value=fact.value * _share(fact, subject.lanes)) for fact in facts)
         return facts
@@ -53,6 +59,38 @@ class Known:
             entry = self._read(kind, id_)
             self._facts[kind, id_] = tuple(self._of_entry(entry)) if entry else ()
         return self._facts[kind, id_]
+
+    def siblings(self, subject: Subject) -> Iterator[tuple[str, tuple[Fact, ...]]]:
+        """The other generations of an interconnect, each with its figures."""
+        for id_ in self._catalog.ids(subject.kind) if subject.kind == "interconnect" else ():
+            if id_ not in subject.ids and re.fullmatch(rf"{subject.family}-(v?\d|[a-z]dr)", id_):
+                yield id_, self.entry(subject.kind, id_)
+
+    def links(self, subject: Subject) -> tuple[int, int] | None:
+        """How many accelerators a platform's node has, and how many links each of them."""
+        entry = self._read(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
+        if not isinstance(entry, Platform) or not entry.accelerators_per_node:
+            return None
+        part = self._read("accelerator", entry.accelerator)
+        links = part.links if isinstance(part, Accelerator) else None
+        return (entry.accelerators_per_node, links) if links else None
+
+    def neighbours(self, subject: Subject) -> frozenset[int]:
+        """How many others an accelerator is joined to directly, in each form it is sold in; none where a switch joins all."""
+        found: set[int] = set()
+        for id_ in subject.ids if subject.kind == "accelerator" else ():
+            part = self._read("accelerator", id_)
+            if isinstance(part, Accelerator) and part.topology == "torus" and part.links:
+                found.add(part.links)
+            elif isinstance(part, Accelerator) and part.topology == "full-mesh" and part.domains:
+                found.add(part.domains[0] - 1)
+        return frozenset(found)
+
+    def _variants(self, kind: str, id_: str) -> Iterator[str]:
+        """The entries that make a variant of one: `neuronlink-v3-ultra`, not what a bridge makes of NVLink."""
+        for other in self._catalog.ids(kind) if kind == "interconnect" else ():
+            if other.startswith(f"{id_}-") and not other.endswith("-bridge"):
+                yield other
 
     def interconnects(self, subject: Subject) -> tuple[str, ...]:
         """The scale-up interconnects of an accelerator or a platform, usual first."""
@@ -75,7 +113,7 @@ class Known:
         if isinstance(entry, Interconnect):
             yield from _of_interconnect(entry)
         elif isinstance(entry, Nic):
-            yield from _bandwidth(entry.port_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one port")
+            yield from _of_nic(entry)
         elif isinstance(entry, Accelerator):
             yield from self._of_accelerator(entry)
         elif isinstance(entry, Platform):
@@ -94,14 +132,16 @@ class Known:
         for id_ in entry.interconnects[:1]:
             links = self.entry("interconnect", id_)
             yield from (fact for fact in links if fact.scope in (Scope.LINK, Scope.LANE))
-        yield from _network_of_all_ports(entry)
+        yield from _traps(entry)
 
     def _of_platform(self, entry: Platform) -> Iterator[Fact]:
         """A node's own figures, those of its accelerators, and of all of them together."""
         yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one NIC")
         if entry.nic_bandwidth and entry.nics_per_node:
             value = entry.nic_bandwidth.value * entry.nics_per_node
-            yield Fact(value, "B/s", Channel.NETWORK, Scope.NODE, entry.id, True, what=f"its {entry.nics_per_node} NICs")
+            yield Fact(
+                value, "B/s", Channel.NETWORK, Scope.NODE, entry.id, True, what=f"its {entry.nics_per_node} NICs"
+            )
         if entry.frontend_bandwidth is not None:
             yield from _bandwidth(entry.frontend_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one frontend NIC")
         yield from _plain(entry.power, Channel.POWER, Scope.NODE, entry.id)
@@ -121,24 +161,40 @@ def _of_all(facts: tuple[Fact, ...], count: int, whose: str) -> Iterator[Fact]:
                 yield replace(fact, value=fact.value * count / 2, scope=Scope.SUM, whose=whose, what="its bisection")
 
 
-def _network_of_all_ports(entry: Accelerator) -> Iterator[Fact]:
-    """Ports on the chip: the scale-up ones and the scale-out ones make one figure that is of neither."""
-    nic, nics, scale_up = entry.nic_bandwidth, entry.nics_per_accelerator, entry.scale_up_bandwidth
-    if nic and nics and scale_up and entry.links and abs(scale_up.value / entry.links / nic.value - 1) < 0.01:
-        what = f"all its {entry.links + nics:.0f} ports, of which {nics:.0f} leave the node"
-        yield Fact(scale_up.value + nic.value * nics, "B/s", Channel.NETWORK, Scope.SUM, entry.id, True, what=what)
+def _traps(entry: Accelerator) -> Iterator[Fact]:
+    """Sums in print that are no scale-up figure: ports that leave the node counted in, one link of a mesh left out."""
+    nic, nics, all_links, links = entry.nic_bandwidth, entry.nics_per_accelerator, entry.scale_up_bandwidth, entry.links
+    if all_links is None or not links or entry.topology not in ("full-mesh", "partial-mesh"):
+        return
+    link = all_links.value / links
+    if nic and nics and abs(link / nic.value - 1) < 0.01:
+        what = f"all its {links + nics:.0f} ports, of which {nics:.0f} leave the node"
+        yield Fact(link * (links + nics), "B/s", Channel.SCALE_UP, Scope.DEVICE, entry.id, True, what=what, trap=True)
+    if entry.topology == "partial-mesh":
+        what = f"{links - 1} of its {links} links, one for each peer of a full mesh that it does not have"
+        yield Fact(link * (links - 1), "B/s", Channel.SCALE_UP, Scope.DEVICE, entry.id, True, what=what, trap=True)
 
 
 def _of_interconnect(entry: Interconnect) -> Iterator[Fact]:
     channel = _CHANNELS.get(entry.scope, Channel.NETWORK)
     device = Scope.PORT if entry.scope in _LINE_RATES else Scope.DEVICE
-    yield from _bandwidth(entry.bandwidth, channel, device, entry.id, "one port" if device is Scope.PORT else "all links")
+    yield from _bandwidth(
+        entry.bandwidth, channel, device, entry.id, "one port" if device is Scope.PORT else "all links"
+    )
     for rate in entry.port_rates:
-        yield from _bandwidth(rate, channel, device, entry.id, "one port")
+        minor = entry.bandwidth is not None and rate.value < entry.bandwidth.value
+        yield from (replace(fact, minor=minor) for fact in _bandwidth(rate, channel, device, entry.id, "one port"))
     if entry.links and entry.links > 1:
         yield from _bandwidth(entry.link_bandwidth, channel, Scope.LINK, entry.id, "one link")
     yield from _bandwidth(entry.lane_rate, channel, Scope.LANE, entry.id, "one lane")
     yield from _bandwidth(entry.peer_bandwidth, channel, Scope.PAIR, entry.id, "one pair")
+
+
+def _of_nic(entry: Nic) -> Iterator[Fact]:
+    """One port, and the card where it has several."""
+    for ports in {1, entry.ports or 1}:
+        for fact in _bandwidth(entry.port_bandwidth, Channel.NETWORK, Scope.PORT, entry.id, "one port"):
+            yield replace(fact, value=fact.value * ports)
 
 
 def _bandwidth(figure: Figure | None, channel: Channel, scope: Scope, whose: str, what: str) -> Iterator[Fact]:

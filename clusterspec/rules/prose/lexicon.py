@@ -81,13 +81,22 @@ NOUNS: dict[Scope, str] = {
     Scope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod",
 }
 COUNTED: dict[str, Scope] = {
-    form: scope for scope, nouns in NOUNS.items() for noun in nouns.split("|") for form in (noun, f"{noun}s", f"{noun}es")
+    form: scope
+    for scope, nouns in NOUNS.items()
+    for noun in nouns.split("|")
+    for form in (noun, f"{noun}s", f"{noun}es")
 } | {"nvlinks": Scope.LINK, "nics": Scope.PORT, "connections": Scope.LINK, "gpus": Scope.DEVICE}
 """What a count may count."""
-_EACH = ("per", "/", "each", "every", "a single", "one", "for each")
+_EACH = ("per", "/", "each", "every", "a single", "one", "for each", "a", "an")
 _PHRASES: tuple[tuple[Meaning, str], ...] = (
-    (Direction.ONE_WAY, "unidirectional|uni directional|unidir|uni|undirectional|unidirection|one way|each way|per way"),
-    (Direction.ONE_WAY, "simplex|per direction|each direction|one direction|per dir|/ direction|/ dir|single direction"),
+    (
+        Direction.ONE_WAY,
+        "unidirectional|uni directional|unidir|uni|undirectional|unidirection|one way|each way|per way",
+    ),
+    (
+        Direction.ONE_WAY,
+        "simplex|per direction|each direction|one direction|per dir|/ direction|/ dir|single direction",
+    ),
     (Direction.DUPLEX, "duplex|full duplex|bidirectional|bi directional|bidir|bidi|bidirectionally|both ways|two way"),
     (Direction.DUPLEX, "both directions|send and receive|bi directionally|bi dir"),
     (Sparsity.DENSE, "dense|without sparsity|no sparsity|non sparse"),
@@ -103,8 +112,14 @@ _PHRASES: tuple[tuple[Meaning, str], ...] = (
     (Hint.ABOUT, "~|≈|about|around|roughly|approximately|nearly|almost|circa|some"),
     (Hint.BOUND, "over|more than|less than|under|below|above|at least|at most|no more than|no less than|fewer than"),
     (Hint.BOUND, ">|<|>=|<=|≥|≤|exceed|exceeds|exceeding|beyond|lower than|higher than|upwards of|greater than"),
-    (Hint.MEASURED, "measured|measure|measures|achieved|achieve|achieves|achieving|achievable|effective|reached|reaches"),
-    (Hint.MEASURED, "reach|observed|got|get|gets|getting|benchmark|benchmarks|real world|in practice|sustained|sustain"),
+    (
+        Hint.MEASURED,
+        "measured|measure|measures|achieved|achieve|achieves|achieving|achievable|effective|reached|reaches",
+    ),
+    (
+        Hint.MEASURED,
+        "reach|observed|got|get|gets|getting|benchmark|benchmarks|real world|in practice|sustained|sustain",
+    ),
     (Hint.MEASURED, "sustains|actual|realistic|efficiency|throughput|utilization|saturates|attained|attains|reported"),
     (Hint.DENIED, "not|never|isn|rather than|mistaken|wrong|wrongly|misread|misleading"),
     (Hint.METRIC, "busbw|bus bandwidth|bus bw|algbw|algorithm bandwidth|algorithmic bandwidth|alg bw"),
@@ -148,9 +163,20 @@ def _marks_at(words: Sequence[Token], at: int, longest: int) -> Iterator[Mark]:
     told: set[type[Meaning]] = set()
     for length in range(len(spelled), 0, -1):
         for meaning in _LEXICON.get(tuple(spelled[:length]), ()):
+            if meaning is Hint.COLLECTIVE and _identifier(words, at, ends[length - 1]):
+                continue
             if type(meaning) not in told or isinstance(meaning, Hint):
                 told.add(type(meaning))
                 yield Mark(at, ends[length - 1], meaning)
+
+
+def _identifier(words: Sequence[Token], start: int, end: int) -> bool:
+    """Whether words are a part of the name of a program: `all_reduce_bench.py`."""
+    return (
+        end < len(words)
+        and not words[end].gap
+        and words[end].text.lower() in ("bench", "perf", "latency", "test", "tests")
+    )
 
 
 def _ahead(words: Sequence[Token], at: int, longest: int) -> tuple[list[str], list[int]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clusterspec.catalog import Catalog
+from clusterspec.rules.prose.generations import after, before, width
 from clusterspec.rules.prose.lexicon import Channel
 from clusterspec.rules.prose.scan import Sort, Token
 
@@ -36,16 +37,24 @@ _FAMILIES: dict[str, tuple[str, Channel]] = {
     "gpudirecttcpxo": ("gpudirect-tcpxo", Channel.NETWORK),
     "connectx": ("connectx", Channel.NETWORK),
     "cx": ("connectx", Channel.NETWORK),
-    "hbm": ("hbm", Channel.MEMORY),
 }
 _KINDS = {"connectx": "nic"}
+_ALIASES = {
+    "cn100": "omni-path-100",
+    "cn5000": "omni-path-cn5000",
+    "cn6000": "omni-path-cn6000",
+    "opa100": "omni-path-100",
+    "quantum2": "infiniband-ndr",
+    "quantumx800": "infiniband-xdr",
+}
+"""Products that stand for the technology they carry."""
 _INFINIBAND = re.compile(r"(FDR|EDR|HDR|NDR|XDR|GDR|LDR)(\d{2,4})?")
 _GLUED = re.compile(r"([a-z]+?)(?:gen|v)?(\d{1,2}e?|v\d\w?)")
-_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7}
-_GENERATIONS = frozenset(("gen", "generation", "v", "version"))
 _FORM = re.compile(r"sxm\d*|pcie|nvl\d*|\d+gb|oam|ultra")
 _CLOUDS = re.compile(r"(?:aws|azure|gcp|oci)-")
 _LONGEST = 5
+UNKNOWN = "unknown"
+"""The family of a generation that the catalog does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +65,15 @@ class Subject:
     rate that stands in the name itself (`NDR400`), in Gb/s; ``lanes`` the width of a PCIe link.
     """
 
-    name: str
+    name: str = field(compare=False)
     family: str
     kind: str
     channel: Channel | None
     ids: tuple[str, ...] = ()
     label: int = 0
     lanes: int = 0
+    inferred: bool = False
+    """The generation stands elsewhere in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,9 @@ class Names:
             families.setdefault("-".join(words[:cut]), []).append(id_)
         for family, ids in families.items():
             yield _plain(family), ("accelerator", family, tuple(sorted(ids, key=lambda each: "sxm" not in each)))
+        for alias, id_ in _ALIASES.items():
+            if id_ in self._ids["interconnect"]:
+                yield alias, ("interconnect", id_.rpartition("-")[0], (id_,))
         yield from self._of_platforms()
 
     def _of_platforms(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
@@ -103,13 +117,18 @@ class Names:
 
     def find(self, words: Sequence[Token]) -> Iterator[Named]:
         """The subjects of some tokens, in order, none over another."""
-        free = 0
+        last: Named | None = None
         for at, token in enumerate(words):
-            if at >= free and token.sort is Sort.WORD:
+            if token.sort is Sort.WORD and (last is None or at >= last.end):
                 named = self._part(words, at) or self._infiniband(words, at) or self._family(words, at)
-                if named is not None:
-                    yield named
-                    free = named.end
+                if last is not None and named is not None and _one(last, named):
+                    last = Named(last.start, named.end, last.subject if last.subject.ids else named.subject)
+                elif named is not None:
+                    if last is not None:
+                        yield last
+                    last = named
+        if last is not None:
+            yield last
 
     def _part(self, words: Sequence[Token], at: int) -> Named | None:
         """The longest name of an accelerator or a platform that begins here."""
@@ -122,12 +141,13 @@ class Names:
                 break
             joined += _plain(text)
             for form in (joined, joined.removesuffix("s")):
-                if form in self._parts:
+                if form in self._parts and text not in ("-", "."):
                     best = (end + 1, self._parts[form])
         if best is None:
             return None
         end, (kind, family, ids) = best
-        return Named(at, end, Subject(_said(words, at, end), family, kind, None, ids))
+        channel = Channel.NETWORK if kind == "interconnect" else None
+        return Named(at, end, Subject(_said(words, at, end), family, kind, channel, ids))
 
     def _infiniband(self, words: Sequence[Token], at: int) -> Named | None:
         """A generation of InfiniBand by its letters: NDR, NDR400."""
@@ -145,6 +165,8 @@ class Names:
         glued = None
         if word not in _FAMILIES and (match := _GLUED.fullmatch(word)) and match[1] in _FAMILIES:
             word, glued = match[1], match[2]
+        if word not in _FAMILIES and (gen := re.fullmatch(r"Gen([3-7])", words[at].text)):
+            return self._bare_generation(gen[1], words, at)
         if word not in _FAMILIES:
             word, end = _joined(words, at)
         if word not in _FAMILIES:
@@ -154,20 +176,50 @@ class Names:
         kind = _KINDS.get(family, "interconnect")
         ids = self._entries(family, kind, glued)
         if not ids:
-            generation, beyond = _after(words, end)
+            ids, end = self._variant(family, kind, words, end)
+        if not ids:
+            generation, beyond = after(words, end)
             ids = self._entries(family, kind, generation)
             end = beyond if ids else end
+            family = UNKNOWN if generation is not None and not ids else family
+        if ids:
+            more, end = self._variant(ids[0], kind, words, end)
+            ids = more or ids
         if not ids:
-            generation, before = _before(words, at)
+            generation, earlier = before(words, at)
             ids = self._entries(family, kind, generation)
-            start = before if ids else start
-        lanes, end = _width(words, end) if family == "pcie" else (0, end)
+            start = earlier if ids else start
+        lanes, end = width(words, end) if family == "pcie" else (0, end)
         return Named(start, end, Subject(_said(words, start, end), family, kind, channel, ids, 0, lanes))
+
+    def _bare_generation(self, generation: str, words: Sequence[Token], at: int) -> Named | None:
+        """`Gen5 x16` is PCIe, unless another family follows."""
+        follows = _plain(words[at + 1].text) if at + 1 < len(words) else ""
+        ids = self._entries("pcie", "interconnect", generation)
+        if follows in _FAMILIES or not ids:
+            return None
+        lanes, end = width(words, at + 1)
+        return Named(at, end, Subject(_said(words, at, end), "pcie", "interconnect", Channel.HOST, ids, 0, lanes))
+
+    def _variant(self, stem: str, kind: str, words: Sequence[Token], end: int) -> tuple[tuple[str, ...], int]:
+        """The entry of a family or a generation that the next word names: InfiniBand SDR, NVLink-C2C, NVLink 4 bridge."""
+        at = end + (end < len(words) and words[end].text == "-")
+        if at < len(words) and words[at].sort is Sort.WORD:
+            id_ = f"{stem}-{words[at].text.lower()}"
+            if id_ in self._ids[kind]:
+                return (id_,), at + 1
+        return (), end
 
     def _entries(self, family: str, kind: str, generation: str | None) -> tuple[str, ...]:
         """The entries of a family's generation; those of the family itself where it has but one."""
         candidates = (f"{family}-{generation}", f"{family}-v{generation}") if generation else (family,)
         return tuple(id_ for id_ in candidates if id_ in self._ids[kind] and family != "ethernet")
+
+
+def _one(last: Named, named: Named) -> bool:
+    """Whether two names side by side are one: `NDR InfiniBand`, `InfiniBand NDR400`."""
+    same = last.subject.family == named.subject.family
+    return same and named.start <= last.end and not (last.subject.ids and named.subject.ids)
 
 
 def _plain(text: str) -> str:
@@ -188,72 +240,3 @@ def _joined(words: Sequence[Token], at: int) -> tuple[str, int]:
             if joined in _FAMILIES:
                 return joined, end + 1
     return "", at + 1
-
-
-def _generation(token: Token) -> str | None:
-    """The generation that a token says: 4, 4.0, v3, Gen5."""
-    if token.sort is Sort.NUMBER and token.value == int(token.value) and 1 <= token.value <= 12:
-        return str(int(token.value))
-    if token.sort is Sort.NUMBER and token.value in (100.0, 400.0):
-        return str(int(token.value))
-    match = re.fullmatch(r"(?:gen|v)?(v?\d{1,2}[a-z]?)", token.text.lower()) if token.sort is Sort.WORD else None
-    return match[1] if match else None
-
-
-def _after(words: Sequence[Token], end: int) -> tuple[str | None, int]:
-    """A generation behind a family, past hyphens, brackets and `gen`; none for a count (`NVLink 18 links`)."""
-    at, said = end, False
-    while at < min(end + 4, len(words)):
-        token = words[at]
-        if token.text.lower() in _GENERATIONS:
-            said = True
-        elif token.text not in ("-", "(", "."):
-            break
-        at += 1
-    if at >= len(words):
-        return None, end
-    generation = _generation(words[at])
-    follows = words[at + 1] if at + 1 < len(words) else None
-    if generation is None or (follows is not None and _counts(words[at], follows, said)):
-        return None, end
-    return generation, at + 1
-
-
-def _counts(number: Token, follows: Token, said: bool) -> bool:
-    """Whether a number behind a family counts something (`NVLink 18 links`) or multiplies (`PCIe 16x`)."""
-    if said or number.sort is Sort.WORD:
-        return False
-    return (follows.sort is Sort.TIMES and not follows.gap) or follows.text in ("%", ":")
-
-
-def _before(words: Sequence[Token], at: int) -> tuple[str | None, int]:
-    """A generation before a family: `Gen5 PCIe`, `fourth-generation NVLink`, `5th gen NVLink`."""
-    back = at - 1
-    while back >= 0 and words[back].text == "-":
-        back -= 1
-    if back < 0:
-        return None, at
-    word = words[back].text.lower()
-    if (match := re.fullmatch(r"gen(\d)", word)) is not None:
-        return match[1], back
-    if word not in _GENERATIONS:
-        return None, at
-    back -= 1
-    while back >= 0 and (words[back].text == "-" or words[back].text.lower() in ("th", "rd", "nd", "st")):
-        back -= 1
-    if back < 0:
-        return None, at
-    ordinal = _ORDINALS.get(words[back].text.lower())
-    number = words[back].value if words[back].sort is Sort.NUMBER else 0.0
-    return (str(ordinal or int(number)), back) if ordinal or 1 <= number <= 9 else (None, at)
-
-
-def _width(words: Sequence[Token], end: int) -> tuple[int, int]:
-    """The lanes of a PCIe link: `x16`, `× 8`."""
-    if end < len(words) and (match := re.fullmatch(r"x(1|2|4|8|16|32)", words[end].text.lower())):
-        return int(match[1]), end + 1
-    if end + 1 < len(words) and words[end].text in ("x", "×") and words[end + 1].sort is Sort.NUMBER:
-        lanes = words[end + 1].value
-        if lanes in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0):
-            return int(lanes), end + 2
-    return 0, end

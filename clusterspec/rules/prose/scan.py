@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from clusterspec.rules.prose.text import Line
-from clusterspec.source import Position
 from clusterspec.units.symbols import symbol_of
 from clusterspec.units.table import TABLE
 
 MOST = 20_000
 """Tokens of one block that are read."""
+
+
+LARGEST = 1e60
+"""A number from here on is no figure of a machine; it is read as none."""
 
 
 class Sort(StrEnum):
@@ -59,16 +62,10 @@ class Token:
     def ranged(self) -> bool:
         return self.low != self.value
 
-    @property
-    def start(self) -> Position:
-        return Position(self.line, self.column)
 
-    @property
-    def end(self) -> Position:
-        return Position(self.line, self.column + len(self.text))
-
-
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\w))?|\.\d+"
+_NUMBER = (
+    r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?:_\d{3})+(?![\d_])|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\w))?|\.\d+"
+)
 _TOKEN = re.compile(
     rf"(?P<times>(?<=[\d)])[ ]?[x×](?=[ ]?[\d(~]|[ ]?[A-Z]|[ ][a-z]|[^\w]|$))"
     rf"|(?P<number>{_NUMBER})"
@@ -92,8 +89,19 @@ _NOMINAL = re.compile(r"(?P<prefix>[GT])(?![\w/])")
 _LANES = frozenset((10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 1.6, 3.2))
 _RANGE = re.compile(rf"[ ]?(?:[-–—/]|to)[ ]?~?(?P<high>{_NUMBER})")
 _SHORT = {"TF": "TFLOP/s", "PF": "PFLOP/s", "EF": "EFLOP/s", "usec": "us"}
-MISSPELT = re.compile(r"(?<![\w.])(?:\d+(?:\.\d+)?)[ ]?(?P<unit>[KMGT](?:ps|pbs|bsp|Bsp|psb))(?![A-Za-z0-9/])")
+MISSPELT = re.compile(r"(?<![\w.])(?:\d[\d,]{0,9}(?:\.\d+)?)[ ]?(?P<unit>[KMGT](?:ps|pbs|bsp|Bsp|psb))(?![A-Za-z0-9/])")
 """A rate whose letters do not say bits or bytes: `3200 Gps`, `800 Gpbs`."""
+
+
+_UNIT_ALONE = re.compile(
+    r"(?<![A-Za-z])(?P<unit>[KMGTPkm]i?(?:[bB]|[bB]its?|[bB]ytes?)(?:ps|/s(?:ec)?)|[GTPE]?FLOP(?:S|s|/s))(?![A-Za-z])"
+)
+
+
+def unit_alone(text: str) -> str:
+    """The one rate unit that a heading names without a number (`Total GBps`); empty for none, and for several."""
+    found = {symbol for match in _UNIT_ALONE.finditer(text) if (symbol := symbol_of(match["unit"]))}
+    return found.pop() if len(found) == 1 else ""
 
 
 def tokens(lines: Iterable[Line]) -> list[Token]:
@@ -109,11 +117,12 @@ def tokens(lines: Iterable[Line]) -> list[Token]:
 def _scan(line: Line, found: list[Token]) -> None:
     text, at, end = line.text, 0, -1
     while match := _TOKEN.search(text, at):
-        start, sort, word = match.start(), Sort(str(match.lastgroup)), match[0]
-        token = Token(sort, word.lstrip(" "), line.number, start + 1 + len(word) - len(word.lstrip(" ")), start != end)
+        sort, word = Sort(str(match.lastgroup)), match[0].lstrip(" ")
         at = match.end()
+        start = at - len(word)
+        token = Token(sort, word, line.number, line.offset + start + 1, start != end and text[end:start] != "_")
         if sort is Sort.NUMBER:
-            at = _number(token, text, at)
+            at = _number(token, text, start, at)
         elif sort is Sort.WORD and (short := _percent_of_word(token)):
             token.text = short
         found.append(token)
@@ -126,14 +135,15 @@ def _percent_of_word(token: Token) -> str:
     return head if mark else ""
 
 
-def _number(token: Token, text: str, at: int) -> int:
+def _number(token: Token, text: str, begin: int, at: int) -> int:
     """Settles a number: its value, its range, its unit. Returns where reading goes on."""
-    begin = token.column - 1
     token.value = token.low = _value(token.text)
     token.step = _step(token.text)
     if (ranged := _RANGE.match(text, at)) and _is_range(token, ranged, text):
         token.value, at = _value(ranged["high"]), ranged.end()
-    if unit := _UNIT.match(text, at):
+    if _is_name(text, begin):
+        pass
+    elif unit := _UNIT.match(text, at):
         at = _settle(token, unit)
     elif (bare := _NOMINAL.match(text, at)) and token.value in _LANES:
         _measure(token, f"{bare['prefix']}b/s")
@@ -141,6 +151,11 @@ def _number(token: Token, text: str, at: int) -> int:
     token.text = text[begin:at]
     token.written = token.text
     return at
+
+
+def _is_name(text: str, begin: int) -> bool:
+    """Whether a number is the end of a name, as in `ConnectX-7s`."""
+    return begin > 1 and text[begin - 1] == "-" and text[begin - 2].isalpha()
 
 
 def _is_range(token: Token, ranged: re.Match[str], text: str) -> bool:
@@ -161,6 +176,13 @@ def _settle(token: Token, unit: re.Match[str]) -> int:
     return unit.end()
 
 
+def measured(token: Token, symbol: str) -> Token:
+    """A number with the unit that a heading gives it."""
+    token = replace(token, written=f"{token.text} {symbol}")
+    _measure(token, symbol)
+    return token
+
+
 def _measure(token: Token, symbol: str) -> None:
     unit, numerator, denominator = TABLE[symbol]
     scale = numerator / denominator
@@ -169,11 +191,14 @@ def _measure(token: Token, symbol: str) -> None:
 
 
 def _value(digits: str) -> float:
-    return float(digits.replace(",", ""))
+    value = float(digits.replace(",", "").replace("_", ""))
+    return value if value < LARGEST else 0.0
 
 
 def _step(digits: str) -> float:
-    """One unit in the last digit written."""
-    mantissa, _, exponent = digits.replace(",", "").lower().partition("e")
+    """One unit in the last digit that is not a zero behind the number (10 for 190), at most a twentieth of it."""
+    mantissa, _, exponent = digits.replace(",", "").replace("_", "").lower().partition("e")
     places = len(mantissa.partition(".")[2])
-    return 10.0 ** (int(exponent or 0) - places)
+    zeros = 0 if places else len(mantissa) - len(mantissa.rstrip("0"))
+    unit = 10.0 ** (int(exponent or 0) - places)
+    return max(unit, min(unit * 10.0**zeros, _value(digits) / 20))

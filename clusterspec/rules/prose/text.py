@@ -17,19 +17,29 @@ WRAPPED = 60
 
 _FENCE = re.compile(r" {0,8}(?:[-*>] )?(```+|~~~+)")
 _ROW = re.compile(r"\s*\|")
-_ITEM = re.compile(r"\s*(?:[-*+•▪◦├└│>─ ]*[-*+•▪◦├└─>]|\(?(?:\d{1,3}|[a-z])[.)])\s")
+_ITEM = re.compile(r"[ │]{0,40}(?:[-*+•▪◦]|[├└][─-]{0,6}|>{1,4}|\(?(?:\d{1,3}|[a-z])[.)])\s")
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _UNDERLINE = re.compile(r" {0,3}(?:-{3,}|={3,})\s*")
 _MASKS = (
     ("](", re.compile(r"\]\([^()\s]{0,500}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?: \"[^\"\n]{0,200}\")?\)")),
     ("://", re.compile(r"(?:https?|ftp)://[^\s|)>\]]{1,500}")),
     ("<", re.compile(r"</?[A-Za-z][^<>\n]{0,300}>")),
-    ("**", re.compile(r"\*\*")),
+    ("**", re.compile(r"(?<![\d)])\*\*|\*\*(?![\d(])")),
     ("__", re.compile(r"__")),
     ("\\", re.compile(r"\\[()\[\]*_|~$,; ]")),
     ("[", re.compile(r"\[(?=\^?\w{1,20}\])")),
 )
-_SIGNS = (("\\times", "×     "), ("\\cdot", "·    "), ("\\approx", "≈      "), ("\\div", "/   "), ("$", " "), ("¶", " "))
+_CODE = re.compile(r"`[^`\n]{1,200}`")
+_QUOTED = re.compile(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”")
+_COUNTED = re.compile(r"(?i)\b(?:uni|bi)directional|\bduplex|\bper direction|\bdense\b|\bsparse\b")
+_SIGNS = (
+    ("\\times", "×     "),
+    ("\\cdot", "·    "),
+    ("\\approx", "≈      "),
+    ("\\div", "/   "),
+    ("$", " "),
+    ("¶", " "),
+)
 
 
 class Kind(StrEnum):
@@ -43,10 +53,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the source, blanked where it is not to be read; numbers from 1."""
+    """One line of the source, or a part of it from ``offset`` on, blanked where it is not to be read; numbers from 1."""
 
     number: int
     text: str
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +149,10 @@ def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
 
 def _masked(line: str) -> str:
     """A line without addresses, tags and the signs of emphasis; mathematical signs made plain."""
+    if '"' in line or "“" in line:
+        line = _QUOTED.sub(_mention, line)
+    if "`" in line:
+        line = _CODE.sub(_example, line)
     for mark, pattern in _MASKS:
         if mark in line:
             line = pattern.sub(_blank, line)
@@ -145,6 +160,16 @@ def _masked(line: str) -> str:
         if written in line:
             line = line.replace(written, sign)
     return line
+
+
+def _mention(match: re.Match[str]) -> str:
+    """What somebody else is quoted to say is no claim of the author's; a name or a word in quotes is."""
+    return " " * len(match[0]) if match[0].count(" ") >= 3 else match[0]
+
+
+def _example(match: re.Match[str]) -> str:
+    """Code that spells a direction or a sparsity shows how a spec is written; other code is read."""
+    return " " * len(match[0]) if _COUNTED.search(match[0]) else match[0]
 
 
 def _blank(match: re.Match[str]) -> str:

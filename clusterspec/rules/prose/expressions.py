@@ -1,0 +1,272 @@
+"""Arithmetic that a text writes out: `64*7=448`, `8 x 400 Gb/s = 3.2 Tb/s`, `16/300 = 0.053`.
+
+An expression is numbers and quantities joined by signs; a noun may follow each (`18 links × 25 GB/s`). It is evaluated
+with its dimensions, from left to right with the usual precedence, in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from clusterspec.rules.prose.scan import LARGEST, Sort, Token
+
+EQUALS = frozenset(("=", "==", "≈", "~="))
+_PRODUCT = frozenset(("*", "x", "×", "·", "∗"))
+_QUOTIENT = frozenset(("/", "÷"))
+_SUM = frozenset(("+", "-", "−"))
+_SKIPPED = frozenset(("~", "`", "≈", "'", '"', "about"))
+_DIMENSIONS: dict[str, tuple[int, int, int]] = {
+    # powers of bytes, operations and seconds
+    "": (0, 0, 0),
+    "B": (1, 0, 0),
+    "B/s": (1, 0, -1),
+    "FLOP": (0, 1, 0),
+    "FLOP/s": (0, 1, -1),
+    "s": (0, 0, 1),
+}
+LONGEST = 40
+"""Tokens of one side of an equation."""
+NOUNS = 3
+"""Words that may follow a number inside an expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number with its dimensions: powers of bytes, operations and seconds."""
+
+    number: float
+    dimensions: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """Two sides that are said to be equal, as token ranges and values; ``result`` is the last figure of the right one.
+
+    ``left`` holds two values where `a / b * c` may be meant as a / (b * c). ``parts`` is how many numbers the left
+    side holds.
+    """
+
+    left: tuple[Value, ...]
+    right: Value
+    start: int
+    result: int
+    parts: int
+    rough: bool
+    operands: tuple[Token, ...]
+    scale: float = 1.0
+    """What one of the result's written units is: a hundredth for a percentage."""
+
+
+def equations(words: Sequence[Token], names: Container[int]) -> Iterator[Equation]:
+    """Every equation whose two sides can be worked out; the tokens in ``names`` are no numbers (`PCIe 5 x16`)."""
+    for at, token in enumerate(words):
+        if token.text in EQUALS and not _assigns(words, at):
+            left, right = _left(words, at, names), _right(words, at, names)
+            if left is not None and right is not None:
+                yield _equation(words, at, left, right)
+
+
+def _assigns(words: Sequence[Token], at: int) -> bool:
+    """Whether an equals sign gives a name its value: `PP=24`."""
+    return at == 0 or (words[at - 1].sort is Sort.WORD and not words[at].gap)
+
+
+def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: tuple[int, Value]) -> Equation:
+    start, value = left
+    other_way = evaluate(words[start:at], tight=True)
+    operands = tuple(word for word in words[start:at] if word.sort in (Sort.NUMBER, Sort.QUANTITY))
+    results = [i for i in range(at + 1, right[0]) if words[i].sort in (Sort.NUMBER, Sort.QUANTITY)]
+    rough = words[at].text in ("≈", "~=") or any(word.text in ("~", "≈", "about") for word in words[at : results[0]])
+    result = results[-1]
+    share = result + 1 < len(words) and words[result + 1].text == "%"
+    other = Value(right[1].number / 100, right[1].dimensions) if share else right[1]
+    values = (value,) if other_way in (None, value) else (value, other_way or value)
+    return Equation(values, other, start, result, len(operands), rough, operands, 0.01 if share else 1.0)
+
+
+def _left(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
+    """The longest expression that ends before a token."""
+    start = at
+    while start > 0 and at - start < LONGEST and start - 1 not in names and _may_stand(words, start - 1):
+        start -= 1
+    while start < at:
+        if (value := evaluate(words[start:at])) is not None:
+            return None if start and _joins(words[start - 1], words[start]) else (start, value)
+        start += 1
+    return None
+
+
+def _joins(token: Token, first: Token) -> bool:
+    """Whether a token before an expression makes it the end of a longer one, or the argument of a function."""
+    called = first.text == "(" and token.sort is Sort.WORD and not first.gap
+    return called or token.sort is Sort.TIMES or token.text in _PRODUCT | _QUOTIENT | _SUM | {"(", ":", ">", "<", "^"}
+
+
+def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
+    """The longest expression that begins behind a token, as (token after it, value)."""
+    end = at + 1
+    while end < len(words) and end - at <= LONGEST and end not in names and _may_stand(words, end):
+        end += 1
+    while end > at + 1:
+        if (value := evaluate(words[at + 1 : end])) is not None:
+            return None if _goes_on(words, end) or words[end - 1].text.lower() in _TIMES_WORDS else (end, value)
+        end -= 1
+    return None
+
+
+_TIMES_WORDS = frozenset(
+    [
+        "years",
+        "year",
+        "months",
+        "month",
+        "weeks",
+        "week",
+        "hours",
+        "hour",
+        "days",
+        "day",
+        "minutes",
+        "min",
+        "seconds",
+        "h",
+        "k",
+        "m",
+        "b",
+        "t",
+    ]
+)
+
+
+def _goes_on(words: Sequence[Token], end: int) -> bool:
+    """Whether what follows changes the figure: a unit we do not reckon in, a letter on it, more of a formula."""
+    if end >= len(words):
+        return False
+    follows = words[end]
+    glued = not follows.gap and (follows.sort is Sort.WORD or follows.text in ("^", "\\", "_"))
+    return (
+        glued
+        or follows.text.lower() in _TIMES_WORDS
+        or follows.sort is Sort.TIMES
+        or follows.text in _PRODUCT | _QUOTIENT
+    )
+
+
+def _may_stand(words: Sequence[Token], at: int) -> bool:
+    """Whether a token may be part of an expression."""
+    token = words[at]
+    if token.sort in (Sort.NUMBER, Sort.QUANTITY, Sort.TIMES):
+        return not token.ranged
+    if token.text in _PRODUCT | _QUOTIENT | _SUM | _SKIPPED or token.text in ("(", ")"):
+        return True
+    return token.sort is Sort.WORD and token.text.isalpha()
+
+
+def evaluate(words: Sequence[Token], tight: bool = False) -> Value | None:
+    """The value of an expression; None for anything that is not one from end to end.
+
+    ``tight`` reads `a / b * c` as a / (b * c).
+    """
+    reader = _Reader([word for word in words if word.text not in _SKIPPED], tight)
+    value = reader.total()
+    whole = value is not None and reader.at == len(reader.words)
+    return value if value is not None and whole and isfinite(value.number) else None
+
+
+class _Reader:
+    """Reads sums of products of numbers, brackets and quantities."""
+
+    def __init__(self, words: Sequence[Token], tight: bool) -> None:
+        self.words = words
+        self.tight = tight
+        self.at = 0
+
+    def total(self, depth: int = 0) -> Value | None:
+        value = self.product(depth)
+        while value is not None and self._sign() in _SUM:
+            minus = self._take() != "+"
+            other = self.product(depth)
+            if other is None or other.dimensions != value.dimensions:
+                return None
+            value = Value(value.number + (-other.number if minus else other.number), value.dimensions)
+        return value
+
+    def product(self, depth: int) -> Value | None:
+        value = self.operand(depth)
+        while value is not None and (self._sign() in _PRODUCT or self._sign() in _QUOTIENT):
+            divide = self._take() in _QUOTIENT
+            other = self._denominator(depth) if divide and self.tight else self.operand(depth)
+            if other is None or (divide and other.number == 0):
+                return None
+            value = _divided(value, other) if divide else _multiplied(value, other)
+        return value
+
+    def _denominator(self, depth: int) -> Value | None:
+        """Everything up to the next division."""
+        value = self.operand(depth)
+        while value is not None and self._sign() in _PRODUCT:
+            self.at += 1
+            other = self.operand(depth)
+            value = _multiplied(value, other) if other is not None else None
+        return value
+
+    def operand(self, depth: int) -> Value | None:
+        if self.at >= len(self.words) or depth > 5:
+            return None
+        token = self.words[self.at]
+        self.at += 1
+        if token.text == "(":
+            value = self.total(depth + 1)
+            if self._sign() != ")":
+                return None
+            self.at += 1
+            return value
+        if token.sort not in (Sort.NUMBER, Sort.QUANTITY) or token.unit not in _DIMENSIONS or token.value >= LARGEST:
+            return None
+        if self.at < len(self.words) and self.words[self.at].sort is Sort.WORD and not self.words[self.at].gap:
+            return None  # a letter on a number: algebra, or thousands and millions
+        self._nouns()
+        return Value(token.value, _DIMENSIONS[token.unit])
+
+    def _nouns(self) -> None:
+        """Passes over the words behind a number."""
+        end = self.at
+        while end < len(self.words) and end - self.at < NOUNS and self._is_noun(end):
+            end += 1
+        self.at = end
+
+    def _is_noun(self, at: int) -> bool:
+        token = self.words[at]
+        return token.sort is Sort.WORD and token.text not in (
+            "x",
+            "and",
+            "or",
+            "is",
+            "to",
+            "at",
+            "of",
+            "with",
+            "from",
+            "for",
+        )
+
+    def _sign(self) -> str:
+        return self.words[self.at].text if self.at < len(self.words) else ""
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.words[self.at - 1].text
+
+
+def _multiplied(one: Value, other: Value) -> Value:
+    return Value(one.number * other.number, _added(one.dimensions, other.dimensions, 1))
+
+
+def _divided(one: Value, other: Value) -> Value:
+    return Value(one.number / other.number, _added(one.dimensions, other.dimensions, -1))
+
+
+def _added(one: tuple[int, int, int], other: tuple[int, int, int], sign: int) -> tuple[int, int, int]:
+    return one[0] + sign * other[0], one[1] + sign * other[1], one[2] + sign * other[2]

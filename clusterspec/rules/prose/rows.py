@@ -1,0 +1,97 @@
+"""The figures of a table as claims, and the lanes and directions that tables confuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.quantity import Direction, Sparsity
+from clusterspec.rules.prose.claims import Claim
+from clusterspec.rules.prose.document import Text
+from clusterspec.rules.prose.lexicon import Channel, Hint, Precision, Scope
+from clusterspec.rules.prose.names import Subject
+from clusterspec.rules.prose.tables import Cell, Head, Table, one
+from clusterspec.rules.prose.tiers import Counted, count_of, mixed_pair
+from clusterspec.rules.prose.told import Told
+
+_OF_PARTS = (Scope.LANE, Scope.LINK, Scope.PORT)
+
+
+def claims(table: Table, text: Text) -> Iterator[tuple[Cell, Claim]]:
+    """Every figure of a table that says what it is of."""
+    for cell in table.figures():
+        token = cell.figure
+        subjects = _subjects(table, cell, text)
+        if token is None or token.ranged or not subjects or Hint.BOUND in cell.meanings or _is_width(table, cell):
+            continue
+        yield cell, _claim(table, cell, subjects)
+
+
+def _is_width(table: Table, cell: Cell) -> bool:
+    """Whether the rows of a table are numbers of lanes or links, so that its figures are products."""
+    first = table.cells[cell.row][0].figure
+    return bool(table.head(0).nouns & {Scope.LANE, Scope.LINK}) and first is not None and not first.unit
+
+
+def _subjects(table: Table, cell: Cell, text: Text) -> tuple[Subject, ...]:
+    """What a cell is of: what it names, what its row names, what its column names."""
+    row = tuple(subject for each in table.cells[cell.row] for subject in each.subjects)
+    own = (*cell.subjects, *row, *table.head(cell.column).subjects)
+    near = (*own, *(subject for head in table.heads for subject in head.subjects))
+    return tuple(dict.fromkeys(text.settled(subject, near) for subject in own))
+
+
+def _claim(table: Table, cell: Cell, subjects: tuple[Subject, ...]) -> Claim:
+    assert cell.figure is not None
+    head, label = table.head(cell.column), table.labels[cell.row]
+    meanings = (cell.meanings, head.meanings, label.meanings, table.lead.meanings)
+    precision = one(Precision, *meanings)
+    scope = _scope(cell, head, table)
+    sparse = Sparsity.SPARSE in {meaning for each in meanings for meaning in each}
+    return Claim(
+        cell.figure,
+        subjects,
+        subjects,
+        channel=_channel(subjects, meanings),
+        direction=one(Direction, *meanings),
+        scope=scope,
+        sparsity=one(Sparsity, *meanings),
+        precision=precision.name if precision else "",
+        about=Hint.ABOUT in cell.meanings,
+        counts=(cell.factor,) if cell.factor > 1 else (),
+        of_port=scope is Scope.PORT or Scope.PORT in head.nouns,
+        twofold=cell.factor > 1 or Scope.SUM in head.meanings,
+        sparse_near=sparse or "*" in head.text or "dense" in head.text.lower(),
+    )
+
+
+def _scope(cell: Cell, head: Head, table: Table) -> Scope | None:
+    """What a cell is of: its own words, its column's, the part that its column names, what leads in."""
+    said = one(Scope, cell.meanings, head.meanings)
+    if said is not None and said is not Scope.SUM:
+        return said
+    parts = [scope for scope in _OF_PARTS if scope in head.nouns]
+    if len(parts) == 1 and said is None:
+        return parts[0]
+    return said or one(Scope, table.lead.meanings)
+
+
+def _channel(subjects: tuple[Subject, ...], meanings: tuple[frozenset[object], ...]) -> Channel | None:
+    found = next((subject.channel for subject in subjects if subject.channel is not None), None)
+    for each in meanings if found is None else ():
+        channels = [meaning for meaning in each if isinstance(meaning, Channel)]
+        if channels:
+            return channels[0] if len(channels) == 1 else None
+    return found
+
+
+def mixed(table: Table, text: Text) -> Iterator[Told]:
+    """A column without a direction that sets a figure of both directions beside one of a single direction."""
+    columns: dict[int, list[tuple[Claim, Counted]]] = {}
+    for cell, claim in claims(table, text):
+        if (how := count_of(claim, text)) is not None:
+            columns.setdefault(cell.column, []).append((claim, how))
+    for found in columns.values():
+        both = next((each for each in found if each[1] is Counted.DUPLEX), None)
+        single = next((each for each in found if each[1] is Counted.ONE_WAY), None)
+        if both is not None and single is not None:
+            yield from mixed_pair(both, single)

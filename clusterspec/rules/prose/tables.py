@@ -1,0 +1,155 @@
+"""Tables: the cells of a block of rows, with the words that their column, their row and what leads in give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+from clusterspec.quantity import Direction, Sparsity
+from clusterspec.rules.prose.document import Written
+from clusterspec.rules.prose.lexicon import COUNTED, Channel, Meaning, Precision, Scope, marks
+from clusterspec.rules.prose.names import Names, Subject
+from clusterspec.rules.prose.scan import Sort, Token, measured, tokens, unit_alone
+from clusterspec.rules.prose.text import Line
+
+_M = TypeVar("_M", Direction, Sparsity, Precision, Scope, Channel)
+_RULE = re.compile(r"[\s|:=-]+")
+MOST_ROWS = 500
+"""Rows of a table that are judged: a longer one is a log."""
+MOST_COLUMNS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its tokens, the subjects it names, and the one figure in it (None where it holds none, or several)."""
+
+    row: int
+    column: int
+    words: tuple[Token, ...]
+    subjects: tuple[Subject, ...]
+    meanings: frozenset[Meaning]
+    figure: Token | None
+    factor: float = 1.0
+    """How many times the figure is counted in the cell: 8 in `8x400`."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The words over a column, or before a row: what they say of its figures."""
+
+    text: str
+    subjects: tuple[Subject, ...]
+    meanings: frozenset[Meaning]
+    nouns: frozenset[Scope]
+
+    @cached_property
+    def unit(self) -> str:
+        return unit_alone(self.text)
+
+
+NOTHING = Head("", (), frozenset(), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its heads settled; ``lead`` is what the last sentence before it says."""
+
+    heads: tuple[Head, ...]
+    labels: tuple[Head, ...]
+    lead: Head
+    cells: tuple[tuple[Cell, ...], ...]
+
+    def head(self, column: int) -> Head:
+        return self.heads[column] if column < len(self.heads) else NOTHING
+
+    def figures(self) -> Iterator[Cell]:
+        """The cells that hold one figure with a unit."""
+        return (cell for row in self.cells for cell in row if cell.figure is not None and cell.figure.unit)
+
+    def column(self, number: int) -> list[Cell]:
+        return [row[number] for row in self.cells if number < len(row)]
+
+
+def table(written: Written, names: Names) -> Table:
+    """A table read with its heads and what leads in to it."""
+    rows = [_split(line) for line in written.block.lines[:MOST_ROWS]]
+    rule = next((at for at, line in enumerate(written.block.lines[:6]) if _RULE.fullmatch(line.text)), 0)
+    columns = max((len(row) for row in rows), default=0)
+    above = rows[:rule] if rule else rows[:1]
+    heads = tuple(_head([row[at] for row in above if at < len(row)], names) for at in range(columns))
+    lead = _lead(written)
+    body = [
+        row
+        for row in rows[rule + 1 if rule else 1 :]
+        if row and not _RULE.fullmatch("|".join(c.text for c in row) + "|")
+    ]
+    labels = tuple(_head(row[:1], names) for row in body)
+    cells = tuple(
+        tuple(_cell(at, column, part, (heads[column], labels[at], lead), names) for column, part in enumerate(row))
+        for at, row in enumerate(body)
+    )
+    return Table(heads, labels, lead, cells)
+
+
+def _split(line: Line) -> list[Line]:
+    """The cells of a row."""
+    parts, at = [], 0
+    for piece in line.text.rstrip().removesuffix("|").split("|", MOST_COLUMNS)[:MOST_COLUMNS]:
+        parts.append(Line(line.number, piece, at))
+        at += len(piece) + 1
+    return parts[1:] if parts and not parts[0].text.strip() else parts
+
+
+def _head(parts: Sequence[Line], names: Names) -> Head:
+    words = tokens(parts)
+    found = tuple(named.subject for named in names.find(words))
+    nouns = frozenset(scope for token in words if (scope := COUNTED.get(token.text.lower())) is not None)
+    text = " ".join(part.text.strip() for part in parts)
+    return Head(text, found, frozenset(mark.meaning for mark in marks(words)), nouns)
+
+
+def _lead(written: Written) -> Head:
+    """What the sentence before a table says; its heading, where that sentence does not say what carries the bytes."""
+    said = written.before[-1] if written.before else None
+    meanings = {mark.meaning for mark in said.marks} if said else set()
+    if not any(isinstance(meaning, Channel) for meaning in meanings):
+        meanings |= {subject.channel for subject in written.heading if subject.channel is not None}
+    text = " ".join(token.text for token in said.words) if said else ""
+    return Head(text, (), frozenset(meanings), frozenset())
+
+
+def _cell(row: int, column: int, part: Line, heads: tuple[Head, Head, Head], names: Names) -> Cell:
+    words = tokens([part])
+    found = tuple(named.subject for named in names.find(words))
+    taken = {at for named in names.find(words) for at in range(named.start, named.end)}
+    figures = [t for at, t in enumerate(words) if t.sort in (Sort.QUANTITY, Sort.NUMBER) and at not in taken]
+    meanings = frozenset(mark.meaning for mark in marks(words))
+    cell = Cell(row, column, tuple(words), found, meanings, None)
+    if any(
+        token.sort is Sort.WORD
+        for at, token in enumerate(words)
+        if at not in taken and token.text not in ("x", "up", "to")
+    ):
+        heads = (NOTHING, NOTHING, NOTHING)  # a number among words is not the figure of its column
+    if len(figures) == 2 and any(token.sort is Sort.TIMES for token in words):
+        return replace(cell, figure=_measured(figures[1], heads), factor=figures[0].value)
+    return replace(cell, figure=_measured(figures[0], heads)) if len(figures) == 1 else cell
+
+
+def _measured(token: Token, heads: tuple[Head, Head, Head]) -> Token:
+    """A figure with its own unit, else that of its column, its row, or what leads in."""
+    over, label, lead = heads
+    unit = over.unit or label.unit or ("" if over.nouns & {Scope.LANE, Scope.LINK, Scope.PORT} else lead.unit)
+    return measured(token, unit) if token.sort is Sort.NUMBER and unit else token
+
+
+def one(kind: type[_M], *heads: frozenset[Meaning]) -> _M | None:
+    """The one meaning of a kind that the nearest of some words gives; None where it gives several."""
+    for meanings in heads:
+        found = [meaning for meaning in meanings if isinstance(meaning, kind)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
