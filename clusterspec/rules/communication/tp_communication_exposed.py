@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Layout, ScaleUp, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
@@ -58,12 +58,14 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(facts: Facts, training: Workload, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
     if layout.tp == 1 or layout.overlap["tp"]:
         return
     placement, plan = facts.placement("tp"), facts.plan
     if placement is None or placement.straddling or plan is None or not computing(plan):
         return
+    if scale_up.topology == "full-mesh" and placement.accelerators < scale_up.domain:
+        return  # partial-mesh-group has said why
     seconds = exposed(plan, {"tp"})
     added = seconds / computing(plan)
     if added <= facts.threshold(RULE, MOST):

@@ -55,13 +55,17 @@ from collections.abc import Iterator
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.counts import oversubscription
+from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(said_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    facts: Facts, said_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
+) -> Iterator[Problem]:
     """A job that takes all of a cluster of many pods has no choice of pods, and is not spoken of."""
     pod = _pod(cluster, scale_out)
     if pod is None:
@@ -69,9 +73,9 @@ def check(said_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: 
     if said_layout.nodes is not None and layout.nodes > pod:
         pods = -(-layout.nodes // pod)
         message = f"{layout.nodes:,} nodes lie in {pods} pods of {pod:,}: what crosses between them sets the pace"
-        yield RULE.problem(
-            "layout.nodes", message, f"at most {pod:,} nodes, spares included, or hsdp and pp between pods"
-        )
+        help_ = f"at most {pod:,} nodes, spares included, or hsdp and pp between pods"
+        told = facts.training is not None and oversubscription(facts) > 1  # oversubscribed-fabric has the numbers
+        yield RULE.problem("layout.nodes", message, help_, severity="note" if told else "warning")
     elif layout.nodes == cluster.nodes <= pod < layout.nodes + cluster.spare_nodes:
         outside = layout.nodes + cluster.spare_nodes - pod
         message = f"{outside:,} of {cluster.spare_nodes:,} spare nodes lie in another pod than the job's {layout.nodes:,} nodes"

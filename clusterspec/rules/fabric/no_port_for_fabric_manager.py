@@ -3,7 +3,7 @@
 ## What it finds
 
 InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the nodes × NICs
-exactly, and no `extra_endpoints`.
+exactly, and no `extra_endpoints`. Fabrics of three tiers have room for it higher up.
 
 ## Why it matters
 
@@ -63,7 +63,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         return
     if not fabric.fits:
         return  # endpoints-exceed-fabric speaks
-    if not planned(facts):
+    if not planned(facts) or fabric.tiers > 2:
         return
     said = facts.said_scale_out.leaf_switches if facts.said_scale_out else None
     leaves = (said or fabric.leaf_switches) // fabric.planes
