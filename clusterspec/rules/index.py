@@ -151,6 +151,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "fsdp-gather-exposed": ("communication", ("facts", "training", "layout")),
     "fsdp-regathers-every-microbatch": ("communication", ("facts", "training", "layout")),
     "full-precision-gradient-reduction": ("communication", ("facts", "training", "layout")),
+    "latency-bound-collective": ("communication", ("facts", "training", "cluster")),
     "tp-communication-exposed": ("communication", ("facts", "training", "layout", "scale_up")),
     "few-microbatches": ("pipeline", ("training", "layout")),
     "fewer-microbatches-than-stages": ("pipeline", ("facts", "training", "layout")),

@@ -50,6 +50,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.shares import REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.rules.what_if import severity_of
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning")
@@ -67,4 +68,6 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     )
     at = "layout.overlap.dp"
     message = f"nothing hides the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes{cost}"
-    yield RULE.problem(at, message, "write `true`: reduce each bucket as soon as it is ready", fix=rewrite(at, "true"))
+    help_ = "write `true`: reduce each bucket as soon as it is ready"
+    lost = share(seconds, facts.plan) if facts.plan else 0.0
+    yield RULE.problem(at, message, help_, severity=severity_of(lost), fix=rewrite(at, "true"))

@@ -65,6 +65,8 @@ from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning")
+SHOWN = 16
+"""Stages up to which a list of their layers is written out."""
 SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed"}
 """torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves."""
 
@@ -84,7 +86,8 @@ def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -
 
 
 def _help(facts: Facts, model: Model, layout: Layout) -> str:
-    offers = ["state `stage_layers`"]
+    written = 1 < len(layout.stage_layers) <= SHOWN
+    offers = [f"state `stage_layers: {list(layout.stage_layers)}`" if written else "state `stage_layers`"]
     if legal := offer(facts, RULE.name, "pp"):
         offers.append(legal)
     if model.layers > layout.pp:

@@ -1,0 +1,88 @@
+"""A collective between nodes is so small that starting takes longer than sending.
+
+## What it finds
+
+A collective of the plan that crosses nodes with messages below 64 MiB, whose time is mostly latency by the cost model, and that takes
+more than 2 % of the step.
+
+## Why it matters
+
+Over four nodes, 32 KiB take as long as several MiB: the wire is idle most of the time, and faster NICs change nothing.
+
+## What to do
+
+Larger messages: bigger gradient buckets, a larger micro-batch, fewer and longer pieces of the sequence; or the axis inside the domain,
+where starting takes a tenth.
+
+## When to ignore it
+
+Where the traffic hides behind computing.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 1024, global_batch: 64}
+layout: {tp: 32}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8}
+```
+
+## Sources
+
+- Bandwidth by message size: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
+- The latency-bandwidth model: https://doi.org/10.1177/1094342005051521
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
+from clusterspec.cost.term import Communication
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.shares import share
+from clusterspec.rules.what_if import NOTICEABLE
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+SMALL = float(64 << 20)
+KEYS = {"dp_cp": "dp", "expert_dp": "dp", "shard": "shard_group", "replicate": "shard_group"}
+
+
+def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Problem]:
+    plan = facts.plan
+    for row in plan.communication if plan else ():
+        small = row.tier == "scale-out" and row.calls > 0 and 0 < row.bytes / row.calls < SMALL
+        if plan is None or not small or row.collective == "send-recv" or share(row.exposed, plan) <= NOTICEABLE:
+            continue
+        cost = _cost(facts, cluster, row)
+        if cost is not None and cost.bound_by == "latency":
+            lost = percent(share(row.exposed, plan), 2)
+            message = (
+                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {say(cost.size, 'B')}, and starting takes "
+                f"most of its {say(cost.seconds.value, 's')}: {lost} of the step"
+            )
+            yield RULE.problem(
+                f"layout.{KEYS.get(row.axis, row.axis)}", message, "larger messages, or the axis inside the domain"
+            )
+            return
+
+
+def _cost(facts: Facts, cluster: Cluster, row: Communication) -> CollectiveCost | None:
+    placement = facts.placement(row.axis)
+    try:
+        return collective(cluster, row.collective, placement, row.bytes / row.calls) if placement else None
+    except NoWay:
+        return None
