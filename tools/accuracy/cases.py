@@ -60,6 +60,10 @@ def published_runs() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(line) for line in (DATA / "runs.jsonl").read_text("utf-8").splitlines())
 
 
+def _table(name: str) -> Iterator[dict[str, str]]:
+    yield from csv.DictReader((DATA / name).read_text("utf-8").splitlines())
+
+
 @cache
 def plan_of(number: int) -> Plan | None:
     """The plan of one published run, worked out once."""
@@ -114,9 +118,9 @@ def fits() -> Iterator[Case]:
 def collectives() -> Iterator[Case]:
     """Times of collectives, by size and by whether one node or two."""
     rows: dict[str, list[dict[str, str]]] = {}
-    for row in csv.DictReader((DATA / "collectives.csv").open(newline="")):
+    for row in _table("collectives.csv"):
         rows.setdefault(row["series"], []).append(row)
-    for series in csv.DictReader((DATA / "collective_series.csv").open(newline="")):
+    for series in _table("collective_series.csv"):
         sizes = [float(row["size"]) for row in rows[series["series"]]]
         one = study(collective_spec(series))
         found = pipeline.collective(one, series["collective"], int(series["ranks"]), sizes, series["algorithm"] or None)
@@ -161,7 +165,7 @@ TECHNOLOGIES = {100: "infiniband-edr", 200: "infiniband-hdr", 400: "infiniband-n
 
 def fabrics() -> Iterator[Case]:
     """Switches and links of reference designs."""
-    for row in csv.DictReader((DATA / "fabrics.csv").open(newline="")):
+    for row in _table("fabrics.csv"):
         fabric = pipeline.bill(study(fabric_spec(row))).fabric
         if fabric is None:
             raise ValueError(f"{row['id']} has no fabric")

@@ -1,0 +1,87 @@
+"""Predictions against published measurements: the goals that we hold ourselves to, in every test run."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from clusterspec.finding import Severity
+from tools.accuracy import cases, reality
+from tools.accuracy.cases import Case
+from tools.accuracy.figures import null_model, ranking, score
+from tools.accuracy.reasons import reason
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Case]:
+    return list(cases.runs())
+
+
+def test_every_published_run_can_be_expressed(runs: list[Case]) -> None:
+    assert len(runs) == 337
+    assert not [case.id for case in runs if case.predicted is None]
+
+
+def test_step_times_are_near(runs: list[Case]) -> None:
+    found = score("all", runs)
+    assert found.median <= 0.08
+    assert found.mean <= 0.12
+    assert found.p90 <= 0.25
+    assert abs(found.bias) <= 0.05
+
+
+def test_we_know_more_than_the_part(runs: list[Case]) -> None:
+    assert score("ours", runs).median < 0.6 * score("null", null_model()).median
+
+
+def test_most_published_steps_lie_in_their_band(runs: list[Case]) -> None:
+    found = score("all", runs)
+    assert found.inside is not None
+    assert found.inside >= 0.8
+
+
+def test_the_layout_picked_is_nearly_the_best(runs: list[Case]) -> None:
+    assert statistics.mean(one.regret for one in ranking(runs)) <= 0.03
+
+
+GROUPS = {"from 256 MiB": (0.06, 0.15), "1 to 256 MiB": (0.15, 0.5), "below 1 MiB": (0.25, 0.6)}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_collectives_are_near(group: str) -> None:
+    found = score(group, [case for case in cases.collectives() if case.group == group])
+    median, p90 = GROUPS[group]
+    assert found.median <= median
+    assert found.p90 <= p90
+
+
+def test_peak_memory_is_near() -> None:
+    assert score("memory", list(cases.memory())).median <= 0.08
+
+
+def test_what_ran_fits_and_what_ran_out_of_memory_does_not() -> None:
+    found = list(cases.fits())
+    ran = [case for case in found if case.group == "ran"]
+    assert sum(case.predicted == 1.0 for case in ran) / len(ran) >= 0.97
+    assert all(case.predicted == 1.0 for case in found if case.group != "ran")
+
+
+def test_reference_fabrics_are_counted_exactly() -> None:
+    assert [case.id for case in cases.fabrics() if case.error != 0] == []
+
+
+def test_what_ran_raises_no_error_but_real_flaws() -> None:
+    judged = reality.judged()
+    wrong = [run for run in judged if run.of(Severity.ERROR)]
+    assert len(wrong) <= 0.02 * len(judged)
+    for run in wrong:
+        for finding in run.of(Severity.ERROR):
+            assert reason(f"{run.id} {finding.rule}") != "not known", f"{run.id}: {finding.rule}"
+
+
+def test_warnings_are_few_in_every_source() -> None:
+    numbers: dict[str, list[int]] = {}
+    for run in reality.judged():
+        numbers.setdefault(run.source, []).append(len(run.of(Severity.WARNING)))
+    assert all(statistics.median(found) <= 2 for found in numbers.values())
