@@ -20,7 +20,8 @@ class RulesFailedError(Exception):
 
 
 def judge(facts: Facts) -> list[Problem]:
-    """What all the rules say of a design, in the order of the index.
+    """What all the rules say of a design, in the order of the index; of one wrong figure, what the rule says that
+    knows most of it.
 
     Raises `RulesFailedError` after the last rule when one of them crashed.
     """
@@ -31,6 +32,7 @@ def judge(facts: Facts) -> list[Problem]:
             problems += _ask(name, needs, facts)
         except Exception as fault:
             faults.append((name, fault))
+    problems = _once(problems)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
@@ -42,3 +44,13 @@ def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
     if not needs or any(part is None for part in known):
         return []
     return list(module(name).check(*known))
+
+
+def _once(problems: list[Problem]) -> list[Problem]:
+    """Without those whose rule yields to another that speaks of the same key."""
+    told = {(problem.path, problem.rule) for problem in problems}
+    return [
+        problem
+        for problem in problems
+        if not any((problem.path, other) in told for other in module(problem.rule).RULE.yields_to)
+    ]

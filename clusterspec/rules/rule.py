@@ -21,12 +21,14 @@ class Rule:
     group: str
     severity: Severity
     confidence: Confidence
+    yields_to: tuple[str, ...] = ()
+    """Rules that say the same of the same key and know more: beside one of them this one keeps silent."""
 
     @classmethod
-    def of(cls, module: str, severity: str, confidence: str = "certain") -> Rule:
+    def of(cls, module: str, severity: str, confidence: str = "certain", *, yields_to: tuple[str, ...] = ()) -> Rule:
         """The rule of a module: ``rules.scale_up.tp_crosses_domain`` is ``tp-crosses-domain`` of ``scale-up``."""
         *_, group, name = module.replace("_", "-").split(".")
-        return cls(name, group, Severity(severity), Confidence(confidence))
+        return cls(name, group, Severity(severity), Confidence(confidence), yields_to)
 
     def problem(
         self,

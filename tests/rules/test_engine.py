@@ -18,6 +18,7 @@ from clusterspec.pipeline import Settings, study_text
 from clusterspec.rules import Facts, RulesFailedError, choose, judge, known, nearest, summary_of
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
+from clusterspec.source import dotted
 
 ROOT = Path(clusterspec.__file__).parent
 POD = """\
@@ -95,6 +96,44 @@ def test_a_rule_that_crashes_hides_no_other(settings: Settings, monkeypatch: pyt
         judge(facts_of(POD, settings))
     assert [problem.rule for problem in caught.value.problems] == before != []
     assert str(caught.value) == "rule broken-rule failed: ZeroDivisionError: Layout"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_yields_to_rules_that_exist_and_never_in_a_circle(name: str) -> None:
+    assert all(name not in page(other).rule.yields_to for other in page(name).rule.yields_to)
+
+
+ONE_FIGURE = [
+    # what is wrong, and the one rule that tells of it
+    ("cluster: {platform: dgx-h100, nodes: 8, pcie: 4}", "nic-exceeds-pcie-slot", "cluster.pcie"),
+    (
+        "cluster: {platform: dgx-h100, nodes: 8, scale_up: {interconnect: nvlink-5}}",
+        "interconnect-not-of-accelerator",
+        "cluster.scale_up.interconnect",
+    ),
+    (
+        "cluster: {platform: dgx-h100, nodes: 4, scale_up: {domain: 64}}",
+        "domain-not-whole-nodes",
+        "cluster.scale_up.domain",
+    ),
+    (
+        "cluster: {platform: dgx-h100, nodes: 8, scale_out: {nics_per_node: 6}}",
+        "uneven-nics",
+        "cluster.scale_out.nics_per_node",
+    ),
+    (
+        "cluster: {platform: gaudi2-hls, nodes: 1, scale_up: {topology: full-mesh, "
+        "bandwidth: 300 GB/s unidirectional, peer_bandwidth: 37.5 GB/s unidirectional}}",
+        "mesh-bandwidth-mismatch",
+        "cluster.scale_up.bandwidth",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cluster", "rule", "at"), ONE_FIGURE)
+def test_one_wrong_figure_gives_one_finding(cluster: str, rule: str, at: str, settings: Settings) -> None:
+    findings = study_text(f"clusterspec: 1\n{cluster}\n", settings).findings
+    assert [finding.rule for finding in findings if dotted(finding.path) == at] == [rule]
 
 
 def test_a_rule_is_not_asked_without_what_it_needs(settings: Settings) -> None:

@@ -46,7 +46,7 @@ CASES: list[tuple[str, str, Said]] = [
     (", transceiver: 1200", ", transceiver: 0", []),
     (", leaf_switch: 36000", "", told("unpriced-part", PRICES)),
     ("310000", "[280000, 340000]", []),
-    ("acceptance: ", "# ", told("procurement-without-acceptance", "acceptance")),
+    ("acceptance: ", "# ", told("procurement-without-acceptance", "procurement")),
     ("spare_nodes: 2", "spare_nodes: 0", told("procurement-without-spares", "cluster.spare_nodes")),
     ("1.3", "0.95", told("impossible-pue", "procurement.pue", "error")),
     ("1.3", "1", []),

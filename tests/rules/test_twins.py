@@ -342,7 +342,7 @@ TWINS: list[tuple[str, str, Changes, str, Changes]] = [
         "cluster.scale_up.domain",
         {"cluster.scale_up.domain": 8},
     ),
-    ("contradicts-platform", "h100", {"cluster.pcie": 4}, "cluster.pcie", {"cluster.pcie": 5}),
+    ("contradicts-platform", "h100", {"cluster.pcie": 6}, "cluster.pcie", {"cluster.pcie": 5}),
     ("nics-not-of-instance", "cloud", {"cluster.scale_out.nics_per_node": 40}, "cluster.scale_out.nics_per_node", {}),
     (
         "fewer-nics-than-instance",

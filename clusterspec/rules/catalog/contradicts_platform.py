@@ -48,7 +48,11 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, ScaleUpSpec
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(
+    __name__,
+    "warning",
+    yields_to=("interconnect-not-of-accelerator", "nic-exceeds-pcie-slot", "domain-not-whole-nodes"),
+)
 
 
 def check(said_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:

@@ -79,15 +79,17 @@ def check(facts: Facts, said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterat
     if abs(off) <= ROUNDED or _explained(facts):
         return
     total = say(peer.per_direction * links, "B/s")
+    whole, each = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
+    at, other = (whole, each) if any(slip.stated.at == whole for slip in slips(facts)) else (each, whole)
     yield RULE.problem(
-        "cluster.scale_up.peer_bandwidth",
+        at,
         f"{links} peers at {say(peer.per_direction, 'B/s')} each are {total} per direction, "
         f"but `bandwidth` says {say(said.per_direction, 'B/s')}",
         f"one of the two is wrong: {said.written} over {links} peers is {say(said.per_direction / links, 'B/s')} each way",
-        related=[("cluster.scale_up.bandwidth", "all links together")],
+        related=[(other, "the other figure")],
     )
 
 
 def _explained(facts: Facts) -> bool:
-    """Whether a slip in one of the two figures already accounts for it."""
+    """Whether a slip in one of the two figures accounts for it."""
     return any(slip.stated.kind in {"scale-up", "peer"} and slip.readings for slip in slips(facts))

@@ -49,7 +49,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "warning", "heuristic")
+RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("fsdp-across-nodes", "fsdp-gather-exposed"))
 MOST = 4
 
 

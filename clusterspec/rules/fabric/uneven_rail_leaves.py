@@ -53,7 +53,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
 def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:

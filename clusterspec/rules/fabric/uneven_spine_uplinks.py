@@ -62,7 +62,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
 def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ from clusterspec.rules.nics import starved, usual_network
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say_bits
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instance",))
 
 
 def check(facts: Facts, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

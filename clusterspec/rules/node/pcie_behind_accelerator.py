@@ -45,7 +45,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 
-RULE = Rule.of(__name__, "note")
+RULE = Rule.of(__name__, "note", yields_to=("nic-exceeds-pcie-slot", "contradicts-platform"))
 
 
 def check(said_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:

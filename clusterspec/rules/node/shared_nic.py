@@ -55,7 +55,7 @@ from clusterspec.rules.nics import starved
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, say
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "warning", yields_to=("uneven-nics", "fewer-nics-than-instance"))
 
 
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

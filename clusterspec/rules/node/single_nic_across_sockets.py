@@ -53,7 +53,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "note", "heuristic")
+RULE = Rule.of(__name__, "note", "heuristic", yields_to=("fewer-nics-than-instance",))
 TWO_SOCKETS = 4
 """Accelerators from which a server has two CPU sockets as a rule."""
 

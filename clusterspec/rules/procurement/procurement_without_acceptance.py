@@ -19,7 +19,7 @@ For price studies.
 
 ## Fires
 
-```yaml acceptance
+```yaml procurement
 clusterspec: 1
 cluster:
   platform: dgx-h100
@@ -61,7 +61,7 @@ def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not facts.acceptance and not unread:
         message = "there are prices and no acceptance test: nothing says what the supplier has to show"
         yield RULE.problem(
-            "acceptance",
+            "procurement",
             message,
             "one test for each axis: all-reduce on one node and over four, and what else the layout sends",
         )

@@ -56,7 +56,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.slips import AGREES, Slip, near, slips
 from clusterspec.rules.words import both
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
 
 def check(facts: Facts) -> Iterator[Problem]:
