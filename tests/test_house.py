@@ -42,7 +42,7 @@ def test_names_are_whole_words(module: Path) -> None:
     names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert not {name.lower() for name in names} & FORBIDDEN
-    assert module.stem not in FORBIDDEN | {"core"}, (
+    assert module.stem not in FORBIDDEN | {"core"}
         "core switches are a thing of the field; a module called core is not"
     )
 
