@@ -75,7 +75,7 @@ def _with_time(plan: Plan, job: Job) -> Plan:
         timed = step(job.workload, job.layout, clock)
     except NoRoadError:
         return plan
-    return _told(plan, job, timed, reached, software)
+    return _told(plan, job, timed, reached, clock)
 
 
 def _clock(design: Design, job: Job, software: Software, reached: Rates) -> Clock:
@@ -91,7 +91,7 @@ def _clock(design: Design, job: Job, software: Software, reached: Rates) -> Cloc
     return Clock(reached.speed, software, Wire(job.cluster, job.layout), job.layout, hides, pipelined)
 
 
-def _told(plan: Plan, job: Job, timed: Step, reached: Rates, software: Software) -> Plan:
+def _told(plan: Plan, job: Job, timed: Step, reached: Rates, clock: Clock) -> Plan:
     tokens = job.workload.global_batch * job.workload.sequence_length
     accelerators = job.layout.ranks / job.cluster.ranks_per_accelerator
     rate = tokens / timed.total / accelerators
@@ -99,8 +99,8 @@ def _told(plan: Plan, job: Job, timed: Step, reached: Rates, software: Software)
     assert job.workload.peak is not None  # there are rates
     mfu = float(utilization(rate * each, 1.0, 1, job.workload.peak.value))
     again = timed.work.flops_again / timed.work.flops
-    low, high = band(timed, software, bool(job.workload.model.experts))
-    term = replace(told(timed, reached.figures, software), low=low, high=high)
+    low, high = band(timed, clock.software, clock.wire, bool(job.workload.model.experts))
+    term = replace(told(timed, reached.figures, clock.software), low=low, high=high)
     return replace(
         plan,
         step_time=term,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.kernels import Kernel, Work, linear, product, stream
+from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, product, stream
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.formulas import attention as formulas
 
 FLASH_BACKWARD = 2.5
-"""Products in the backward pass of flash attention over those of the forward pass: five, two of them again (arXiv 2307.08691)."""
+"""Products in the backward pass of flash attention over those of the forward pass: five over two (arXiv 2307.08691)."""
+FLASH_BACKWARD_TRAFFIC = 2.5
+"""The same of its reads and writes of queries, keys, values, outputs and their gradients."""
 ACTIVATION = 2.0
 """Bytes of an activation between kernels: 16-bit whatever the precision of the linear layers."""
 
@@ -16,59 +18,51 @@ def projections(portion: Portion) -> Work:
     """The weight matrices before the core."""
     model = portion.model
     if model.latent:
-        return _latent_projections(portion)
+        return _compressions(portion) + _expansions(portion)
     width = (portion.heads + 2 * portion.kv_heads) * model.head_dim
-    return linear("query, key, value", portion.tokens, model.hidden, width, portion.precision)
+    return linear("query, key, value", Shape(portion.tokens, model.hidden, width), portion.precision)
 
 
-def _latent_projections(portion: Portion) -> Work:
+def _compressions(portion: Portion) -> Work:
     """Multi-head latent attention compresses queries and key-values first (DeepSeek-V2, arXiv 2405.04434).
 
-    The compressions are not cut by tensor parallelism; each rank applies them to its own rows.
+    The compressions are not cut by tensor parallelism: each rank applies them to its own rows.
+    Without compressed queries the queries come straight from the hidden state.
     """
-    model = portion.model
-    wide = portion.heads * (model.head_dim + model.latent_rope)
-    down = linear(
-        "key-value compression", portion.rows, model.hidden, model.latent_kv + model.latent_rope, portion.precision
-    )
-    return down + _latent_queries(portion, wide) + latent_up(portion)
-
-
-def _latent_queries(portion: Portion, width: float) -> Work:
-    model = portion.model
+    model, precision = portion.model, portion.precision
+    keys = Shape(portion.rows, model.hidden, model.latent_kv + model.latent_rope)
+    queries = Shape(portion.rows, model.hidden, model.latent_q)
     if not model.latent_q:
-        return linear("query", portion.tokens, model.hidden, width, portion.precision)
-    return linear("query compression", portion.rows, model.hidden, model.latent_q, portion.precision)
+        queries = Shape(portion.tokens, model.hidden, _query_width(portion))
+    return linear("key-value compression", keys, precision) + linear("query compression", queries, precision)
 
 
-def latent_up(portion: Portion) -> Work:
-    """The expansions of multi-head latent attention, which selective recomputation runs again."""
-    model = portion.model
-    keys = linear(
-        "key-value expansion", portion.tokens, model.latent_kv, 2 * portion.heads * model.head_dim, portion.precision
-    )
+def _expansions(portion: Portion) -> Work:
+    """From the latents to heads."""
+    model, precision = portion.model, portion.precision
+    wide = Shape(portion.tokens, model.latent_kv, 2 * portion.heads * model.head_dim)
+    keys = linear("key-value expansion", wide, precision, Role.LIGHT)
     if not model.latent_q:
         return keys
-    wide = portion.heads * (model.head_dim + model.latent_rope)
-    return keys + linear("query expansion", portion.tokens, model.latent_q, wide, portion.precision)
+    shape = Shape(portion.tokens, model.latent_q, _query_width(portion))
+    return keys + linear("query expansion", shape, precision, Role.LIGHT)
+
+
+def _query_width(portion: Portion) -> float:
+    return portion.heads * (portion.model.head_dim + portion.model.latent_rope)
 
 
 def output(portion: Portion) -> Work:
     """The weight matrix after the core."""
-    return linear(
-        "attention output",
-        portion.tokens,
-        portion.heads * portion.model.head_dim,
-        portion.model.hidden,
-        portion.precision,
-    )
+    shape = Shape(portion.tokens, portion.heads * portion.model.head_dim, portion.model.hidden)
+    return linear("attention output", shape, portion.precision)
 
 
 def rotary(portion: Portion) -> Work:
     """Rotary embedding of queries and keys: each read and written once in each pass."""
     elements = portion.tokens * (portion.heads + portion.kv_heads) * portion.model.head_dim
-    traffic = 2 * ACTIVATION * elements
-    return stream("rotary embedding", traffic, traffic)
+    moved = 2 * ACTIVATION * elements
+    return stream("rotary embedding", (moved, moved))
 
 
 def core(portion: Portion, score_passes: tuple[float, float]) -> Work:
@@ -80,11 +74,6 @@ def core(portion: Portion, score_passes: tuple[float, float]) -> Work:
     return _flash(portion) if portion.flash else _plain(portion, score_passes)
 
 
-def _widths(portion: Portion) -> tuple[int, int]:
-    model = portion.model
-    return model.head_dim + model.latent_rope, model.head_dim
-
-
 def pairs(portion: Portion) -> float:
     """Unmasked pairs of one micro-batch on one rank; context parallelism balances them."""
     window = min(portion.model.attention_window or portion.length, portion.length)
@@ -92,37 +81,30 @@ def pairs(portion: Portion) -> float:
 
 
 def _flash(portion: Portion) -> Work:
-    width_qk, width_v = _widths(portion)
+    """Flash kernels skip masked blocks, and compute the scores again on the way back."""
+    model = portion.model
+    width_qk, width_v = model.head_dim + model.latent_rope, model.head_dim
     flops = formulas.core_flops(pairs(portion), portion.heads, width_qk, width_v)
     elements = portion.tokens * (portion.heads * (width_qk + 2 * width_v) + 2 * portion.kv_heads * width_qk)
-    shape = (portion.length, width_v, portion.length, portion.sequences * portion.heads)
-    return Work(
-        (Kernel("flash attention", flops, ACTIVATION * elements, "attention_forward", shape),),
-        (
-            Kernel(
-                "flash attention backward",
-                FLASH_BACKWARD * flops,
-                2.5 * ACTIVATION * elements,
-                "attention_backward",
-                shape,
-                2,
-            ),
-        ),
+    moved = ACTIVATION * elements
+    shape = Shape(portion.length, width_v, portion.length, portion.sequences * portion.heads)
+    there = Kernel("flash attention", flops, moved, "attention_forward", shape)
+    back = Kernel(
+        "flash attention: gradient",
+        FLASH_BACKWARD * flops,
+        FLASH_BACKWARD_TRAFFIC * moved,
+        "attention_backward",
+        shape,
+        launches=2,
     )
+    return Work((there,), (back,))
 
 
 def _plain(portion: Portion, score_passes: tuple[float, float]) -> Work:
     """Plain kernels compute every pair, masked or not."""
-    queries, batch, d = portion.length / portion.cp, portion.sequences * portion.heads, portion.model.head_dim
-    scores = product("scores", queries, d, portion.length, portion.kept, batch)
-    values = product("weighted values", queries, portion.length, d, portion.kept, batch)
-    back = tuple(kernel._replace(name=f"{kernel.name} gradient") for kernel in (scores, scores, values, values))
-    forward, backward = (_scores(portion, passes) for passes in score_passes)
-    softmax = stream("softmax and dropout", forward, backward, launches=3)
-    return Work((scores, values), back) + softmax
-
-
-def _scores(portion: Portion, passes: float) -> float:
-    return float(
-        formulas.score_traffic(portion.length / portion.cp, portion.length, portion.sequences * portion.heads, passes)
-    )
+    queries, batch, width = portion.length / portion.cp, portion.sequences * portion.heads, portion.model.head_dim
+    scores = product("scores", Shape(queries, width, portion.length, batch), portion.kept)
+    values = product("weighted values", Shape(queries, portion.length, width, batch), portion.kept)
+    back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
+    there, again = (formulas.score_traffic(queries, portion.length, batch, passes) for passes in score_passes)
+    return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3)

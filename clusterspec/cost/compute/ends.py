@@ -1,35 +1,35 @@
-"""What stands before the first layer and after the last: embedding, logits, loss; and the optimizer's step."""
+"""What stands before the first layer and after the last (embedding, logits, loss), and the optimizer's step."""
 
 from __future__ import annotations
 
 from clusterspec.cost.compute.attention import ACTIVATION
-from clusterspec.cost.compute.kernels import Work, accumulation, linear, stream
+from clusterspec.cost.compute.kernels import Shape, Work, accumulation, linear, stream
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.compute.software import LOSS_FORWARD
 
 
 def embedding(portion: Portion) -> Work:
-    """Looks every token up, and adds its gradient back in the precision of the gradients."""
-    elements = portion.rows * portion.model.hidden
-    return stream("embedding", 2 * ACTIVATION * elements, 4 * ACTIVATION * elements, 2)
+    """Looks every token up, and adds its gradient back in twice the width."""
+    moved = ACTIVATION * portion.rows * portion.model.hidden
+    return stream("embedding", (2 * moved, 4 * moved), 2)
 
 
 def head(portion: Portion, loss: float, summed: float) -> Work:
-    """The last norm, the logits in 16 bits, and the loss, which moves ``loss`` bytes a logit; ``summed`` bytes add one weight's gradient."""
-    model = portion.model
-    elements = portion.tokens * model.vocab / portion.tp
-    norm = 2 * ACTIVATION * portion.rows * model.hidden
-    logits = linear("logits", portion.tokens, model.hidden, model.vocab / portion.tp, portion.kept)
-    return (
-        stream("last norm", norm, 2 * norm)
-        + logits
-        + accumulation(logits, summed)
-        + stream("loss", LOSS_FORWARD * loss * elements, (1 - LOSS_FORWARD) * loss * elements, 4)
-    )
+    """The last norm, the logits in 16 bits, and the loss.
+
+    ``loss`` bytes are moved for each logit, ``summed`` to add the gradient of one weight.
+    """
+    width = portion.model.vocab / portion.tp
+    norm = 2 * ACTIVATION * portion.rows * portion.model.hidden
+    logits = linear("logits", Shape(portion.tokens, portion.model.hidden, width), portion.kept)
+    moved = loss * portion.tokens * width
+    losses = stream("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
+    return stream("last norm", (norm, 2 * norm)) + logits + accumulation(logits, summed) + losses
 
 
 STATE_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "none": 0.0}
 MOMENTS = {"adam": 2, "adamw": 2, "sgd": 0, "momentum": 1, "lion": 1, "adafactor": 0, "muon": 1}
+"""Numbers of the size of the weights that an optimizer keeps beside them (adafactor keeps sums of rows and columns)."""
 
 
 def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
@@ -37,7 +37,10 @@ def update_traffic(optimizer: str, master: str, moments: str, gradient: str, par
 
     Moments and master copy are read and written, the gradient is read twice (once for its norm),
     the parameter is written, and read where there is no master copy.
+
+    >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
+    34.0
     """
     states = 2 * MOMENTS.get(optimizer, 2) * STATE_BYTES[moments] + 2 * STATE_BYTES[master]
     width = STATE_BYTES.get(parameter, 2.0)
-    return states + 2 * STATE_BYTES.get(gradient, 4.0) + (width if master != "none" else 2 * width)
+    return states + 2 * STATE_BYTES.get(gradient, 4.0) + (width if STATE_BYTES[master] else 2 * width)

@@ -5,36 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.cost.compute.attention import ACTIVATION
-from clusterspec.cost.compute.kernels import Work, linear, stream
+from clusterspec.cost.compute.kernels import Role, Shape, Work, linear, stream
 from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.formulas.routing import fullest
 
 
 def dense(portion: Portion, width: float, name: str = "feed-forward") -> Work:
     """Two matrices around an activation, three where it is gated; ``width`` before tensor parallelism."""
-    return _network(portion, name, portion.tokens, width / portion.tp, portion.precision)
+    return _network(portion, name, Shape(portion.tokens, portion.model.hidden, width / portion.tp))
 
 
-def _network(
-    portion: Portion, name: str, rows: float, width: float, precision: str, batch: float = 1.0, grouped: bool = False
-) -> Work:
-    hidden, inputs = portion.model.hidden, 2 if portion.model.gated_ffn else 1
-    up = linear(f"{name} in", rows, hidden, inputs * width, precision, batch, grouped)
-    down = linear(f"{name} out", rows, width, hidden, precision, batch, grouped)
-    return up + _activation(name, batch * rows * width, inputs) + down
+def _network(portion: Portion, name: str, shape: Shape) -> Work:
+    """``shape`` of the first matrix without its gate."""
+    inputs = 2 if portion.model.gated_ffn else 1
+    up = linear(f"{name} in", shape._replace(n=inputs * shape.n), portion.precision)
+    down = linear(f"{name} out", shape._replace(k=shape.n, n=shape.k), portion.precision)
+    return up + _activation(name, shape.batch * shape.m * shape.n, inputs) + down
 
 
 def _activation(name: str, elements: float, inputs: int) -> Work:
-    """Reads its inputs and writes one output; backward it reads those and the gradient, and writes the inputs' gradients."""
-    return stream(f"{name} activation", ACTIVATION * (inputs + 1) * elements, ACTIVATION * (2 * inputs + 1) * elements)
+    """Forward it reads its inputs and writes one output; backward it reads the inputs and the output's
+    gradient, and writes the inputs' gradients."""
+    moved = ACTIVATION * elements
+    return stream(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
     """Where the tokens of one rank go in a layer of experts.
 
-    ``leaving`` copies of tokens leave this rank and, with even routing, as many times
-    ``expert_tp`` arrive at its ``experts``; ``imbalance`` is how much longer the fullest rank
-    works than the mean.
+    ``leaving`` copies of tokens leave this rank and, with even routing, ``expert_tp`` times as many
+    arrive at its ``experts``; ``imbalance`` is how much longer the fullest rank works than the mean.
     """
 
     leaving: float
@@ -43,31 +44,33 @@ class Routing:
     imbalance: float
 
     @classmethod
-    def of(cls, portion: Portion, imbalance: float) -> Routing:
+    def of(cls, portion: Portion, spread: float) -> Routing:
+        """With loads of single experts that vary by ``spread``."""
         leaving = portion.rows * portion.model.experts_per_token
-        return cls(
-            leaving,
-            leaving * portion.expert_tp,
-            portion.model.experts / portion.ep,
-            imbalance if portion.ep > 1 else 1.0,
-        )
+        held = portion.model.experts / portion.ep
+        imbalance = float(fullest(portion.ep, max(1.0, held), spread))
+        return cls(leaving, leaving * portion.expert_tp, held, imbalance)
+
+
+ROUTER_PASSES = 12.0
+"""Bytes moved for each score of a token and an expert: fp32, through softmax, choice and scatter."""
 
 
 def router(portion: Portion) -> Work:
     """Scores every token against every expert, and chooses; the product is kept in 16 bits."""
-    model = portion.model
-    choice = 4.0 * 3 * portion.rows * model.experts
-    return linear("router", portion.rows, model.hidden, model.experts, portion.kept) + stream(
-        "expert choice", choice, choice, 3
-    )
+    experts = portion.model.experts
+    scores = linear("router", Shape(portion.rows, portion.model.hidden, experts), portion.kept)
+    choice = ROUTER_PASSES * portion.rows * experts
+    return scores + stream("expert choice", (choice, choice), 3)
 
 
 def permutation(portion: Portion, routing: Routing) -> Work:
-    """Copies each token to where it leaves, sorts what arrives by expert, and back: reads and writes of h elements."""
+    """Copies each token to where it leaves, sorts what arrives by expert, and back."""
     hidden = ACTIVATION * portion.model.hidden
     leave = hidden * (portion.rows + routing.leaving)
     sort = hidden * 2 * routing.arriving * routing.imbalance if routing.experts > 1 and portion.ep > 1 else 0.0
-    return stream("dispatch and combine", 2 * (leave + sort), 2 * (leave + sort), 4)
+    both = 2 * (leave + sort)
+    return stream("dispatch and combine", (both, both), 4)
 
 
 def experts(portion: Portion, routing: Routing) -> Work:
@@ -75,7 +78,7 @@ def experts(portion: Portion, routing: Routing) -> Work:
     model = portion.model
     rows = routing.arriving * routing.imbalance / routing.experts
     width = model.expert_ffn_hidden / portion.expert_tp
-    grouped = _network(portion, "experts", rows, width, portion.precision, routing.experts, grouped=True)
+    grouped = _network(portion, "experts", Shape(rows, model.hidden, width, routing.experts, experts=True))
     if not model.shared_experts:
         return grouped
     return grouped + dense(portion, model.shared_experts * model.expert_ffn_hidden, "shared experts")

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.cost.compute import attention, feedforward
-from clusterspec.cost.compute.kernels import Kernel, Work, accumulation, casts, portioned, repeated, stream
+from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, portioned, repeated, stream
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.compute.software import SCORE_PASSES, Software
 
 Parts = Mapping[str, Work]
+NORM_PASSES = 10.0
+"""Reads and writes of one row by two norms and two additions to the residual stream.
+
+Forward a norm reads one and writes one, an addition with dropout reads two and writes one;
+backward a norm reads its input and the gradient and writes one, an addition reads and writes.
+"""
 
 
 def dense_layer(portion: Portion, software: Software) -> Parts:
@@ -19,21 +25,20 @@ def dense_layer(portion: Portion, software: Software) -> Parts:
 
 def expert_layer(portion: Portion, software: Software) -> Parts:
     """The parts of a layer whose feed-forward network is a mixture of experts."""
-    routing = feedforward.Routing.of(portion, software.imbalance)
-    return _parts(
-        portion,
-        software,
-        {
-            "router": feedforward.router(portion),
-            "dispatch": repeated(feedforward.permutation(portion, routing), software.fusion / software.routing),
-            "experts": feedforward.experts(portion, routing),
-        },
-    )
+    routing = feedforward.Routing.of(portion, software.unevenness)
+    loose = software.fusion / software.routing
+    network = {
+        "router": feedforward.router(portion),
+        "dispatch": repeated(feedforward.permutation(portion, routing), loose),
+        "experts": feedforward.experts(portion, routing),
+    }
+    return _parts(portion, software, network)
 
 
 def _parts(portion: Portion, software: Software, network: Parts) -> Parts:
+    moved = NORM_PASSES * attention.ACTIVATION * portion.rows * portion.model.hidden
     parts = {
-        "norms": _norms(portion),
+        "norms": stream("norms and residuals", (moved, moved), 4, Role.LIGHT),
         "projections": attention.projections(portion),
         "rotary": attention.rotary(portion),
         "core": attention.core(portion, SCORE_PASSES),
@@ -43,18 +48,8 @@ def _parts(portion: Portion, software: Software, network: Parts) -> Parts:
     return {name: _as_built(work, software) for name, work in parts.items()}
 
 
-def _norms(portion: Portion) -> Work:
-    """Two norms and two residual additions with dropout, in 16 bits.
-
-    Forward a norm reads and writes, an addition reads two and writes one; backward a norm reads
-    its input and the gradient and writes one, an addition reads and writes.
-    """
-    elements = attention.ACTIVATION * portion.rows * portion.model.hidden
-    return stream("norms and residuals", 10 * elements, 10 * elements, 4)
-
-
 def _as_built(work: Work, software: Software) -> Work:
-    """The work with the software's own fusion and its casts to narrow precisions."""
+    """The work with the software's own fusion, its casts to narrow precisions and its sums of gradients."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
     narrow, sums = casts(work, software.cast), accumulation(work, software.accumulation)
@@ -64,19 +59,17 @@ def _as_built(work: Work, software: Software) -> Work:
 def whole(parts: Parts, recompute: str, selective: str) -> Work:
     """All parts as one, with the kernels that run again under ``recompute``."""
     total = sum(parts.values(), Work())
-    return Work(total.forward, total.backward, _again(parts, recompute, selective))
+    return Work(total.forward, total.backward, _again(parts, total.forward, recompute, selective))
 
 
-def _again(parts: Parts, recompute: str, selective: str) -> tuple[Kernel, ...]:
+def _again(parts: Parts, everything: tuple[Kernel, ...], recompute: str, selective: str) -> tuple[Kernel, ...]:
     if recompute == "none":
         return ()
-    everything = tuple(kernel for part in parts.values() for kernel in part.forward)
-    if recompute == "full":
-        return everything
-    return _SELECTIVE[selective](parts, everything)
+    return everything if recompute == "full" else _SELECTIVE.get(selective, _core)(parts, everything)
 
 
 def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    """Korthikanti et al., arXiv 2205.05198, section 5."""
     return parts["core"].forward
 
 
@@ -95,9 +88,8 @@ def _all_but_projections(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, .
     return tuple(kernel for name, part in parts.items() if name not in saved for kernel in part.forward)
 
 
-def _light(parts: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    """Norms, activations and the expansions of latent attention: cheap to compute, large to keep."""
-    return tuple(k for k in everything if k.name.startswith("norms") or k.name.endswith(("activation", "expansion")))
+def _light(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    return tuple(kernel for kernel in everything if kernel.role is Role.LIGHT)
 
 
 _SELECTIVE = {

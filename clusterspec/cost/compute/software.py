@@ -14,7 +14,7 @@ backward the gradients of dropout and softmax read two and write one (Megatron-L
 megatron/model/fused_softmax.py).
 """
 LOSS_FORWARD = 0.6
-"""The part of the loss's traffic that the forward pass moves: a cast, a maximum, a sum and a softmax, against one product."""
+"""The part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Software:
     seconds that the device idles at each launch, ``step`` seconds of a step outside all else.
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with
     the products around it; ``gather`` the rate of sharded gathers over that of the same
-    collective; ``interference`` the share of the device that hidden traffic takes; ``imbalance``
-    the fullest expert-parallel rank over the mean; ``jitter`` the spread of one node's step.
+    collective; ``interference`` the share of the device that hidden traffic takes; ``unevenness``
+    the spread of the loads of single experts; ``jitter`` the spread of one node's step.
     """
 
     stack: Stack
@@ -49,7 +49,7 @@ class Software:
     tensor_hidden: float
     gather: float
     interference: float
-    imbalance: float
+    unevenness: float
     jitter: float
 
     @classmethod
@@ -76,7 +76,7 @@ class Software:
             tensor_hidden=figure("hidden.tensor", 0.0),
             gather=figure("gather", 1.0),
             interference=figure("interference", 0.0),
-            imbalance=figure("imbalance", 1.0),
+            unevenness=figure("unevenness", 0.0),
             jitter=figure("jitter", 0.0),
         )
 

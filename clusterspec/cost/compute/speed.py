@@ -53,9 +53,9 @@ class Speed:
         """The share of the best rate that a kernel's shape allows."""
         if kernel.shape is None:
             return 1.0
-        m, k, n, batch = kernel.shape
+        m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
             return float(depth_fill(m, self.length_start))
         quantized = max((tile_fill(m, n, a, b, batch, self.units) * rate for a, b, rate in self.tiles), default=1.0)
-        grouped = self.grouped if kernel.grouped else 1.0
+        grouped = self.grouped if experts else 1.0
         return float(quantized * depth_fill(k, self.depth_start)) * grouped

@@ -30,10 +30,19 @@ def straggling(ranks_apart: Number, jitter: Number) -> Number:
     >>> straggling(1, 0.01)
     1.0
     """
-    return 1 + jitter * _root_log(ranks_apart)
+    return 1 + jitter * expected_largest(ranks_apart)
 
 
-def _root_log(count: Number) -> Number:
-    """√(2 ln n), by the limit n·(x^(1/n) − 1) so that arrays need no library: ln x ≈ N (x^(1/N) − 1)."""
-    steps = 1 << 20
-    return (2 * steps * (count ** (1 / steps) - 1)) ** 0.5
+def expected_largest(count: Number) -> Number:
+    """How many standard deviations the largest of n normal samples lies above their mean: √(2 ln n).
+
+    Source: Embrechts, Klüppelberg, Mikosch, "Modelling extremal events", 1997, section 3.3.
+
+    >>> expected_largest(1), round(expected_largest(100), 3)
+    (0.0, 3.035)
+    """
+    return (2 * _STEPS * (count ** (1 / _STEPS) - 1)) ** 0.5
+
+
+_STEPS = 1 << 20
+"""ln n is taken as N (n^(1/N) − 1), right to six digits, so that arrays need no library."""

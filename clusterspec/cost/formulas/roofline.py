@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, larger
+from clusterspec.cost.formulas.elementwise import Number, larger, positive
 
 
 def roofline(flops: Number, rate: Number, traffic: Number, bandwidth: Number) -> Number:
@@ -20,15 +20,13 @@ def roofline(flops: Number, rate: Number, traffic: Number, bandwidth: Number) ->
     return larger(flops / rate, traffic / bandwidth)
 
 
-def launch_bound(device: Number, operations: Number, interval: Number) -> Number:
-    """Seconds of a run of kernels that a host launches: t = max(t_device, n τ).
+def launch_idle(device: Number, host: Number) -> Number:
+    """Seconds that a device waits for the host that launches its kernels: t = max(0, t_host − t_device).
 
-    Launches are asynchronous: the host either stays ahead of the device, or the device waits
-    ``interval`` (τ, seconds) for each of the ``operations`` (n).
+    Launches are asynchronous: over a run of kernels the host either stays ahead of the device, or
+    the device waits until it has launched them all.
 
-    >>> launch_bound(100e-6, 10, 5e-6)
-    0.0001
-    >>> launch_bound(10e-6, 10, 5e-6)
-    5e-05
+    >>> launch_idle(100e-6, 50e-6), launch_idle(1.0, 3.0)
+    (0.0, 2.0)
     """
-    return larger(device, operations * interval)
+    return positive(host - device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.overlap import expected_largest
 
 
 def distinct_ranks(ranks: Number, chosen: Number) -> Number:
@@ -14,3 +15,18 @@ def distinct_ranks(ranks: Number, chosen: Number) -> Number:
     (5.251, 1.0)
     """
     return ranks * (1 - (1 - 1 / ranks) ** chosen)
+
+
+def fullest(ranks: Number, experts: Number, spread: Number) -> Number:
+    """Load of the fullest rank over the mean: 1 + σ √(2 ln r) / √e.
+
+    Each of r ranks holds e experts whose loads vary independently about their mean by the share
+    ``spread`` (σ); the sum of e of them varies by σ / √e, and the largest of r such sums is
+    waited for.
+
+    >>> fullest(1, 8, 0.2)
+    1.0
+    >>> round(fullest(8, 1, 0.1), 3), round(fullest(8, 4, 0.1), 3)
+    (1.204, 1.102)
+    """
+    return 1 + spread * expected_largest(ranks) / experts**0.5

@@ -11,7 +11,7 @@ from clusterspec.cost.compute.kernels import Kernel, Work
 from clusterspec.cost.compute.software import Software
 from clusterspec.cost.compute.speed import Speed
 from clusterspec.cost.formulas.overlap import exposed
-from clusterspec.cost.formulas.roofline import launch_bound
+from clusterspec.cost.formulas.roofline import launch_idle
 from clusterspec.cost.schedule.passes import Passes, Seconds
 from clusterspec.cost.term import Communication
 from clusterspec.cost.traffic.flow import Flow
@@ -73,14 +73,17 @@ class Clock:
         for kernel in kernels:
             spent[_spent_on(kernel)] += self.speed.seconds(kernel)
             launches += kernel.launches
-            experts += kernel.shape[3] if kernel.grouped and kernel.shape else 0.0
+            experts += kernel.shape.batch if kernel.shape and kernel.shape.experts else 0.0
         for row in sent:
-            spent[row.axis] += row.exposed
+            spent[_FIELD.get(row.axis, row.axis)] += row.exposed
             launches += row.calls
-        device = sum(spent.values()) + launches * self.software.gap
+        gaps = launches * self.software.gap
         host = launches * self.software.interval + experts * self.software.interval_expert
-        waiting = float(launch_bound(device, 1, host)) - sum(spent.values())
-        return Seconds(**spent, launch=waiting)
+        return Seconds(**spent, launch=gaps + float(launch_idle(sum(spent.values()) + gaps, host)))
+
+
+_FIELD = {"expert_tp": "tp"}
+"""Under which field of `Seconds` the traffic of an axis counts, where it has none of its own."""
 
 
 def _spent_on(kernel: Kernel) -> str:

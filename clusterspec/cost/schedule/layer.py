@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from clusterspec.cost.compute.feedforward import Routing
-from clusterspec.cost.compute.kernels import Work
+from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.layer import Parts, dense_layer, expert_layer, whole
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.schedule.clock import Clock
 from clusterspec.cost.schedule.passes import Passes
 from clusterspec.cost.traffic import context, expert, tensor
 from clusterspec.cost.traffic.flow import Flow
+
+Kernels = tuple[Kernel, ...]
+Routed = Callable[[float], tuple[Flow, ...]]
+"""The expert traffic of one pass, by the seconds of computation in it."""
 
 
 class Layers:
@@ -20,29 +27,32 @@ class Layers:
 
     def dense(self) -> Passes:
         """One micro-batch through a layer whose feed-forward network is dense."""
-        return self._timed(dense_layer(self.portion, self.clock.software), 2, ())
+        return self._timed(dense_layer(self.portion, self.clock.software), 2, lambda room: ())
 
     def experts(self) -> Passes:
         """One micro-batch through a layer with experts."""
         portion, software = self.portion, self.clock.software
-        routing = Routing.of(portion, software.imbalance)
+        routing = Routing.of(portion, software.unevenness)
         blocks = 2 if portion.model.shared_experts else 1
-        flows = expert.each_pass(portion, routing, software.stack.deduplicates)
-        return self._timed(expert_layer(portion, software), blocks, flows)
+        routed = partial(expert.each_pass, portion, routing, software.stack.deduplicates)
+        return self._timed(expert_layer(portion, software), blocks, routed)
 
-    def _timed(self, parts: Parts, blocks: int, routed: tuple[Flow, ...]) -> Passes:
-        portion, clock, method = self.portion, self.clock, self.clock.layout.cp_method
-        work = whole(parts, clock.layout.recompute, clock.software.stack.selective)
-        core_forward, core_backward = (
-            clock.speed.device(parts["core"].forward),
-            clock.speed.device(parts["core"].backward),
+    def _timed(self, parts: Parts, blocks: int, routed: Routed) -> Passes:
+        portion, clock = self.portion, self.clock
+        layout, device = clock.layout, clock.speed.device
+        work = whole(parts, layout.recompute, clock.software.stack.selective)
+        core, room = parts["core"], self._products
+        forward = (
+            *tensor.forward(portion, blocks, room(work.forward)),
+            *context.forward(portion, layout.cp_method, device(core.forward)),
+            *routed(device(work.forward)),
         )
-        forward = tensor.forward(portion, blocks) + context.forward(portion, method, core_forward) + routed
-        gradient = self._weight_gradients(work) / (2 * blocks) if blocks else 0.0
         backward = (
-            tensor.backward(portion, blocks, gradient) + context.backward(portion, method, core_backward) + routed
+            *tensor.backward(portion, blocks, room(work.backward)),
+            *context.backward(portion, layout.cp_method, device(core.backward)),
+            *routed(device(work.backward)),
         )
-        return clock.passes(work, forward, backward, forward if clock.layout.recompute == "full" else ())
+        return clock.passes(work, forward, backward, forward if layout.recompute == "full" else ())
 
-    def _weight_gradients(self, work: Work) -> float:
-        return self.clock.speed.device(k for k in work.backward if k.name.endswith("weight gradient"))
+    def _products(self, kernels: Kernels) -> float:
+        return self.clock.speed.device(kernel for kernel in kernels if kernel.rate.startswith("matmul"))

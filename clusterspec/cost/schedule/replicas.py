@@ -61,9 +61,8 @@ class Replicas:
         again = () if layout.sharding == "zero2" else gather
         hidden = self._beside(gather, forward, 0) + self._beside((*again, *reduce), back, 0)
         ends = gathers(self.outside, workload, layout) + reductions(self.outside, workload, layout)
-        first_and_last = tuple(
-            replace(row, calls=0.0, bytes=0.0, seconds=0.0) for row in self._beside(gather + reduce, 0.0)
-        )
+        seen = self._beside(gather + reduce, 0.0) if self.clock.hides["dp"] else ()
+        first_and_last = tuple(replace(row, calls=0.0, bytes=0.0, seconds=0.0) for row in seen)
         many = tuple(repeated(row, micro_batches * layers) for row in hidden)
         return many + first_and_last + tuple(repeated(row, micro_batches) for row in self._beside(ends, 0.0))
 

@@ -41,7 +41,7 @@ _KINDS = (
 _TRAFFIC: tuple[tuple[str, str, Names], ...] = (
     ("tp", "tensor-parallel traffic", ("hidden", "interference")),
     ("cp", "context-parallel traffic", ("interference",)),
-    ("ep", "expert-parallel traffic", ("imbalance",)),
+    ("ep", "expert-parallel traffic", ("unevenness",)),
 )
 
 

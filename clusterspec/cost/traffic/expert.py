@@ -9,15 +9,21 @@ from clusterspec.cost.formulas.routing import distinct_ranks
 from clusterspec.cost.traffic.flow import Flow
 
 
-def each_pass(portion: Portion, routing: Routing, deduplicates: bool) -> tuple[Flow, ...]:
+def each_pass(portion: Portion, routing: Routing, deduplicates: bool, room: float) -> tuple[Flow, ...]:
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
 
     The fullest rank is waited for. A token goes once for each of its experts, or once for each
-    rank that holds some of them where the software ``deduplicates``.
+    rank that holds some of them where the software ``deduplicates``. Where experts are cut by
+    tensor parallelism, its ranks gather what arrived and scatter what leaves. ``room`` is the
+    seconds of computation in the pass, of another micro-batch where a framework can hide this.
     """
-    if portion.ep == 1:
-        return ()
     model = portion.model
     copies = distinct_ranks(portion.ep, model.experts_per_token) if deduplicates else model.experts_per_token
     size = ACTIVATION * model.hidden * portion.rows * copies * routing.imbalance
-    return (Flow("ep", "all-to-all", size, 2),)
+    whole = ACTIVATION * model.hidden * routing.arriving * routing.imbalance
+    flows: tuple[Flow, ...] = ()
+    if portion.ep > 1:
+        flows += (Flow("ep", "all-to-all", size, 2, room / 2),)
+    if portion.expert_tp > 1:
+        flows += (Flow("expert_tp", "all-gather", whole), Flow("expert_tp", "reduce-scatter", whole))
+    return flows

@@ -7,36 +7,31 @@ from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.traffic.flow import Flow
 
 
-def forward(portion: Portion, blocks: int) -> tuple[Flow, ...]:
+def forward(portion: Portion, blocks: int, room: float) -> tuple[Flow, ...]:
     """Each block of a layer gathers its input and scatters its output, or reduces it to all.
 
     Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and
-    a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer.
+    a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer; ``room`` the
+    seconds of products in the pass, which a framework may cut up and run beside them.
     """
-    if portion.tp == 1 or not blocks:
-        return ()
-    size = activations(portion)
-    if portion.rows == portion.tokens:
-        return (Flow("tp", "all-reduce", size, blocks),)
-    return (Flow("tp", "all-gather", size, blocks), Flow("tp", "reduce-scatter", size, blocks))
+    gather = 1 if portion.rows < portion.tokens else 0
+    return _around(portion, blocks, room, gather)
 
 
 def backward(portion: Portion, blocks: int, room: float) -> tuple[Flow, ...]:
-    """The mirror of the forward pass; with sequence parallelism the inputs are gathered once more.
+    """The mirror of the forward pass; with sequence parallelism the inputs are gathered once more."""
+    gathers = 2 if portion.rows < portion.tokens else 0
+    return _around(portion, blocks, room, gathers)
 
-    ``room`` is the weight-gradient product that a framework may run beside the input gradient's
-    reduction, or the gathering of the input.
-    """
-    if portion.tp == 1 or not blocks:
+
+def _around(portion: Portion, blocks: int, room: float, gathers: int) -> tuple[Flow, ...]:
+    if portion.tp == 1:
         return ()
-    size = activations(portion)
-    if portion.rows == portion.tokens:
-        return (Flow("tp", "all-reduce", size, blocks, room),)
-    return (
-        Flow("tp", "all-gather", size, blocks),
-        Flow("tp", "reduce-scatter", size, blocks, room),
-        Flow("tp", "all-gather", size, blocks, room),
-    )
+    size, each = activations(portion), room / (blocks * (gathers + 1))
+    if not gathers:
+        return (Flow("tp", "all-reduce", size, blocks, each),)
+    gather = Flow("tp", "all-gather", size, blocks * gathers, each)
+    return (gather, Flow("tp", "reduce-scatter", size, blocks, each))
 
 
 def activations(portion: Portion) -> float:

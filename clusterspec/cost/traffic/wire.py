@@ -37,3 +37,8 @@ class Wire:
             except NoWay as fault:
                 raise NoRoadError(str(fault)) from None
         return self._costs[key]
+
+    def doubt(self, axis: str) -> float:
+        """The largest relative uncertainty among the collectives of an axis that were asked for."""
+        costs = [cost for (name, _, _), cost in self._costs.items() if name == axis and cost.seconds.value]
+        return max(((cost.high - cost.low) / (2 * cost.seconds.value) for cost in costs), default=0.0)

@@ -1,0 +1,111 @@
+"""How fast kernels run: rooflines, tiles, power, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.compute.kernels import Kernel, Shape, product
+from clusterspec.cost.compute.rates import TILES, Rates, rates
+from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.speed import Speed
+from tests.cost.plans import design, spec
+
+SPEED = Speed({"matmul_bf16": 1e15, "attention_forward": 5e14}, 2e12, 132, TILES, 50.0, 500.0, 0.8)
+
+
+def reached(year: int = 2025, changed: dict[str, Any] | None = None, **workload: Any) -> Rates:
+    cluster = {"platform": None, "accelerator": {"like": "h100-sxm-80gb", **changed}} if changed else {}
+    found = rates_of(design(spec(cluster, workload=workload)), year)
+    assert found is not None
+    return found
+
+
+def rates_of(whole: Design, year: int) -> Rates | None:
+    assert whole.cluster and whole.workload and whole.layout and whole.layout.stack
+    return rates(whole.cluster, whole.workload, Software.of(whole.layout.stack), year)
+
+
+sizes = st.integers(1, 20_000)
+
+
+@given(m=sizes, k=sizes, n=sizes)
+def test_no_product_beats_the_rate_or_the_memory(m: int, k: int, n: int) -> None:
+    kernel = product("p", Shape(m, k, n), "bf16")
+    took = SPEED.seconds(kernel)
+    assert took * (1 + 1e-9) >= kernel.flops / 1e15
+    assert took * (1 + 1e-9) >= kernel.traffic / 2e12
+
+
+@given(m=sizes, n=sizes)
+def test_a_fuller_device_is_never_worse_for_whole_tiles(m: int, n: int) -> None:
+    fill = SPEED.fill(product("p", Shape(m, 4096, n), "bf16"))
+    assert 0 < fill <= 1
+
+
+def test_one_tile_more_than_fits_costs_a_wave() -> None:
+    tiles = Speed({"matmul_bf16": 1e15}, 1e15, 100, ((128.0, 128.0, 1.0),), 0.0, 500.0)
+    full = tiles.seconds(product("p", Shape(128 * 100, 4096, 128), "bf16"))
+    more = tiles.seconds(product("p", Shape(128 * 101, 4096, 128), "bf16"))
+    assert more == pytest.approx(2 * full)
+
+
+def test_experts_run_at_their_own_rate() -> None:
+    plain = product("p", Shape(4096, 4096, 4096), "bf16")
+    assert plain.shape is not None
+    experts = plain._replace(shape=plain.shape._replace(experts=True))
+    assert SPEED.seconds(experts) == pytest.approx(SPEED.seconds(plain) / 0.8)
+
+
+def test_short_sequences_do_not_fill_attention_kernels() -> None:
+    def core(length: int) -> Kernel:
+        return Kernel("core", 1e12, 0.0, "attention_forward", Shape(length, 128, length))
+
+    assert SPEED.seconds(core(500)) > 1.8 * SPEED.seconds(core(50_000))
+
+
+def test_a_lower_power_limit_slows_the_clock_by_its_cube_root() -> None:
+    full, limited = reached(changed={"power": "700 W"}), reached(changed={"power": "350 W"})
+    ratio = limited.speed.rates["matmul_bf16"] / full.speed.rates["matmul_bf16"]
+    assert ratio == pytest.approx(0.5 ** (1 / 3))
+    assert limited.speed.bandwidth == full.speed.bandwidth
+    assert reached(changed={"power": "1000 W"}).speed.rates == full.speed.rates
+
+
+def test_attention_kernels_are_those_of_the_year() -> None:
+    old, new = reached(2023), reached(2025)
+    assert old.speed.rates["attention_forward"] < new.speed.rates["attention_forward"]
+    assert reached(2019).speed.rates == old.speed.rates
+
+
+def test_eight_bits_are_faster_than_sixteen_and_need_both() -> None:
+    speed = reached(precision="fp8").speed
+    assert speed.rates["matmul_fp8"] > 1.5 * speed.rates["matmul_bf16"]
+
+
+def test_a_part_without_the_precision_has_no_rates() -> None:
+    a100 = {"platform": None, "accelerator": "a100-sxm-80gb"}
+    assert rates_of(design(spec(a100, workload={"precision": "fp8"})), 2025) is None
+
+
+def test_an_accelerator_without_figures_gets_the_usual_ones_and_says_so() -> None:
+    whole = design(spec())
+    assert whole.cluster is not None
+    bare = replace(whole, cluster=replace(whole.cluster, accelerator=replace(whole.cluster.accelerator, achievable={})))
+    found = rates_of(bare, 2025)
+    assert found is not None
+    assert {key for key, _, _ in found.assumptions} >= {"accelerator.matmul.bf16", "accelerator.memory"}
+    assert reached().assumptions == ()
+
+
+def test_two_ranks_share_an_accelerator() -> None:
+    two = design(spec({"platform": None, "accelerator": "tpu-v7x", "accelerators_per_node": 4}))
+    found = rates_of(two, 2026)
+    assert found is not None
+    assert two.cluster and two.cluster.accelerator.memory_bandwidth
+    assert found.speed.bandwidth < two.cluster.accelerator.memory_bandwidth.value / 2

@@ -1,0 +1,153 @@
+"""Stages, replicas and hops: what waits for what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clusterspec.catalog.entries import Stack, Status
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Communication
+from clusterspec.origin import Assumed
+from clusterspec.quantity import Figure
+from tests.cost.plans import MIXTRAL, design, plan, spec
+
+GPT = {"model": "gpt3-175b", "sequence_length": 2048, "global_batch": 512}
+
+
+def part(found: Plan, name: str) -> float:
+    assert found.step_time is not None
+    return next((term.value for term in found.step_time.walk() if term.name == name), 0.0)
+
+
+def rows(found: Plan, axis: str, collective: str = "") -> list[Communication]:
+    return [row for row in found.communication if row.axis == axis and collective in ("", row.collective)]
+
+
+def sent(found: Plan, axis: str, collective: str = "") -> float:
+    return sum(row.bytes for row in rows(found, axis, collective))
+
+
+def test_the_head_makes_the_last_stage_the_slowest() -> None:
+    even = plan(workload=GPT, layout={"tp": 1, "pp": 8})
+    relieved = plan(workload=GPT, layout={"tp": 1, "pp": 8, "stage_layers": [12, 12, 12, 12, 12, 12, 13, 11]})
+    assert even.step_time and relieved.step_time
+    assert part(even, "forward") > 0
+    wide = {**GPT, "model": {"base": "gpt3-175b", "vocab": 1_000_000}}
+    heavy = plan(workload=wide, layout={"tp": 1, "pp": 8})
+    lighter = plan(workload=wide, layout={"tp": 1, "pp": 8, "stage_layers": [13, 13, 13, 13, 13, 12, 12, 7]})
+    assert heavy.step_time and lighter.step_time
+    assert lighter.step_time.value < heavy.step_time.value
+
+
+def test_a_pipeline_of_equal_stages_idles_p_minus_one_micro_batches() -> None:
+    tiny = {**GPT, "model": {"base": "gpt3-175b", "vocab": 128}}
+    found = plan(workload=tiny, layout={"tp": 1, "pp": 8, "overlap": {"pp": False}})
+    micro_batches = 512 / 4
+    assert found.step_time is not None
+    work = sum(part(found, name) for name in ("forward", "backward", "recomputation"))
+    assert part(found, "pipeline bubble") == pytest.approx(7 * work / micro_batches, rel=0.02)
+
+
+def test_tensor_parallelism_sends_what_korthikanti_counts() -> None:
+    """Four collectives a layer and micro-batch, five of them all-gathers and four reduce-scatters of
+    b s h numbers with sequence parallelism, where the inputs are gathered once more on the way back."""
+    found = plan(workload=GPT, layout={"tp": 8})
+    one = 2 * 2048 * 12288
+    count = 96 * 512 / 4
+    assert sent(found, "tp", "all-gather") == pytest.approx(6 * one * count)
+    assert sent(found, "tp", "reduce-scatter") == pytest.approx(4 * one * count)
+    bare = plan(workload=GPT, layout={"tp": 8, "sequence_parallel": False})
+    assert sent(bare, "tp", "all-reduce") == pytest.approx(4 * one * count)
+    again = plan(workload=GPT, layout={"tp": 8, "sequence_parallel": False, "recompute": "full"})
+    assert sent(again, "tp", "all-reduce") == pytest.approx(6 * one * count)
+
+
+def test_a_ring_of_context_ranks_sends_keys_and_values_on() -> None:
+    found = plan(layout={"tp": 1, "cp": 4})
+    chunk = 2 * 2 * 8 * 128 * 8192 / 4
+    assert sent(found, "cp") == pytest.approx(3 * (1 + 2) * chunk * 32 * 128 / 8)
+
+
+def test_experts_exchange_every_token_four_times_a_layer() -> None:
+    found = plan(workload={"model": MIXTRAL}, layout={"tp": 1, "ep": 8, "expert_tp": 1})
+    assert found.design.workload is not None
+    calls = sum(row.calls for row in rows(found, "ep"))
+    assert calls == 4 * 32 * 128 / 32
+
+
+def test_data_parallelism_sends_gradients_and_weights_once_a_step() -> None:
+    found = plan(layout={"tp": 1})
+    weights = found.parameters
+    assert weights is not None
+    assert sent(found, "dp_cp", "reduce-scatter") == pytest.approx(4 * weights, rel=0.01)
+    assert sent(found, "dp_cp", "all-gather") == pytest.approx(2 * weights, rel=0.01)
+    bare = plan(layout={"tp": 1, "sharding": "none"})
+    assert sent(bare, "dp_cp", "all-reduce") == pytest.approx(4 * weights, rel=0.01)
+    thinner = plan(layout={"tp": 1, "gradient_compression": 4})
+    assert sent(thinner, "dp_cp", "reduce-scatter") == pytest.approx(weights, rel=0.01)
+
+
+def fsdp(**layout: Any) -> Plan:
+    return plan(layout={"framework": "torchtitan", "tp": 1, "sharding": "fsdp", **layout})
+
+
+def test_fsdp_gathers_twice_a_micro_batch_and_zero2_once() -> None:
+    found, kept = fsdp(), fsdp(sharding="zero2")
+    weights, micro_batches = found.parameters, 128 / 32
+    assert weights is not None
+    assert sent(found, "dp_cp", "all-gather") == pytest.approx(2 * 2 * weights * micro_batches, rel=0.15)
+    assert sent(found, "dp_cp", "all-gather") > 1.7 * sent(kept, "dp_cp", "all-gather")
+    assert sent(found, "dp_cp", "reduce-scatter") == pytest.approx(4 * weights * micro_batches, rel=0.01)
+
+
+def test_hsdp_keeps_the_gathers_inside_the_shard_group() -> None:
+    found = fsdp(sharding="hsdp", shard_group=8)
+    assert {row.tier for row in rows(found, "shard")} == {"scale-up"}
+    assert [row.collective for row in rows(found, "replicate")] == ["all-reduce"]
+    assert found.parameters is not None
+    assert sent(found, "replicate") == pytest.approx(4 * found.parameters / 8, rel=0.01)
+
+
+def test_only_what_nothing_hides_is_exposed() -> None:
+    hidden, bare = fsdp(), fsdp(overlap={"dp": False})
+    assert sum(row.exposed for row in rows(hidden, "dp_cp")) < 0.5 * sum(row.exposed for row in rows(bare, "dp_cp"))
+    for row in rows(bare, "dp_cp"):
+        assert row.exposed == pytest.approx(row.seconds)
+
+
+def with_stack(**figures: float) -> Plan:
+    whole = design(spec(layout={"tp": 8}))
+    assert whole.layout and whole.layout.stack
+    given = {key.replace("__", "."): Figure(value, "1", Assumed(key, "a test")) for key, value in figures.items()}
+    stack = replace(whole.layout.stack, achievable={**whole.layout.stack.achievable, **given})
+    return estimate(replace(whole, layout=replace(whole.layout, stack=stack)))
+
+
+def test_a_slow_host_sets_a_floor() -> None:
+    quick, slow = with_stack(launch__interval=1e-9), with_stack(launch__interval=200e-6)
+    assert part(quick, "forward launching") == 0
+    assert part(slow, "forward launching") > 0
+    assert quick.step_time and slow.step_time
+    assert quick.step_time.value < slow.step_time.value
+
+
+def test_jitter_grows_with_the_nodes_that_wait_for_each_other() -> None:
+    def late(nodes: int) -> float:
+        found = plan({"nodes": nodes}, workload={"global_batch": 32 * nodes})
+        assert found.step_time is not None
+        return part(found, "stragglers") / found.step_time.value
+
+    assert late(1) == 0
+    assert 0 < late(2) < late(64) < late(4096) < 0.03
+
+
+def test_a_stack_without_a_catalog_gives_no_time() -> None:
+    whole = design(spec())
+    assert whole.layout is not None
+    assert estimate(replace(whole, layout=replace(whole.layout, stack=None))).step_time is None
+    bare = Stack("x", "x", "", Status("shipping", ""), (), selective="core-attention")
+    assert estimate(replace(whole, layout=replace(whole.layout, stack=bare))).step_time is not None

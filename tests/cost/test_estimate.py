@@ -1,0 +1,230 @@
+"""Laws of the estimate as a whole."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from tests.cost.plans import MIXTRAL, design, plan, seconds, spec
+
+LAYOUTS: tuple[dict[str, Any], ...] = (
+    {"tp": 1},
+    {"tp": 8},
+    {"tp": 8, "sequence_parallel": False},
+    {"tp": 2, "pp": 4},
+    {"tp": 1, "pp": 4, "schedule": "interleaved", "virtual_stages": 2},
+    {"tp": 1, "pp": 4, "schedule": "zero-bubble"},
+    {"tp": 1, "pp": 4, "schedule": "dualpipe"},
+    {"tp": 1, "pp": 2, "schedule": "gpipe"},
+    {"tp": 1, "cp": 4},
+    {"tp": 1, "cp": 2, "cp_method": "all-gather"},
+    {"tp": 1, "cp": 2, "cp_method": "all-to-all"},
+    {"tp": 1, "sharding": "fsdp", "framework": "torchtitan"},
+    {"tp": 2, "sharding": "hsdp", "shard_group": 4, "framework": "maxtext"},
+    {"tp": 1, "sharding": "none", "framework": "megatron-deepspeed", "software_year": 2022},
+    {"tp": 1, "sharding": "zero2", "recompute": "full", "framework": "fsdp", "software_year": 2023},
+    {"tp": 2, "recompute": "selective", "framework": "internevo"},
+)
+EXPERTS: tuple[dict[str, Any], ...] = (
+    {"tp": 1, "ep": 8},
+    {"tp": 2, "ep": 4, "expert_tp": 1},
+    {"tp": 4, "ep": 2},
+    {"ep": 1},
+)
+PLANS = [({}, layout) for layout in LAYOUTS] + [({"model": MIXTRAL}, layout) for layout in EXPERTS]
+
+
+@pytest.mark.parametrize(("workload", "layout"), PLANS)
+def test_parts_sum_to_the_whole(workload: dict[str, Any], layout: dict[str, Any]) -> None:
+    whole = plan(workload=workload, layout=layout).step_time
+    assert whole is not None
+    for term in whole.walk():
+        if term.parts:
+            assert term.value == pytest.approx(sum(part.value for part in term.parts))
+
+
+@pytest.mark.parametrize(("workload", "layout"), PLANS)
+def test_nothing_takes_less_than_no_time(workload: dict[str, Any], layout: dict[str, Any]) -> None:
+    found = plan(workload=workload, layout=layout)
+    assert found.step_time is not None
+    assert all(term.value >= 0 for term in found.step_time.walk())
+    assert all(-1e-12 <= row.exposed <= row.seconds * (1 + 1e-9) for row in found.communication)
+
+
+@pytest.mark.parametrize(("workload", "layout"), PLANS)
+def test_a_faster_link_never_hurts(workload: dict[str, Any], layout: dict[str, Any]) -> None:
+    slow, fast = (
+        seconds({"scale_out": {"nic_bandwidth": f"{rate} Gb/s"}}, workload=workload, layout=layout)
+        for rate in (100, 400)
+    )
+    assert fast <= slow
+    slow, fast = (
+        seconds({"scale_up": {"bandwidth": f"{rate} GB/s duplex"}}, workload=workload, layout=layout)
+        for rate in (300, 900)
+    )
+    assert fast <= slow
+
+
+@pytest.mark.parametrize(("workload", "layout"), PLANS)
+def test_a_faster_accelerator_never_hurts(workload: dict[str, Any], layout: dict[str, Any]) -> None:
+    def with_(**figures: Any) -> float:
+        return seconds({"accelerator": {"like": "h100-sxm-80gb", **figures}}, workload=workload, layout=layout)
+
+    assert with_(peak={"bf16": "1500 TFLOP/s dense"}) <= with_(peak={"bf16": "900 TFLOP/s dense"})
+    assert with_(memory_bandwidth="4 TB/s") <= with_(memory_bandwidth="2 TB/s")
+    assert with_(power="700 W") <= with_(power="500 W")
+
+
+def test_the_same_spec_in_other_units_gives_the_same_answer() -> None:
+    one = {"scale_out": {"nic_bandwidth": "400 Gb/s"}, "scale_up": {"bandwidth": "900 GB/s duplex"}}
+    other = {"scale_out": {"nic_bandwidth": "50 GB/s"}, "scale_up": {"bandwidth": "450 GB/s unidirectional"}}
+    assert seconds(one) == pytest.approx(seconds(other))
+
+
+@pytest.mark.parametrize(
+    "layout", [{"tp": 1}, {"tp": 8, "pp": 4}, {"tp": 1, "sharding": "fsdp", "framework": "torchtitan"}]
+)
+def test_more_nodes_never_raise_the_rate_of_one_accelerator(layout: dict[str, Any]) -> None:
+    rates = [
+        plan({"nodes": nodes}, workload={"global_batch": 32 * nodes}, layout=layout).tokens_per_second_per_accelerator
+        for nodes in (4, 16, 64, 256)
+    ]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_more_recomputation_takes_longer_and_lowers_mfu() -> None:
+    none, selective, full = (plan(layout={"recompute": how}) for how in ("none", "selective", "full"))
+    assert none.step_time and selective.step_time and full.step_time
+    assert none.step_time.value < selective.step_time.value < full.step_time.value
+    assert none.mfu and none.hfu and full.mfu and full.hfu
+    assert none.hfu == none.mfu > full.mfu
+    assert full.mfu < full.hfu <= full.mfu * 4 / 3
+
+
+def test_hiding_less_is_never_faster() -> None:
+    for layout in LAYOUTS:
+        bare = dict.fromkeys(("tp", "cp", "ep", "dp", "pp"), False)
+        assert seconds(layout=layout) <= seconds(layout={**layout, "overlap": bare}) * (1 + 1e-9)
+
+
+def test_sequence_parallelism_spares_work_that_was_done_by_every_rank() -> None:
+    assert seconds(layout={"tp": 8}) < seconds(layout={"tp": 8, "sequence_parallel": False})
+
+
+def test_virtual_stages_shrink_the_bubble() -> None:
+    def bubble(**layout: Any) -> float:
+        whole = plan(layout={"tp": 1, "pp": 4, **layout}).step_time
+        assert whole is not None
+        return next(term.value for term in whole.walk() if term.name == "pipeline bubble")
+
+    once, twice = bubble(), bubble(schedule="interleaved", virtual_stages=2)
+    assert once / 2 == pytest.approx(twice, rel=0.05)
+    assert bubble(schedule="zero-bubble") < once
+
+
+def test_rates_follow_from_the_step() -> None:
+    found = plan(workload={"tokens": "1T"})
+    assert (
+        found.step_time and found.mfu and found.model_flops_per_accelerator and found.tokens_per_second_per_accelerator
+    )
+    tokens = 128 * 8192
+    assert found.tokens_per_second_per_accelerator == pytest.approx(tokens / found.step_time.value / 32)
+    assert found.mfu == pytest.approx(found.model_flops_per_accelerator / 989.4e12)
+    assert found.time_to_train == pytest.approx(1e12 / tokens * found.step_time.value)
+
+
+def test_two_ranks_an_accelerator_count_as_one_accelerator() -> None:
+    found = plan(
+        {"platform": None, "accelerator": "tpu-v7x", "accelerators_per_node": 4, "nodes": 16},
+        layout={"framework": "maxtext", "software_year": 2026, "tp": 1},
+    )
+    assert found.step_time and found.design.layout and found.tokens_per_second_per_accelerator
+    assert found.design.layout.ranks == 128
+    assert found.tokens_per_second_per_accelerator == pytest.approx(128 * 8192 / found.step_time.value / 64)
+
+
+def test_the_band_holds_the_prediction() -> None:
+    for workload in ({}, {"model": MIXTRAL}):
+        found = plan(workload=workload)
+        assert found.step_time and found.step_time_range
+        low, high = found.step_time_range
+        assert low < found.step_time.value < high
+
+
+def test_experts_widen_the_band() -> None:
+    dense, experts = plan(), plan(workload={"model": MIXTRAL})
+    assert dense.step_time_range and experts.step_time_range
+    assert dense.step_time_range[1] / dense.step_time_range[0] < experts.step_time_range[1] / experts.step_time_range[0]
+
+
+def lacks_time(found: Plan) -> bool:
+    return found.step_time is None and found.mfu is None and found.step_time_range is None and not found.communication
+
+
+def test_what_cannot_be_computed_is_none_and_the_rest_is_given() -> None:
+    whole = spec()
+    assert lacks_time(estimate(design({key: whole[key] for key in ("clusterspec", "name", "cluster")})))
+    no_layout = estimate(design({key: value for key, value in whole.items() if key != "layout"}))
+    assert lacks_time(no_layout)
+    assert no_layout.parameters == pytest.approx(8.03e9, rel=0.01)
+    serving = plan(workload={"kind": "serve"})
+    assert lacks_time(serving)
+    assert serving.memory is not None
+    a100 = plan({"platform": None, "accelerator": "a100-sxm-80gb"}, workload={"precision": "fp8"})
+    assert lacks_time(a100)
+    assert a100.parameters and a100.memory
+
+
+def test_a_peak_that_the_author_states_counts() -> None:
+    assert seconds(workload={"peak_flops": "2000 TFLOP/s dense"}) < seconds()
+
+
+def test_an_accelerator_without_figures_is_estimated_and_says_what_was_assumed() -> None:
+    found = plan({"platform": None, "accelerator": "trainium2", "accelerators_per_node": 16})
+    assert found.step_time is not None
+    assert any(key.startswith("accelerator.") for key, _, _ in found.assumptions)
+
+
+def test_a_hundred_thousand_accelerators_are_estimated_as_fast_as_eight() -> None:
+    small = design(spec({"nodes": 1}, workload={"global_batch": 64}, layout={"tp": 2}))
+    large = design(spec({"nodes": 12_500}, workload={"global_batch": 800_000}, layout={"tp": 2}))
+
+    def elapsed(which: Any) -> float:
+        start = time.perf_counter()
+        estimate(which)
+        return time.perf_counter() - start
+
+    few, many = (min(elapsed(which) for _ in range(5)) for which in (small, large))
+    assert many < 5 * few + 0.005
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    nodes=st.sampled_from([1, 2, 8, 500, 10**6]),
+    tp=st.integers(1, 9),
+    pp=st.integers(1, 7),
+    cp=st.integers(1, 4),
+    ep=st.integers(1, 16),
+    batch=st.integers(1, 4096),
+    model=st.sampled_from(["llama-3.1-8b", "mixtral-8x7b", "deepseek-v3", "gpt3-175b"]),
+    precision=st.sampled_from(["bf16", "fp8", "fp32", "fp16"]),
+    attention=st.sampled_from(["flash", "plain"]),
+    framework=st.sampled_from(["megatron-core", "custom", "deepspeed", "fsdp", "maxtext", "neuronx-distributed"]),
+)
+def test_any_layout_that_can_be_written_is_estimated_or_left_out(
+    nodes: int, batch: int, model: str, precision: str, attention: str, framework: str, **degrees: int
+) -> None:
+    found = plan(
+        {"nodes": nodes},
+        workload={"model": model, "global_batch": batch, "precision": precision, "attention": attention},
+        layout={"framework": framework, **degrees},
+    )
+    assume(found.step_time is not None)
+    assert found.step_time is not None
+    assert 0 < found.step_time.value < float("inf")
