@@ -109,9 +109,15 @@ class Claim:
     sparse_near: bool = False
     """Sparsity is spoken of close by, or a footnote is."""
 
+    @property
+    def far(self) -> bool:
+        """Whether the sentence itself does not say which part, or which generation, it speaks of."""
+        return self.remote or all(subject.inferred for subject in self.subjects if subject.ids)
+
     def labelled(self, value: float) -> bool:
         """Whether a rate in B/s stands in the subject's own name (`NDR200`)."""
-        return any(subject.label and abs(subject.label * 1.25e8 / value - 1) < 0.01 for subject in self.subjects)
+        named = (*self.subjects, *self.others)
+        return any(subject.label and abs(subject.label * 1.25e8 / value - 1) < 0.01 for subject in named)
 
 
 def claims(sentence: Sentence, text: Text) -> Iterator[Claim]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
+from clusterspec.quantity import Direction
 from clusterspec.rules.prose.factors import DOES_NOT_CLOSE, named, near, shown
 from clusterspec.rules.prose.lexicon import Scope
 from clusterspec.rules.prose.scan import Sort, Token
@@ -38,11 +39,10 @@ def _products(table: Table) -> Iterator[Told]:
         return
     columns = [table.column(at) for at in range(len(table.heads))]
     rates = [at for at, cells in enumerate(columns) if _has(cells, True)]
-    counts = [at for at, cells in enumerate(columns) if _has(cells, False)][:4]
     for target in rates[:MOST_COLUMNS]:
         for rate in rates[:MOST_COLUMNS]:
             if rate != target:
-                yield from _product(columns, target, rate, counts)
+                yield from _product(table, columns, target, rate)
 
 
 def _has(cells: Sequence[Cell], unit: bool) -> bool:
@@ -51,8 +51,10 @@ def _has(cells: Sequence[Cell], unit: bool) -> bool:
     return sum((figure.unit == "B/s") if unit else not figure.unit for figure in figures) >= LEAST
 
 
-def _product(columns: Sequence[Sequence[Cell]], target: int, rate: int, counts: Sequence[int]) -> Iterator[Told]:
-    for size in range(0, min(len(counts), 3) + 1):
+def _product(table: Table, columns: Sequence[Sequence[Cell]], target: int, rate: int) -> Iterator[Told]:
+    """One law of a table: ``target`` is ``rate`` times some of the counts, or the same rate counted otherwise."""
+    counts = [at for at, cells in enumerate(columns) if table.head(at).nouns and _has(cells, False)][:4]
+    for size in range(0 if _related(table, target, rate) else 1, min(len(counts), 3) + 1):
         for chosen in combinations(counts, size):
             rows = list(_rows(columns, target, (rate, *chosen)))
             for way in _WAYS if rows else ():
@@ -61,6 +63,13 @@ def _product(columns: Sequence[Sequence[Cell]], target: int, rate: int, counts: 
                     broken = (row for row in rows if row[1] and not near(row[0].value, row[1] * way, BREAKS + row[2]))
                     yield from (_law(token, value * way) for token, value, _ in broken)
                     return
+
+
+def _related(table: Table, target: int, rate: int) -> bool:
+    """Whether two columns of rates are one figure in two directions or two units, by their heads."""
+    directions = [{m for m in table.head(at).meanings if isinstance(m, Direction)} for at in (target, rate)]
+    units = [table.head(at).unit for at in (target, rate)]
+    return (all(directions) and directions[0] != directions[1]) or (all(units) and units[0] != units[1])
 
 
 def _rows(

@@ -106,6 +106,8 @@ _PHRASES: tuple[tuple[Meaning, str], ...] = (
     (Scope.PAIR, "peer to peer|p2p|per pair|gpu to gpu|card to card|per peer|pairwise|to each peer"),
     (Channel.MEMORY, "hbm|hbm2|hbm2e|hbm3|hbm3e|hbm4|gddr6|gddr6x|memory bandwidth|dram|device memory"),
     (Channel.SCALE_UP, "nvlink|nvlinks|nvswitch|xgmi|infinity fabric|neuronlink|ici|scale up|intra node|gpu to gpu"),
+    (Channel.SCALE_UP, "inside a node|inside the node|within a node|within the node|inside one node|within one node"),
+    (Channel.NETWORK, "between nodes|across nodes|node to node|between the nodes|among nodes|off node"),
     (Channel.HOST, "pcie|pci express|pci e|host to device|h2d"),
     (Channel.NETWORK, "infiniband|ib|roce|rocev2|ethernet|nic|nics|hca|hcas|rdma|efa|inter node|scale out|network"),
     (Channel.NETWORK, "slingshot|omni path|opa|connectx|ndr|hdr|edr|xdr|backend network"),

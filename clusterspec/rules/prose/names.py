@@ -100,6 +100,10 @@ class Names:
             words = id_.split("-")
             cut = next((at for at, word in enumerate(words) if at and _FORM.fullmatch(word)), len(words))
             families.setdefault("-".join(words[:cut]), []).append(id_)
+            if cut < len(words) and not words[cut].endswith("gb"):
+                families.setdefault("-".join(words[: cut + 1]).rstrip("0123456789"), []).append(id_)
+            if words[0] == "tpu" and words[-1][-1:].isalpha():
+                families.setdefault(words[-1], []).append(id_)
         for family, ids in families.items():
             yield _plain(family), ("accelerator", family, tuple(sorted(ids, key=lambda each: "sxm" not in each)))
         for alias, id_ in _ALIASES.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.rules.prose.claims import Claim
@@ -47,6 +47,7 @@ def _claim(table: Table, cell: Cell, subjects: tuple[Subject, ...]) -> Claim:
     precision = one(Precision, *meanings)
     scope = _scope(cell, head, table)
     sparse = Sparsity.SPARSE in {meaning for each in meanings for meaning in each}
+    noted = "*" in head.text or any(word.text == "*" for word in cell.words)
     return Claim(
         cell.figure,
         subjects,
@@ -60,7 +61,7 @@ def _claim(table: Table, cell: Cell, subjects: tuple[Subject, ...]) -> Claim:
         counts=(cell.factor,) if cell.factor > 1 else (),
         of_port=scope is Scope.PORT or Scope.PORT in head.nouns,
         twofold=cell.factor > 1 or Scope.SUM in head.meanings,
-        sparse_near=sparse or "*" in head.text or "dense" in head.text.lower(),
+        sparse_near=sparse or noted or "dense" in head.text.lower(),
     )
 
 
@@ -76,12 +77,20 @@ def _scope(cell: Cell, head: Head, table: Table) -> Scope | None:
 
 
 def _channel(subjects: tuple[Subject, ...], meanings: tuple[frozenset[object], ...]) -> Channel | None:
-    found = next((subject.channel for subject in subjects if subject.channel is not None), None)
-    for each in meanings if found is None else ():
+    """What carries the bytes: the cell's own words, its column's, its row's; then the subject; then what leads in."""
+    *own, lead = meanings
+    said = _first(own)
+    named = next((subject.channel for subject in subjects if subject.channel is not None), None)
+    return said or named or _first([lead])
+
+
+def _first(meanings: Sequence[frozenset[object]]) -> Channel | None:
+    """The channel of the first words that name just one."""
+    for each in meanings:
         channels = [meaning for meaning in each if isinstance(meaning, Channel)]
-        if channels:
-            return channels[0] if len(channels) == 1 else None
-    return found
+        if len(channels) == 1:
+            return channels[0]
+    return None
 
 
 def mixed(table: Table, text: Text) -> Iterator[Told]:

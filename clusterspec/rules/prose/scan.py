@@ -64,7 +64,7 @@ class Token:
 
 
 _NUMBER = (
-    r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?:_\d{3})+(?![\d_])|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\w))?|\.\d+"
+    r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?:_\d{3})+(?![\d_])|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2}(?!\w))?|\.\d+"
 )
 _TOKEN = re.compile(
     rf"(?P<times>(?<=[\d)])[ ]?[x×](?=[ ]?[\d(~]|[ ]?[A-Z]|[ ][a-z]|[^\w]|$))"
@@ -97,10 +97,13 @@ _UNIT_ALONE = re.compile(
     r"(?<![A-Za-z])(?P<unit>[KMGTPkm]i?(?:[bB]|[bB]its?|[bB]ytes?)(?:ps|/s(?:ec)?)|[GTPE]?FLOP(?:S|s|/s))(?![A-Za-z])"
 )
 
+_ENDS_IN_NUMBER = re.compile(r"(?<![A-Za-z\d])[\d.,]+ ?$")
+
 
 def unit_alone(text: str) -> str:
     """The one rate unit that a heading names without a number (`Total GBps`); empty for none, and for several."""
-    found = {symbol for match in _UNIT_ALONE.finditer(text) if (symbol := symbol_of(match["unit"]))}
+    alone = (match for match in _UNIT_ALONE.finditer(text) if not _ENDS_IN_NUMBER.search(text[: match.start()][-12:]))
+    found = {symbol for match in alone if (symbol := symbol_of(match["unit"]))}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -138,7 +141,7 @@ def _percent_of_word(token: Token) -> str:
 def _number(token: Token, text: str, begin: int, at: int) -> int:
     """Settles a number: its value, its range, its unit. Returns where reading goes on."""
     token.value = token.low = _value(token.text)
-    token.step = _step(token.text)
+    token.step = _step(token.text) if token.value else 0.0
     if (ranged := _RANGE.match(text, at)) and _is_range(token, ranged, text):
         token.value, at = _value(ranged["high"]), ranged.end()
     if _is_name(text, begin):

@@ -113,12 +113,17 @@ def _head(parts: Sequence[Line], names: Names) -> Head:
 
 def _lead(written: Written) -> Head:
     """What the sentence before a table says; its heading, where that sentence does not say what carries the bytes."""
-    said = written.before[-1] if written.before else None
+    said = written.before[-1] if written.before and _adjoins(written) else None
     meanings = {mark.meaning for mark in said.marks} if said else set()
     if not any(isinstance(meaning, Channel) for meaning in meanings):
         meanings |= {subject.channel for subject in written.heading if subject.channel is not None}
     text = " ".join(token.text for token in said.words) if said else ""
     return Head(text, (), frozenset(meanings), frozenset())
+
+
+def _adjoins(written: Written) -> bool:
+    """Whether the sentence before a table stands right above it."""
+    return written.block.lines[0].number - written.before[-1].words[-1].line <= 3
 
 
 def _cell(row: int, column: int, part: Line, heads: tuple[Head, Head, Head], names: Names) -> Cell:
@@ -135,13 +140,13 @@ def _cell(row: int, column: int, part: Line, heads: tuple[Head, Head, Head], nam
     ):
         heads = (NOTHING, NOTHING, NOTHING)  # a number among words is not the figure of its column
     if len(figures) == 2 and any(token.sort is Sort.TIMES for token in words):
-        return replace(cell, figure=_measured(figures[1], heads), factor=figures[0].value)
-    return replace(cell, figure=_measured(figures[0], heads)) if len(figures) == 1 else cell
+        return replace(cell, figure=_measured(figures[1], column, heads), factor=figures[0].value)
+    return replace(cell, figure=_measured(figures[0], column, heads)) if len(figures) == 1 else cell
 
 
-def _measured(token: Token, heads: tuple[Head, Head, Head]) -> Token:
+def _measured(token: Token, column: int, heads: tuple[Head, Head, Head]) -> Token:
     """A figure with its own unit, else that of its column, its row, or what leads in."""
-    over, label, lead = heads
+    over, label, lead = heads if column else (NOTHING, NOTHING, NOTHING)
     unit = over.unit or label.unit or ("" if over.nouns & {Scope.LANE, Scope.LINK, Scope.PORT} else lead.unit)
     return measured(token, unit) if token.sort is Sort.NUMBER and unit else token
 

@@ -77,13 +77,13 @@ class Tier:
 
 def ratios(sentence: Sentence, text: Text) -> Iterator[Told]:
     """`NVLink : InfiniBand ≈ 18×`: twice, or half, what both in one direction make."""
-    for at, ratio in _stated(sentence):
-        tiers = _tiers(sentence, text)
-        pairs = [(a, b) for a in tiers for b in tiers if a.channel is not b.channel and a.one_way > b.one_way]
-        if not pairs or any(near(ratio, a.one_way / b.one_way, SAME) for a, b in pairs):
-            continue
-        mixed = (found for fast, slow in pairs[:MOST] for found in _mixed(sentence.words[at], ratio, fast, slow))
-        yield from islice(mixed, 1)
+    stated = list(_stated(sentence))
+    tiers = list(dict.fromkeys(_tiers(sentence, text))) if stated else []
+    pairs = [(a, b) for a in tiers for b in tiers if a.channel is not b.channel and a.one_way > b.one_way]
+    for at, ratio in stated:
+        if not any(near(ratio, fast.one_way / slow.one_way, SAME) for fast, slow in pairs):
+            mixed = (told for fast, slow in pairs[:MOST] for told in _mixed(sentence.words[at], ratio, fast, slow))
+            yield from islice(mixed, 1)
 
 
 def _mixed(token: Token, ratio: float, fast: Tier, slow: Tier) -> Iterator[Told]:
@@ -118,7 +118,8 @@ def _compares(sentence: Sentence, at: int) -> bool:
 
 def _tiers(sentence: Sentence, text: Text) -> list[Tier]:
     """The tiers that a sentence compares: what it names, else what its words, and what stands before, speak of."""
-    subjects = [text.settled(each.subject, (*_subjects(sentence), *sentence.before)) for each in sentence.named]
+    named = dict.fromkeys(_subjects(sentence))
+    subjects = [text.settled(each, (*named, *sentence.before)) for each in named]
     tiers = [tier for subject in subjects for tier in _of(subject, text)]
     have = {tier.channel for tier in tiers}
     for channel in _spoken(sentence) - have:
@@ -176,6 +177,9 @@ def side_by_side(text: Text) -> Iterator[Told]:
             last = None
             continue
         claim, how = counted[0]
+        if claim.counts:
+            last = None
+            continue
         if last is not None and _follows(last[0], sentence):
             yield from mixed_pair((last[1], last[2]), (claim, how))
         last = (sentence, claim, how)

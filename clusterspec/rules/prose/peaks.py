@@ -1,0 +1,45 @@
+"""What a peak that is wrong reads like: sparse for dense, another precision, more than the part can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.quantity import Sparsity
+from clusterspec.rules.prose.claims import Claim
+from clusterspec.rules.prose.factors import near
+from clusterspec.rules.prose.known import SPARSE, Fact
+from clusterspec.rules.prose.lexicon import Scope
+from clusterspec.rules.prose.readings import in_scope, readings
+from clusterspec.rules.prose.slips import CLOSE, Slip
+
+PRINTED = 0.01
+"""How near a peak must come to another precision's: measured ones come near by chance."""
+BEYOND = 1.2
+"""A peak this far above the sparse one is no figure of the part."""
+
+
+def peaks(claim: Claim, facts: Sequence[Fact]) -> Iterator[Slip]:
+    """A sparse peak, a peak of another precision, or more than the part can do."""
+    value = claim.token.value
+    own = [fact for fact in facts if in_scope(claim, fact)]
+    for fact in own:
+        if near(value, SPARSE * fact.value, CLOSE) and claim.sparsity is not Sparsity.SPARSE and _says_dense(claim):
+            yield Slip("sparse-peak-as-dense", fact, "the peak with 2:4 sparsity")
+    if claim.precision and own:
+        for fact in facts:
+            if fact not in own and any(near(value, reading, PRINTED) for reading in readings(claim, fact)):
+                yield Slip("peak-of-other-precision", fact, f"the {fact.precision} peak")
+    highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
+    if highest is not None and value > BEYOND * SPARSE * highest.value * max(_counted(claim, facts)):
+        yield Slip("peak-off-catalog", highest, "more than the part can do, sparse or not")
+
+
+def _says_dense(claim: Claim) -> bool:
+    """Whether a peak is called dense, or stands without a word on sparsity near it."""
+    return claim.sparsity is Sparsity.DENSE or not claim.sparse_near
+
+
+def _counted(claim: Claim, facts: Sequence[Fact]) -> tuple[float, ...]:
+    """How many parts the text may speak of: what it counts, save the accelerators that a node's figures hold already."""
+    node = any(fact.scope is Scope.NODE for fact in facts)
+    return (1.0, *(count for count in claim.counts if not (node and count <= 16)))
