@@ -28,7 +28,7 @@ def traffic(m: Number, k: Number, n: Number, width_in: Number = 2, width_out: Nu
     return width_in * (m * k + k * n) + width_out * m * n
 
 
-def tile_fill(m: Number, n: Number, tile_m: Number, tile_n: Number, batch: Number = 1, units: Number = 1) -> Number:
+def tile_fill(m: Number, n: Number, tile_m: Number, tile_n: Number, *, batch: Number = 1, units: Number = 1) -> Number:
     """The share of the compute units' time that is useful: tile and wave quantization.
 
     The product is cut into ⌈m / tile_m⌉ ⌈n / tile_n⌉ tiles of each of ``batch`` products, which

@@ -1,0 +1,94 @@
+"""The formulas of kernels and schedules: one function for a float and for ten thousand of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cost.formulas import attention, elementwise, matmul, overlap, pipeline, roofline, routing
+
+COUNT = 10_000
+DRAWN = numpy.random.default_rng(7)
+
+
+def whole(low: int, high: int) -> Any:
+    return DRAWN.integers(low, high, COUNT).astype(float)
+
+
+def real(low: float, high: float) -> Any:
+    return DRAWN.uniform(low, high, COUNT)
+
+
+FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
+    (elementwise.larger, (real(0, 9), real(0, 9))),
+    (elementwise.smaller, (real(0, 9), real(0, 9))),
+    (elementwise.positive, (real(-9, 9),)),
+    (elementwise.rounded_up, (whole(1, 9999), whole(1, 300))),
+    (matmul.flops, (whole(1, 9999), whole(1, 9999), whole(1, 9999))),
+    (matmul.traffic, (whole(1, 9999), whole(1, 9999), whole(1, 9999), real(0.5, 4))),
+    (matmul.depth_fill, (whole(1, 9999), real(1, 99))),
+    (partial(matmul.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
+    (roofline.roofline, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
+    (roofline.launch_idle, (real(0, 9), real(0, 9))),
+    (attention.visible, (whole(1, 9999), whole(1, 9999))),
+    (attention.causal_pairs, (whole(1, 9999), whole(1, 9999))),
+    (attention.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
+    (attention.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),
+    (pipeline.fill_and_drain, (real(5, 9), real(0, 5), whole(1, 9))),
+    (pipeline.zero_bubble, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
+    (pipeline.dualpipe, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
+    (overlap.exposed, (real(0, 9), real(0, 9), real(0, 1))),
+    (overlap.straggling, (whole(1, 10**6), real(0, 0.1))),
+    (routing.distinct_ranks, (whole(1, 99), whole(1, 16))),
+    (routing.fullest, (whole(1, 99), whole(1, 99), real(0, 1))),
+)
+
+
+@pytest.mark.parametrize(("formula", "inputs"), FORMULAS)
+def test_one_call_with_arrays_is_ten_thousand_calls_with_floats(
+    formula: Callable[..., Any], inputs: tuple[Any, ...]
+) -> None:
+    single = [float(formula(*(float(value) for value in row))) for row in zip(*inputs, strict=True)]
+    assert formula(*inputs) == pytest.approx(single, rel=1e-9)
+
+
+positive = st.floats(1e-6, 1e6)
+
+
+@given(communication=positive, room=positive, share=st.floats(0, 1))
+def test_hiding_never_costs_more_than_not_hiding(communication: float, room: float, share: float) -> None:
+    seen = overlap.exposed(communication, room, share)
+    assert 0 <= seen <= communication * (1 + 1e-9)
+    assert seen >= overlap.exposed(communication, room * 2, share) - 1e-9 * communication
+
+
+@given(length=st.integers(1, 10**6), window=st.integers(1, 10**6))
+def test_a_causal_mask_leaves_at_most_half(length: int, window: int) -> None:
+    pairs = attention.causal_pairs(length, window)
+    assert 0 < pairs <= attention.visible(length, length) / 2
+
+
+@given(m=st.integers(1, 10**5), n=st.integers(1, 10**5), batch=st.integers(1, 64))
+def test_tiles_never_do_more_than_they_are_given(m: int, n: int, batch: int) -> None:
+    assert 0 < matmul.tile_fill(m, n, 256, 128, batch=batch, units=132) <= 1
+
+
+@given(ranks=st.integers(1, 1024), chosen=st.integers(1, 16))
+def test_a_token_reaches_at_most_as_many_ranks_as_it_has_experts(ranks: int, chosen: int) -> None:
+    reached = routing.distinct_ranks(ranks, chosen)
+    assert 1 - 1e-9 <= reached <= min(ranks, chosen) + 1e-9
+
+
+@given(stages=st.integers(1, 64), forward=positive, backward=positive)
+def test_zero_bubble_never_idles_more_than_one_forward_one_backward(
+    stages: int, forward: float, backward: float
+) -> None:
+    half = backward / 2
+    plain = pipeline.fill_and_drain(stages * (forward + backward), forward + backward)
+    assert pipeline.zero_bubble(stages, forward, half, half) <= plain * (1 + 1e-9)
