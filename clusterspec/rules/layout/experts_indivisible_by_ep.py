@@ -49,13 +49,13 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import advice
+from clusterspec.rules.legal import advice, breaks
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    if model.experts > 0 and model.experts % layout.ep:
+    if breaks(facts, RULE.name):
         message = f"{model.experts} experts do not divide over ep {layout.ep}"
         yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="another ep"))

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import near_multiples, offer, whole_world
+from clusterspec.rules.legal import breaks, near_multiples, offer, whole_world
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
@@ -56,9 +56,9 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    step = layout.dp * layout.micro_batch
-    if training.global_batch % step == 0 or not whole_world(facts):
+    if not breaks(facts, RULE.name) or not whole_world(facts):
         return
+    step = layout.dp * layout.micro_batch
     batches = either(near_multiples(training.global_batch, step))
     legal = offer(facts, RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(

@@ -55,14 +55,14 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import advice
+from clusterspec.rules.legal import advice, breaks
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    if model.heads % layout.tp:
+    if breaks(facts, RULE.name):
         help_ = advice(facts, RULE.name, "tp", otherwise="a tp that divides the heads")
         message = f"{model.heads} heads do not split over tp {layout.tp}: {model.heads / layout.tp:.3g} a rank"
         yield RULE.problem("layout.tp", message, help_)

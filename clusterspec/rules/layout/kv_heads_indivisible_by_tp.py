@@ -56,17 +56,16 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import advice, framework, kv_heads_refused
+from clusterspec.rules.legal import advice, breaks, framework
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    named = framework(facts)
-    if model.heads % layout.tp or not kv_heads_refused(model, layout.tp, named):
+    if breaks(facts, "heads-indivisible-by-tp") or not breaks(facts, RULE.name):
         return  # heads that do not divide have their own rule
-    who = named or "Megatron and those like it"
+    who = framework(facts) or "Megatron and those like it"
     message = f"{who} cannot spread {model.kv_heads} key-value heads over tp {layout.tp}"
     help_ = advice(facts, RULE.name, "tp", otherwise="lower tp, and use cp or dp instead")
     yield RULE.problem("layout.tp", message, help_)

@@ -59,7 +59,7 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import near_multiples, offer
+from clusterspec.rules.legal import breaks, near_multiples, offer
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
@@ -78,7 +78,7 @@ def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -
     if model.layers < stages:
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
         yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity="error")
-    elif model.layers % layout.pp:
+    elif breaks(facts, RULE.name):
         assumed = f", taken as {_runs(layout.stage_layers)}" if layout.stage_layers else ""
         message = f"{model.layers} layers do not divide over pp {layout.pp}: the split is not known{assumed}"
         severity = "note" if layout.framework in SPREADS else "warning"

@@ -49,21 +49,16 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import MEGATRON, advice, framework
+from clusterspec.rules.legal import advice, breaks
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
-    if layout.virtual_stages == 1 or model.layers % layout.pp or said_layout.stage_layers is not None:
-        return
+def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
     each = model.layers // layout.pp
-    if each % layout.virtual_stages == 0 or framework(facts) not in MEGATRON | {"maxtext"}:
-        return
-    if each < layout.virtual_stages:
-        return  # fewer layers than stages: layers-indivisible-by-pp says so
+    if not breaks(facts, RULE.name) or each < layout.virtual_stages:
+        return  # of fewer layers than stages, layers-indivisible-by-pp speaks
     message = f"{model.layers} layers on pp {layout.pp} are {each} a rank, which {layout.virtual_stages} virtual stages do not divide"
     yield RULE.problem(
         "layout.virtual_stages", message, advice(facts, RULE.name, "virtual_stages", otherwise="fewer stages")

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import MEGATRON, framework, near_multiples, offer, whole_world
+from clusterspec.rules.legal import breaks, near_multiples, offer, whole_world
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
@@ -57,13 +57,10 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    named, step = framework(facts), layout.dp * layout.micro_batch
-    grouped = (layout.schedule == "interleaved" and named in MEGATRON) or named == "maxtext"
-    if layout.pp == 1 or not grouped or training.global_batch % step or not whole_world(facts):
+    if not breaks(facts, RULE.name) or not whole_world(facts):
         return
+    step = layout.dp * layout.micro_batch
     micro_batches = training.global_batch // step
-    if micro_batches % layout.pp == 0:
-        return
     batches = either(near_multiples(training.global_batch, step * layout.pp))
     legal = offer(facts, RULE.name, "pp")
     message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule asks for"

@@ -48,16 +48,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.legal import near_multiples
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.legal import breaks, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
     step = layout.cp if layout.cp_method == "all-to-all" else 2 * layout.cp
-    if layout.cp > 1 and training.sequence_length % step:
+    if breaks(facts, RULE.name):
         near = either(near_multiples(training.sequence_length, step))
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks a rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"

@@ -48,8 +48,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.conditions import sequence_step
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import framework, near_multiples, sequence_step
+from clusterspec.rules.legal import breaks, framework, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
@@ -57,11 +58,8 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    length = training.sequence_length
-    if not layout.sequence_parallel or layout.tp == 1 or (layout.cp > 1 and length % (2 * layout.cp)):
-        return
-    step = sequence_step(layout.tp, layout.cp, framework(facts))
-    if length % step:
+    if breaks(facts, RULE.name):
+        length, step = training.sequence_length, sequence_step(layout.tp, layout.cp, framework(facts))
         near = either(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
         message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: multiples of {step:,} do"
