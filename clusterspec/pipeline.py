@@ -8,7 +8,7 @@ Every stage returns what it could do and what it found; nothing here decides any
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import clusterspec
 from clusterspec import document as documents
 from clusterspec import rules
-from clusterspec.catalog import Catalog
+from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
@@ -66,6 +66,19 @@ class Settings:
         return Tool(clusterspec.__version__, self.catalog.version)
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in one file: all that a report of many files keeps of a study.
+
+    ``fault`` is what went wrong in a rule of ours; the findings are those of the others.
+    """
+
+    input: Input
+    findings: tuple[Finding, ...]
+    sources: Mapping[str, Source]
+    fault: Exception | None = None
+
+
 @dataclass(frozen=True)
 class Study:
     """One spec on its way up the stairs. What a stage could not do is ``None``."""
@@ -94,13 +107,32 @@ class Study:
         return estimate(self.design)
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
-        """Everything there is to say of this file: settled, waived, chosen and in order of place."""
-        problems = [*self.problems, *rules.judge(self.facts())]
-        settled = [places.settle(problem, self.document, self.source) for problem in problems]
+    def checked(self) -> Checked:
+        """Everything there is to say of this file: settled, waived, chosen and in order of place.
+
+        Raises `BrokenEntry` where a rule needs an entry of a company's catalog that cannot be read.
+        """
+        found, fault = self._judged()
+        settled = [places.settle(problem, self.document, self.source) for problem in (*self.problems, *found)]
         if self.document is not None:
             settled = waivers.apply(settled, self.document, self.settings.today)
-        return tuple(sorted(rules.choose(settled, self.settings.config), key=_by_place))
+        findings = tuple(sorted(rules.choose(settled, self.settings.config), key=_by_place))
+        return Checked(self.input, findings, self.sources, fault)
+
+    def _judged(self) -> tuple[list[Problem], Exception | None]:
+        try:
+            return rules.judge(self.facts()), None
+        except rules.RulesFailedError as crash:
+            if isinstance(crash.__cause__, BrokenEntry):
+                raise crash.__cause__ from None
+            return crash.problems, crash
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found. Raises what went wrong in a rule of ours, so that nobody takes silence for praise."""
+        if self.checked.fault is not None:
+            raise self.checked.fault
+        return self.checked.findings
 
     def facts(self) -> rules.Facts:
         """What rules may know."""
@@ -148,14 +180,13 @@ def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: F
 
 def study_file(path: FilePath, settings: Settings | None = None) -> Study:
     """A study of a file. Raises `OSError` when it cannot be read."""
-    with path.open("rb") as file:
-        data = file.read(documents.LARGEST + 1)
+    data = documents.read_bytes(path)
     folder = path.resolve().parent
     return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
 
 
-def check(studies: Sequence[Study], settings: Settings) -> CheckReport:
-    """The findings of all studies in one report."""
+def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
+    """The findings of all files in one report."""
     findings = tuple(finding for one in studies for finding in one.findings)
     sources = {name: source for one in studies for name, source in one.sources.items()}
     return CheckReport(settings.tool, tuple(one.input for one in studies), findings, sources)
@@ -163,7 +194,7 @@ def check(studies: Sequence[Study], settings: Settings) -> CheckReport:
 
 def estimate(one: Study) -> EstimateReport:
     """What one design costs."""
-    return EstimateReport(one.settings.tool, one.input, one.plan, one.findings, one.sources)
+    return EstimateReport(one.settings.tool, one.input, one.plan, one.checked.findings, one.sources)
 
 
 def collective(
@@ -179,7 +210,7 @@ def collective(
             rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""
         except NoWay as fault:
             why = str(fault)
-    return CollectiveReport(one.settings.tool, one.input, rows, why, one.findings)
+    return CollectiveReport(one.settings.tool, one.input, rows, why, one.checked.findings)
 
 
 def bill(one: Study) -> BillReport:
@@ -187,7 +218,7 @@ def bill(one: Study) -> BillReport:
     from clusterspec.cost.bill import bill as items_of
 
     items, fabric, why = items_of(one.design)
-    return BillReport(one.settings.tool, one.input, items, fabric, why, one.findings)
+    return BillReport(one.settings.tool, one.input, items, fabric, why, one.checked.findings)
 
 
 PROOFS = (("all-reduce", 1), ("all-reduce", 4), ("all-gather", 4), ("all-to-all", 4))

@@ -13,7 +13,7 @@ from clusterspec.document.nearest import nearest
 from clusterspec.document.parse import parse
 from clusterspec.document.places import settle, text_at
 from clusterspec.document.schema import validate
-from clusterspec.document.text import LARGEST, decode
+from clusterspec.document.text import LARGEST, decode, read_bytes
 
 __all__ = [
     "LARGEST",
@@ -29,6 +29,7 @@ __all__ = [
     "nearest",
     "parse",
     "project_root",
+    "read_bytes",
     "settle",
     "text_at",
     "validate",

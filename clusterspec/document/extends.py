@@ -10,7 +10,7 @@ from typing import Any
 
 from clusterspec.document.model import Document, Place
 from clusterspec.document.parse import parse
-from clusterspec.document.text import LARGEST, decode
+from clusterspec.document.text import decode, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Path
 
@@ -99,8 +99,7 @@ def _data(target: FilePath, root: FilePath, seen: set[FilePath]) -> bytes:
         if not resolved.is_file():
             raise _UnresolvedError("which is no file" if resolved.exists() else "which does not exist")
         seen.add(resolved)
-        with resolved.open("rb") as file:
-            return file.read(LARGEST + 1)
+        return read_bytes(resolved)
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of symlinks before Python 3.13
         reason = getattr(error, "strerror", None) or "not a file name"
         raise _UnresolvedError(f"which cannot be opened: {reason.lower()}") from None

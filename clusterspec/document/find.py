@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from clusterspec.document.parse import parse
-from clusterspec.document.text import LARGEST, decode
+from clusterspec.document.text import decode, read_bytes
 
 _SUFFIXES = (".yaml", ".yml")
 _SKIPPED = {"node_modules", "__pycache__"}
@@ -43,8 +43,7 @@ def _is_spec(name: str) -> bool:
     try:
         if not FilePath(name).is_file():
             return False
-        with FilePath(name).open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = read_bytes(name)
     except OSError:
         return False
     if not _NAMES_KEY.search(data):

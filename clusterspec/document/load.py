@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from clusterspec.document.extends import extend
 from clusterspec.document.model import Document
 from clusterspec.document.parse import parse
-from clusterspec.document.text import LARGEST, decode
+from clusterspec.document.text import LARGEST, decode, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Source
 
@@ -29,8 +29,7 @@ def load(path: str, stdin_filename: str = STDIN) -> tuple[Document | None, list[
         data = sys.stdin.buffer.read(LARGEST + 1)
         return load_source(decode(stdin_filename, data), FilePath.cwd())
     try:
-        with FilePath(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = read_bytes(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise CannotOpenError(f"{path}: {reason}") from None

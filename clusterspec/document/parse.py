@@ -11,7 +11,7 @@ from clusterspec.document.model import Comment, Document, Place
 from clusterspec.document.nodes import Composer, Node, RefusedError
 from clusterspec.document.text import Lines, forbidden, unreadable
 from clusterspec.finding import Problem
-from clusterspec.source import Path, Source
+from clusterspec.source import Path, Source, Span
 
 _COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
 
@@ -56,7 +56,7 @@ def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Prob
     """A second key has no path of its own; it is said to stand at the path of the first."""
     if not any(problem.related for problem in problems):
         return problems
-    paths = {place.key: path for path, place in places.items()}
+    paths: dict[Path | Span | None, Path] = {place.key: path for path, place in places.items()}
     return [replace(p, path=paths.get(p.related[0][0], ())) if p.related else p for p in problems]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
+from pathlib import Path as FilePath
 
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source, Span
@@ -44,6 +46,24 @@ class Lines:
 def unreadable(span: Span, message: str, advice: str = "") -> Problem:
     """A problem with the text itself, which no key path can name."""
     return Problem("unreadable-yaml", (), message, advice, span=span)
+
+
+def read_bytes(path: FilePath | str) -> bytes:
+    """As much of a file as `forbidden` needs to see. A pipe that nobody writes to is empty, and not waited for.
+
+    Raises `OSError`, and `ValueError` for a name that no file can have.
+    """
+    with open(path, "rb", opener=_at_once) as file:
+        return file.read(LARGEST + 1)
+
+
+def _at_once(name: str, flags: int) -> int:
+    """Opens without waiting for somebody who writes; reading then waits as ever."""
+    if not hasattr(os, "O_NONBLOCK"):
+        return os.open(name, flags)
+    opened = os.open(name, flags | os.O_NONBLOCK)
+    os.set_blocking(opened, True)
+    return opened
 
 
 def decode(name: str, data: bytes) -> Source:

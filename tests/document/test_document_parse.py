@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from clusterspec.document import Document, decode, parse, settle, text_at
 from clusterspec.document.nodes import MAX_ALIASES, MAX_DEPTH, MAX_NODES
 from clusterspec.document.scalars import resolve
-from clusterspec.document.text import LARGEST
+from clusterspec.document.text import LARGEST, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source
 
@@ -276,3 +278,12 @@ def test_the_parser_in_python_says_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(__import__("sys").modules, "yaml.cyaml", None)
     slow = read(text)
     assert (slow.value, slow.places, slow.comments) == (fast.value, fast.places, fast.comments)
+
+
+def test_a_pipe_that_nobody_writes_to_is_empty_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    assert read_bytes(tmp_path / "pipe.yaml") == b""
+
+
+def test_no_more_of_an_endless_file_is_read_than_shows_that_it_is_too_large() -> None:
+    assert len(read_bytes("/dev/zero")) == LARGEST + 1
