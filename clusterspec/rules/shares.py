@@ -13,9 +13,14 @@ SHARD_AXES = ("dp_cp", "expert_dp", "shard")
 """Axes over which fsdp and hsdp gather weights."""
 
 
-def exposed(plan: Plan, axes: Collection[str], collective: str = "") -> float:
-    """Seconds of a step that traffic on some axes adds, of one collective or all."""
-    rows = (row for row in plan.communication if row.axis in axes and collective in {"", row.collective})
+REDUCTIONS = ("all-reduce", "reduce-scatter")
+
+
+def exposed(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()) -> float:
+    """Seconds of a step that traffic on some axes adds, of some collectives or all."""
+    rows = (
+        row for row in plan.communication if row.axis in axes and (not collectives or row.collective in collectives)
+    )
     return sum(row.exposed for row in rows)
 
 

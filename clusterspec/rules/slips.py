@@ -21,6 +21,8 @@ SCOPE = 0.03
 """Scopes lie closer together than other slips (18 links, 16 accelerators), so they are held to less."""
 RAW = 1 / 0.9412
 """NVLink's line rate over its payload: ``nvidia-smi nvlink -s`` prints 26.5625 GB/s for links that carry 25."""
+ETHERNET = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
+"""Gb/s of the ports that Ethernet knows (IEEE 802.3)."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port that anybody would build a fabric of (1 Gb/s)."""
 POWER_OF_A_NODE = (100.0, 1e6)
@@ -112,6 +114,8 @@ def _slips(facts: Facts) -> tuple[Slip, ...]:
 def _slip(stated: Stated) -> Slip | None:
     if not stated.known:
         return Slip(stated, None, impossible) if (impossible := _impossible(stated)) else None
+    if stated.kind == "nic" and stated.free and _is_ethernet_rate(stated.quantity.per_direction):
+        return None
     if any(near(stated.quantity.value, stated.counted(known), AGREES) for known in stated.known):
         return None
     for known in stated.known:
@@ -120,6 +124,11 @@ def _slip(stated: Stated) -> Slip | None:
     if impossible := _impossible(stated):
         return Slip(stated, stated.known[0], impossible)
     return Slip(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic"} else None
+
+
+def _is_ethernet_rate(rate: float) -> bool:
+    """Whether ports of this rate (B/s) are sold, so that a technology of any rate may well have it."""
+    return any(near(rate * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET)
 
 
 def near(value: float, other: float, within: float) -> bool:

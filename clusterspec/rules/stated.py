@@ -39,6 +39,8 @@ class Stated:
     quantity: Quantity
     known: tuple[Known, ...]
     scopes: tuple[Scope, ...] = ()
+    free: bool = False
+    """The catalog's figure is only what is usual: other figures are as right."""
 
     def counted(self, known: Known) -> float:
         """The known figure in the direction that the author counted."""
@@ -131,11 +133,13 @@ def _nic(facts: Facts) -> Iterator[Stated]:
         known.append(Known(platform.nic_bandwidth.value, platform.id))
     if fabric is not None:
         known += [Known(port.value, fabric.technology.id) for port in fabric.technology.port_rates]
-        if not known and fabric.technology.bandwidth is not None:
-            known.append(Known(fabric.technology.bandwidth.value, fabric.technology.id))
+    free = not known
+    if free and fabric is not None and fabric.technology.bandwidth is not None:
+        known.append(Known(fabric.technology.bandwidth.value, fabric.technology.id))
     if not known and cluster.accelerator.nic_bandwidth is not None:
         known.append(Known(cluster.accelerator.nic_bandwidth.value, f"the NIC usual with {cluster.accelerator.id}"))
-    yield Stated("cluster.scale_out.nic_bandwidth", "nic", said.nic_bandwidth, tuple(known), _nic_scopes(fabric))
+    at = "cluster.scale_out.nic_bandwidth"
+    yield Stated(at, "nic", said.nic_bandwidth, tuple(known), _nic_scopes(fabric), free)
 
 
 def _nic_scopes(fabric: ScaleOut | None) -> tuple[Scope, ...]:

@@ -53,6 +53,9 @@ NIC = [
     ("slingshot-11", "100 Gb/s", "nic-rate-off-technology", False),
     ("roce-v2", "25 Gb/s", None, False),
     ("roce-v2", "800 Gb/s", None, False),
+    ("roce-v2", "50 Gb/s", None, False),  # sold, and slow
+    ("roce-v2", "400 GB/s", "bits-and-bytes-swapped", False),
+    ("ethernet", "25 GbE", None, False),
     ("roce-v2", "400 Mb/s", "thousandfold-slip", True),
 ]
 FIGURES = (

@@ -78,11 +78,15 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     yield RULE.problem(
         "layout.dp",
-        f"{say(seconds, 's')} of gradient reduction, {percent(lost, 2)} of the step, has nothing to hide behind "
+        f"{say(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, has nothing to hide behind "
         f"({layout.micro_batches} micro-batch{'es' if layout.micro_batches != 1 else ''} a step)",
         _help(facts, training),
         severity=severity_of(lost),
     )
+
+
+def _what(layout: Layout) -> str:
+    return "reducing gradients" + ("" if layout.sharding == "none" else " and gathering weights")
 
 
 def _help(facts: Facts, training: Workload) -> str:

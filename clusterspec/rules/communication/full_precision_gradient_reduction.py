@@ -53,7 +53,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import REPLICA_AXES, exposed, share
+from clusterspec.rules.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "heuristic")
@@ -64,7 +64,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if training.gradient_precision != "fp32" or training.precision not in {"bf16", "fp8", "fp4"} or layout.dp == 1:
         return
     plan = facts.plan
-    cost = share(exposed(plan, REPLICA_AXES), plan) if plan else 0.0
+    cost = share(exposed(plan, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), plan) if plan else 0.0
     if cost > facts.threshold(RULE, MOST):
         message = f"gradients in fp32 are twice the bytes of bf16, and reducing them is {percent(cost, 2)} of the step"
         yield RULE.problem(

@@ -74,6 +74,9 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     if cluster.nodes < 2 or not technology.proprietary or not technology.plugins:
         return
     wanted = _wanted(cluster, technology.plugins)
+    help_ = f"write `{wanted}`" + (
+        "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
+    )
     said = facts.said_scale_out.collective_plugin if facts.said_scale_out else None
     loss = f"{technology.name} falls back to sockets without {wanted}, and says nothing"
     if said is None:
@@ -81,7 +84,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
             yield RULE.problem(
                 AT,
                 f"no collective plugin is named: {loss}",
-                f"write `{wanted}`, and pin NCCL_NET to it",
+                help_,
                 severity="warning",
             )
     elif said != wanted and (
@@ -92,7 +95,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
             if said == "none"
             else f"{said} does not serve {cluster.accelerator.vendor} on {technology.name}"
         )
-        yield RULE.problem(AT, f"{what}: {loss}", f"write `{wanted}`, and pin NCCL_NET to it", fix=rewrite(AT, wanted))
+        yield RULE.problem(AT, f"{what}: {loss}", help_, fix=rewrite(AT, wanted))
 
 
 def _wanted(cluster: Cluster, plugins: tuple[str, ...]) -> str:

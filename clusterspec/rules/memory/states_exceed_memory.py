@@ -2,8 +2,7 @@
 
 ## What it finds
 
-A sum of weights, gradients and optimizer states on the fullest rank, by the cost model, above its memory. A warning where the
-model's own uncertainty leaves room for a fit.
+A sum of weights, gradients and optimizer states on the fullest rank, by the cost model, above its memory.
 
 ## Why it matters
 
@@ -50,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.remedies import for_states, in_words, may_fit
+from clusterspec.rules.remedies import for_states, in_words
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 
@@ -65,19 +64,17 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     capacity = memory.capacity.value
     if states <= capacity:
         return
-    parts = ", ".join(
-        f"{say(part.value, 'B')} of {name}"
-        for name, part in (
-            ("weights", memory.weights),
-            ("gradients", memory.gradients),
-            ("optimizer states", memory.optimizer),
-        )
-        if part.value
-    )
+    named = (("weights", memory.weights), ("gradients", memory.gradients), ("optimizer states", memory.optimizer))
+    parts = ", ".join(f"{say(part.value, 'B')} of {name}" for name, part in named if part.value)
     training = workload.kind == "train"
     yield RULE.problem(
         "layout.sharding" if training else "layout.tp",
         f"{say(states, 'B')} on the fullest rank ({parts}) in {say(capacity, 'B')} of memory",
-        in_words(for_states(facts) if training else [], "more tp or pp, more nodes, or a smaller precision"),
-        severity="warning" if may_fit(facts) else "error",
+        _help(facts, training),
     )
+
+
+def _help(facts: Facts, training: bool) -> str:
+    if not training:
+        return "more tp or pp, or weights in fewer bytes (`parameter_precision`)"
+    return in_words(for_states(facts), "more tp or pp, more nodes, or optimizer states in fewer bytes or on the host")

@@ -63,8 +63,12 @@ def check(facts: Facts, operations: OperationsSpec, cluster: Cluster) -> Iterato
     away = operations.repair_time.value / between
     needed = min(poisson_percentile(away, SURE), cluster.nodes)
     if cluster.spare_nodes < needed:
+        repair = operations.repair_time.written
         message = (
-            f"with a failure every {say(between, 's')} and {operations.repair_time.written} for a repair, {plain(away)} nodes are away "
-            f"on average and {needed} one time in twenty: {cluster.spare_nodes} spare"
+            f"with a failure every {say(between, 's')} and {repair} for a repair, {plain(away)} nodes are away on average, and one time "
+            f"in twenty {needed} or more; the cluster has {cluster.spare_nodes} spare"
         )
-        yield RULE.problem("cluster.spare_nodes", message, f"{needed} spare nodes on the same spine, or faster repair")
+        nodes = "node" if needed == 1 else "nodes"
+        yield RULE.problem(
+            "cluster.spare_nodes", message, f"{needed} spare {nodes} on the same spine, or faster repair"
+        )
