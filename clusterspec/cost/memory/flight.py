@@ -20,7 +20,9 @@ def flights(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches
     if layout.schedule == "zero-bubble":
         return (float(min(layout.pp, micro_batches)),) * len(chunks)
     if layout.schedule == "dualpipe":
-        own, mirrored = (activations.in_flight(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage))
+        own, mirrored = (
+            activations.in_flight(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage)
+        )
         half = len(chunks) // 2
         return (float(own),) * half + (float(mirrored),) * half
     if len(chunks) > 1:
