@@ -19,12 +19,20 @@ Plain = str | int | float | bool | list[Any]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where figures were read: a title, an address and a day, or that they were recalled."""
+    """Where figures were read: a title, an address and a day, or that they were recalled.
+
+    A source that was read only as another document quotes it names that document in ``quoted_in``.
+    """
 
     title: str
     url: str = ""
     read: str = ""
+    quoted_in: str = ""
     recalled: bool = False
+
+    @property
+    def named(self) -> str:
+        return f"{self.title}, as quoted in {self.quoted_in}" if self.quoted_in else self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +136,9 @@ class _Writer:
         if reference is None:
             return None
         doubts = "; ".join(words[key] for key in ("doubt", "note") if key in words)
-        return Cited(self.entry, name, reference.title, reference.url, reference.read, doubts)
+        return Cited(self.entry, name, reference.named, reference.url, reference.read, doubts)
 
     def rejected(self, words: Mapping[str, Any]) -> Rejected:
         source = words.get("source", "")
-        title = self.sources[source].title if source in self.sources else source
+        title = self.sources[source].named if source in self.sources else source
         return Rejected(words["is"], title, words["why"])

@@ -102,6 +102,14 @@ def test_there_are_models_enough() -> None:
     assert len(CATALOG.ids("model")) >= 40
 
 
+def test_a_source_read_only_as_another_document_quotes_it_says_so() -> None:
+    card = next(card for card in CARDS if card.id == "h200-nvl-141gb")
+    quoted = {source.named for source in card.sources.values() if source.quoted_in}
+    assert quoted
+    assert all(", as quoted in " in name for name in quoted)
+    assert {fact.origin.source for fact in every_fact(card) if isinstance(fact.origin, Cited)} >= quoted
+
+
 def test_most_figures_were_read_at_a_source() -> None:
     """The share that is merely recalled may only shrink; `docs/catalog.md` says of each which it is."""
     facts = [fact for card in CARDS for fact in every_fact(card)]
