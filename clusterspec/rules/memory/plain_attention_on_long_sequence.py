@@ -1,0 +1,66 @@
+"""Attention scores fill the memory that flash attention would not need.
+
+## What it finds
+
+`attention: plain` without recomputation, where the scores outweigh everything else a layer keeps: 5 × heads × sequence / hidden above 34.
+
+## Why it matters
+
+Scores grow with the square of the sequence. At 2,048 tokens GPT-3 keeps 2.4 times as much for them as for the rest of the layer, at
+8,192 tokens 9.4 times.
+
+## What to do
+
+`attention: flash`, which computes them again in pieces and never stores them.
+
+## When to ignore it
+
+Where a kernel with flash's memory does not exist for the part or the mask.
+
+## Fires
+
+```yaml workload.attention
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128, attention: plain}
+layout: {tp: 4, recompute: none}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128, attention: plain}
+layout: {tp: 4, recompute: selective}
+```
+
+## Sources
+
+- Activations of a layer, term by term: https://arxiv.org/abs/2205.05198
+- Flash attention: https://arxiv.org/abs/2205.14135
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "warning")
+REST_OF_A_LAYER = 34
+"""Bytes for each token and hidden element that a layer keeps besides the scores (Korthikanti et al., section 4)."""
+
+
+def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    if training.attention != "plain" or layout.recompute != "none" or model.hidden <= 0:
+        return
+    scores = 5 * model.heads * training.sequence_length / model.hidden
+    if scores > REST_OF_A_LAYER:
+        at = "workload.attention"
+        message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of everything else in a layer"
+        yield RULE.problem(at, message, "write `flash`", fix=rewrite(at, "flash"))

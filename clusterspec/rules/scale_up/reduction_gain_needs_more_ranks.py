@@ -1,0 +1,66 @@
+"""The group is too small for reduction in the switches to pay.
+
+## What it finds
+
+A scale-up domain that reduces in its switches, and tensor-parallel groups of 2 to 4 accelerators (up to 5 on NVLink 5).
+
+## Why it matters
+
+Reduction in the switch sends n + 1 pieces where a ring sends 2 (n − 1): with 4 ranks that is 5 against 6, and the switch's own limits eat
+the difference. NCCL uses it from 5 or 6 of 8 GPUs on.
+
+## What to do
+
+Expect the ring's bandwidth.
+
+## When to ignore it
+
+When nothing was planned on the gain.
+
+## Fires
+
+```yaml cluster.scale_up.in_network_reduction
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1, scale_up: {in_network_reduction: true}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1, scale_up: {in_network_reduction: true}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8}
+```
+
+## Sources
+
+- From how many GPUs on NVLS pays: https://github.com/NVIDIA/nccl/issues/1455
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleUpSpec
+
+RULE = Rule.of(__name__, "note", "likely")
+
+
+def check(said_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    """Only a reduction that somebody wrote down is one that somebody counts on."""
+    entry = cluster.scale_up.interconnect
+    if not said_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
+        return
+    few = 5 if entry.generation >= "5" else 4
+    group = -(-layout.tp // cluster.ranks_per_accelerator)
+    if 1 < group <= few:
+        message = (
+            f"tp {layout.tp} is too small a group for reduction in the switches: it pays from {few + 1} accelerators on"
+        )
+        yield RULE.problem("cluster.scale_up.in_network_reduction", message, "expect the ring's bandwidth")
