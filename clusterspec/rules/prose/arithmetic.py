@@ -19,6 +19,8 @@ EXACT = 0.01
 ROUGH = 0.08
 """The same where it says about."""
 CLOSE = 0.03
+COUNTED_OUT = 1e5
+"""A product of whole numbers below this is written out."""
 LONGEST = 80
 """Characters of an equation that a message repeats."""
 _SHIFTS = (
@@ -58,7 +60,7 @@ _JOINS = frozenset(
 def mismatches(sentence: Sentence) -> Iterator[Told]:
     """Every figure of a sentence that its own arithmetic contradicts; one for each place."""
     told: set[int] = set()
-    for found in (_equations, _conversions, totals.totals, totals.durations, totals.shares):
+    for found in (_equations, _conversions, totals.totals, totals.products, totals.durations, totals.shares):
         for mismatch in found(sentence):
             if id(mismatch.start) not in told:
                 told.add(id(mismatch.start))
@@ -80,7 +82,8 @@ def _equations(sentence: Sentence) -> Iterator[Told]:
 def _closes(sentence: Sentence, equation: Equation, token: Token) -> Iterator[Told]:
     """Both sides have the same dimensions: they are equal but for rounding, or the factor between them has a name."""
     left, right = equation.left[0].number, equation.right.number
-    step = token.step * equation.scale
+    counted = not token.unit and left < COUNTED_OUT and not left % 1  # a product of counts is not rounded
+    step = 1.0 if counted else token.step * equation.scale
     if right == 0 or any(
         each.number == 0 or _agree(each.number, right, step, equation.rough) for each in equation.left
     ):
@@ -88,7 +91,7 @@ def _closes(sentence: Sentence, equation: Equation, token: Token) -> Iterator[To
     ratio = right / left
     if (near(ratio, 2, CLOSE) or near(ratio, 0.5, CLOSE)) and (equation.parts == 1 or directed(sentence)):
         return
-    rule = named(ratio)
+    rule = named(ratio) if token.unit else ""
     if (rule == BINARY and (equation.rough or token.unit != "B")) or (not rule and equation.parts == 1):
         return
     if equation.parts > 1 and any(
@@ -169,4 +172,4 @@ def _may_break(first: Token, second: Token, rule: str) -> bool:
 
 def _same(joined: list[str]) -> bool:
     """Whether the words between two figures say that they are one."""
-    return 0 < len(joined) <= 5 and all(word in _JOINS or word in COUNTED for word in joined)
+    return joined != [","] and 0 < len(joined) <= 5 and all(word in _JOINS or word in COUNTED for word in joined)

@@ -112,7 +112,8 @@ class Claim:
     @property
     def far(self) -> bool:
         """Whether the sentence itself does not say which part, or which generation, it speaks of."""
-        return self.remote or all(subject.inferred for subject in self.subjects if subject.ids)
+        near = [subject for subject in self.subjects if subject.ids and subject.channel in (None, self.channel)]
+        return self.remote or all(subject.inferred for subject in near)
 
     def labelled(self, value: float) -> bool:
         """Whether a rate in B/s stands in the subject's own name (`NDR200`)."""

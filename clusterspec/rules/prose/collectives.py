@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.rules.prose.document import Text
+from clusterspec.rules.prose.expressions import equations
 from clusterspec.rules.prose.factors import near
 from clusterspec.rules.prose.lexicon import Channel, Hint, Mark, Scope
 from clusterspec.rules.prose.scan import Sort, Token
@@ -16,6 +17,10 @@ from clusterspec.units import plain, say
 
 SECTION = 6
 """Sentences to each side in which the metric may be named."""
+LIKE = 5
+"""How many times the lesser of two rates the greater may be, where the one is held against the other."""
+BESIDE = 3
+"""How near a collective may stand to a rate that is then its own."""
 _RATES = frozenset(
     [
         "bandwidth",
@@ -64,7 +69,7 @@ def metrics(text: Text) -> Iterator[Told]:
     for at, sentence in enumerate(text.sentences):
         if sentence.kind is Kind.HEADING or not sentence.has(Hint.COLLECTIVE) or not sentence.quantities:
             continue
-        if at in covered or _compared(sentence, text):
+        if at in covered or _compared(sentence):
             continue
         for where in sentence.quantities:
             token = sentence.words[where]
@@ -78,19 +83,19 @@ def metrics(text: Text) -> Iterator[Told]:
                 break
 
 
-def _compared(sentence: Sentence, text: Text) -> bool:
+def _compared(sentence: Sentence) -> bool:
     """Whether a figure is set beside the link's own: that is how bus bandwidth is judged."""
-    rates = [at for at in sentence.quantities if sentence.words[at].unit == "B/s"]
-    return any(token.text == "%" for token in sentence.words) or (
-        len(rates) > 1 and any(_is_known(sentence, at, text) for at in rates)
-    )
+    rates = [sentence.words[at].value for at in sentence.quantities if sentence.words[at].unit == "B/s"]
+    share = any(token.text == "%" for token in sentence.words)
+    return share or (len(rates) > 1 and min(rates) < max(rates) <= LIKE * min(rates))
 
 
 def _is_rate(sentence: Sentence, at: int) -> bool:
     """Whether a quantity is what a collective reaches: the words around it say so, and none that it is a link's."""
     around = set(sentence.between(max(0, at - 10), at + 8))
     before = set(sentence.between(max(0, at - 2), at))
-    measured = sentence.has(Hint.MEASURED) or bool(around & _RATES)
+    beside = sentence.said.get(at, {}).get(Hint.COLLECTIVE, BESIDE + 1) <= BESIDE
+    measured = beside or sentence.has(Hint.MEASURED) or bool(around & _RATES)
     return measured and not before & _SPECIFIED
 
 
@@ -111,16 +116,37 @@ def bisections(sentence: Sentence, text: Text) -> Iterator[Told]:
     """A bisection that is an injection: per accelerator, or the sum of all that go in."""
     for mark in sentence.marks:
         if mark.meaning is Hint.BISECTION:
+            yield from _summed(sentence, mark)
             for at in sentence.quantities:
                 token = sentence.words[at]
                 if token.unit == "B/s" and not token.ranged and _is_bisection(sentence, mark, at):
                     yield from _bisection(sentence, at, text)
 
 
+def _summed(sentence: Sentence, mark: Mark) -> Iterator[Told]:
+    """`bisection bandwidth: 64 nodes × 3.2 Tb/s = 204.8 Tb/s`: the sum of all that go in, without a half."""
+    for equation in equations(sentence.words, ()):
+        token = sentence.words[equation.result]
+        said = list(sentence.between(equation.start, equation.result))
+        if (
+            mark.end <= equation.start <= mark.end + 4
+            and token.unit == "B/s"
+            and equation.parts > 1
+            and "/" not in said
+        ):
+            message = f"{token.written} is the sum of all that goes in, twice the bisection"
+            yield Told("injection-called-bisection", token, message, f"write {say(token.value / 2, 'B/s')}")
+
+
 def _is_bisection(sentence: Sentence, mark: Mark, at: int) -> bool:
     """Whether a quantity is the bisection: `bisection bandwidth of 3.6 TB/s`, `3.6 TB/s of bisection bandwidth`."""
     if at >= mark.end:
-        between = list(sentence.between(mark.end, at))
+        names = {index for named in sentence.named for index in range(named.start, named.end)}
+        between = [
+            word.text.lower()
+            for index, word in enumerate(sentence.words[mark.end : at], mark.end)
+            if index not in names
+        ]
         return len(between) <= 6 and all(word in _OF_BISECTION for word in between)
     between = list(sentence.between(at + 1, mark.start))
     follows = list(sentence.between(mark.end, mark.end + 1))

@@ -64,8 +64,13 @@ def equations(words: Sequence[Token], names: Container[int]) -> Iterator[Equatio
     for at, token in enumerate(words):
         if token.text in EQUALS and not _assigns(words, at):
             left, right = _left(words, at, names), _right(words, at, names)
-            if left is not None and right is not None:
+            if left is not None and right is not None and _is_result(words, at, right[0]):
                 yield _equation(words, at, left, right)
+
+
+def _is_result(words: Sequence[Token], at: int, end: int) -> bool:
+    """Whether the right side is one figure, not a further step of a derivation."""
+    return sum(word.sort in (Sort.NUMBER, Sort.QUANTITY) for word in words[at + 1 : end]) == 1
 
 
 def _assigns(words: Sequence[Token], at: int) -> bool:
@@ -100,8 +105,11 @@ def _left(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, 
 
 def _joins(token: Token, first: Token) -> bool:
     """Whether a token before an expression makes it the end of a longer one, or the argument of a function."""
+    ratio = token.text == ":" and not first.gap
     called = first.text == "(" and token.sort is Sort.WORD and not first.gap
-    return called or token.sort is Sort.TIMES or token.text in _PRODUCT | _QUOTIENT | _SUM | {"(", ":", ">", "<", "^"}
+    return (
+        called or token.sort is Sort.TIMES or token.text in _PRODUCT | _QUOTIENT | _SUM | {"(", ">", "<", "^"} or ratio
+    )
 
 
 def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
@@ -111,7 +119,11 @@ def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int,
         end += 1
     while end > at + 1:
         if (value := evaluate(words[at + 1 : end])) is not None:
-            return None if _goes_on(words, end) or words[end - 1].text.lower() in _TIMES_WORDS else (end, value)
+            return (
+                None
+                if _goes_on(words, end) or any(w.text.lower() in _TIMES_WORDS for w in words[at + 1 : end])
+                else (end, value)
+            )
         end -= 1
     return None
 

@@ -14,6 +14,8 @@ from clusterspec.rules.prose.slips import CLOSE, Slip
 
 PRINTED = 0.01
 """How near a peak must come to another precision's: measured ones come near by chance."""
+SPAREST = 4.0
+"""What sparsity of another pattern (4:16 of Trainium2) may gain, where a peak is called sparse."""
 BEYOND = 1.2
 """A peak this far above the sparse one is no figure of the part."""
 
@@ -30,7 +32,8 @@ def peaks(claim: Claim, facts: Sequence[Fact]) -> Iterator[Slip]:
             if fact not in own and any(near(value, reading, PRINTED) for reading in readings(claim, fact)):
                 yield Slip("peak-of-other-precision", fact, f"the {fact.precision} peak")
     highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
-    if highest is not None and value > BEYOND * SPARSE * highest.value * max(_counted(claim, facts)):
+    gain = SPAREST if claim.sparsity is Sparsity.SPARSE else SPARSE
+    if highest is not None and value > BEYOND * gain * highest.value * max(_counted(claim, facts)):
         yield Slip("peak-off-catalog", highest, "more than the part can do, sparse or not")
 
 

@@ -59,7 +59,7 @@ def _counted_in(claim: Claim, fact: Fact) -> tuple[float, ...]:
         return (1.0,)
     return (
         1.0,
-        *claim.counts,
+        *(claim.counts if claim.scope is None else ()),
         *(_totals(claim) if fact.scope in (Scope.DEVICE, Scope.PORT) and not fact.minor else ()),
     )
 

@@ -52,7 +52,7 @@ def _units(claim: Claim, fact: Fact) -> Iterator[Slip]:
     other = token.value * 8 if token.bits else token.value / 8
     of_node = claim.subjects[0].kind in ("accelerator", "platform") and fact.channel is Channel.NETWORK
     whole = fact.scope in (Scope.DEVICE, Scope.PORT, Scope.NODE) or claim.scope is fact.scope
-    told = whole and fact.scope is not Scope.LANE and (token.bits or not of_node)
+    told = whole and fact.scope is not Scope.LANE and (token.bits or not (of_node or fact.unit == "B"))
     if told and any(near(other, reading, within) for reading in readings(claim, fact)):
         yield Slip("bits-and-bytes-swapped", fact, f"a figure in {swapped} with {token.symbol} written behind it")
     told = fact.unit != "B" and fact.scope in (Scope.DEVICE, Scope.PORT, Scope.NODE)

@@ -7,13 +7,17 @@ from itertools import combinations
 from math import prod
 
 from clusterspec.rules.prose.expressions import EQUALS
-from clusterspec.rules.prose.factors import DOES_NOT_CLOSE, SLIPS, directed, named, near, shown, times
+from clusterspec.rules.prose.factors import BINARY, DOES_NOT_CLOSE, SLIPS, directed, named, near, shown, times
 from clusterspec.rules.prose.lexicon import Hint, Scope
 from clusterspec.rules.prose.scan import Sort, Token
 from clusterspec.rules.prose.sentence import Sentence
 from clusterspec.rules.prose.told import Told
 from clusterspec.units import plain, say
 
+_TOTAL = frozenset(("total", "totals", "totaling", "totalling", "altogether"))
+_MAKES = frozenset(
+    ("→", *"i give gives giving make makes making for is are that provides yield yields so totals to".split())
+)
 CLOSE = 0.05
 APART = 4
 """Percentage points that a share may be off."""
@@ -30,6 +34,32 @@ def totals(sentence: Sentence) -> Iterator[Told]:
             counts = [count.value for count in sentence.counts if count.value > 1]
             if len(ones) == 1 and counts:
                 yield from _total(sentence, total, sentence.words[ones[0]], counts)
+
+
+def products(sentence: Sentence) -> Iterator[Told]:
+    """`4 × 200 Gb/s NICs give 800 GB/s`: a count of rates, and what it is said to make."""
+    for one, other in zip(sentence.quantities, sentence.quantities[1:], strict=False):
+        first, second = sentence.words[one], sentence.words[other]
+        count = next((each.value for each in sentence.counts if 0 < one - each.at <= 2 and each.value > 1), 0.0)
+        others = _products([each.value for each in sentence.counts if each.value > 1][:COUNTS])
+        between = set(sentence.between(one + 1, other))
+        if not count or first.unit != second.unit or first.unit != "B/s" or not between & _MAKES or other - one > 9:
+            continue
+        if not (first.value and second.value) or first.ranged or second.ranged or _is_of_one(sentence, other):
+            continue
+        if any(near(second.value, first.value * other, CLOSE) for other in others):
+            continue
+        ratio = second.value / (first.value * count)
+        rule = DOES_NOT_CLOSE if near(second.value, first.value, 0.01) else named(ratio)
+        if rule and rule != BINARY:
+            right = shown(second, first.value * count)
+            message = f"{count:.0f} times {first.written} is {right}, {times(ratio)} the {second.written} written"
+            yield Told(rule, second, message, f"write `{right}`")
+
+
+def _is_of_one(sentence: Sentence, at: int) -> bool:
+    """Whether a quantity is said to be of one part again."""
+    return sentence.scope(at) not in (None, Scope.NODE, Scope.SUM) or sentence.says(at, Hint.BISECTION)
 
 
 def _multiplied(sentence: Sentence, at: int) -> bool:
@@ -55,11 +85,17 @@ def _total(sentence: Sentence, total: Token, one: Token, counts: Sequence[float]
     for count in products:
         ratio = total.value / (one.value * count)
         rule = DOES_NOT_CLOSE if near(total.value, one.value, 0.01) else named(ratio)
-        if rule or (len(products) == 1 and not equations):
+        if rule or (len(products) == 1 and not equations and _is_said(sentence, total)):
             right = shown(total, one.value * count)
             message = f"{count:.0f} times {one.written} is {right}, {times(ratio)} the {total.written} written"
             yield Told(rule or DOES_NOT_CLOSE, total, message, f"write `{right}`")
             return
+
+
+def _is_said(sentence: Sentence, total: Token) -> bool:
+    """Whether a figure is called a total in so many words; an aggregate may be one of a part, or of a cut."""
+    at = next(at for at in sentence.quantities if sentence.words[at] is total)
+    return bool(_TOTAL & set(sentence.between(max(0, at - 4), at + 4)))
 
 
 def _products(counts: Sequence[float]) -> list[float]:
