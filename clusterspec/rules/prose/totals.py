@@ -16,8 +16,9 @@ from clusterspec.units import plain, say
 
 _TOTAL = frozenset(("total", "totals", "totaling", "totalling", "altogether"))
 _MAKES = frozenset(
-    ("→", *"i give gives giving make makes making for is are that provides yield yields so totals to".split())
+    ("→", "to", "i", "for", "is", "are", "that", "so", "give", "gives", "giving", "make", "makes", "making")
 )
+_MAKES |= {"provide", "provides", "yield", "yields", "totals"}
 CLOSE = 0.05
 APART = 4
 """Percentage points that a share may be off."""
