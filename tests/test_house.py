@@ -43,8 +43,6 @@ def test_names_are_whole_words(module: Path) -> None:
     names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert not {name.lower() for name in names} & FORBIDDEN
     assert module.stem not in FORBIDDEN | {"core"}
-        "core switches are a thing of the field; a module called core is not"
-    )
 
 
 def test_check_never_loads_what_only_reports_need() -> None:

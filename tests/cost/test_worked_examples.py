@@ -71,7 +71,7 @@ def portion(tokens: float, hidden: int, layers: int = 1) -> Portion:
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
     rank = portion(2048, 8192)
-    return layers * sum(flow.calls for flow in (*tensor.forward(rank, 2), *tensor.backward(rank, 2, 0.0)))
+    return layers * sum(flow.calls for flow in (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0)))
 
 
 def recomputed_work(weights: float, tokens: float, devices: int) -> float:
