@@ -38,6 +38,8 @@ _FAMILIES: dict[str, tuple[str, Channel]] = {
     "connectx": ("connectx", Channel.NETWORK),
     "cx": ("connectx", Channel.NETWORK),
 }
+_STARTS = {"ge", *(name[:2] for name in _FAMILIES)}
+"""How the name of a family, or a bare `Gen5`, begins: nearly every other word is passed over by this."""
 _KINDS = {"connectx": "nic"}
 _ALIASES = {
     "cn100": "omni-path-100",
@@ -165,6 +167,8 @@ class Names:
 
     def _family(self, words: Sequence[Token], at: int) -> Named | None:
         """A family with the generation that stands behind it, before it or in it."""
+        if words[at].text[:2].lower() not in _STARTS:
+            return None
         word, end = _plain(words[at].text), at + 1
         glued = None
         if word not in _FAMILIES and (match := _GLUED.fullmatch(word)) and match[1] in _FAMILIES:
