@@ -34,6 +34,7 @@ GROUPS = (
     "acceptance",
     "operations",
     "procurement",
+    "text",
 )
 """In the order in which a reader of a design would ask."""
 

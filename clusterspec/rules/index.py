@@ -201,4 +201,11 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "storage-clause-missing": ("procurement", ("procurement", "networks")),
     "undated-prices": ("procurement", ("procurement",)),
     "unpriced-part": ("procurement", ("facts", "procurement")),
+    "arithmetic-does-not-close": ("text", ()),
+    "decimal-binary-mixup": ("text", ()),
+    "label-contradicts-rate": ("text", ()),
+    "links-miscounted": ("text", ()),
+    "mixed-direction-comparison": ("text", ()),
+    "peak-off-catalog": ("text", ()),
+    "percentage-off-count": ("text", ()),
 }

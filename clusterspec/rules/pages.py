@@ -24,15 +24,21 @@ HEADINGS = (
     "Silent",
     "Sources",
 )
-_EXAMPLE = re.compile(r"^```yaml(?: (?P<path>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(
+    r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A spec on a page, and the dotted key path where the rule must speak (empty: it must not)."""
+    """A spec on a page, and the dotted key path where the rule must speak (empty: it must not).
+
+    ``prose``: a text instead of a spec, and the number of a line instead of a path.
+    """
 
     text: str
     path: str = ""
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +134,5 @@ def nearest(name: str, limit: int = 3) -> list[str]:
 
 
 def _examples(section: str) -> tuple[Example, ...]:
-    return tuple(Example(found["text"], found["path"] or "") for found in _EXAMPLE.finditer(section))
+    found = _EXAMPLE.finditer(section)
+    return tuple(Example(each["text"], each["path"] or "", each["language"] == "markdown") for each in found)

@@ -91,8 +91,9 @@ def _closes(sentence: Sentence, equation: Equation, token: Token) -> Iterator[To
     ratio = right / left
     if (near(ratio, 2, CLOSE) or near(ratio, 0.5, CLOSE)) and (equation.parts == 1 or directed(sentence)):
         return
-    rule = named(ratio) if token.unit else ""
-    if (rule == BINARY and (equation.rough or token.unit != "B")) or (not rule and equation.parts == 1):
+    rule = named(ratio)
+    rule = "" if rule == BINARY and token.unit != "B" else rule
+    if (rule == BINARY and equation.rough) or (not rule and equation.parts == 1):
         return
     if equation.parts > 1 and any(
         near(each.value, right, EXACT) and each.unit == token.unit for each in equation.operands

@@ -1,0 +1,53 @@
+"""A product, a total or an equation in a text is not what its own figures give.
+
+## What it finds
+
+In Markdown and text files: an equation such as "8 x 400 Gb/s = 400 Gb/s", a total that is not its count times one, a row of a table
+that breaks the rule of its other rows, and the factor 3 that is said of ZeRO-3's traffic. Rounding is allowed, and a factor of two where
+the sentence speaks of directions. Where the factor between both sides is a slip with a name of its own, that rule tells of it.
+
+## Why it matters
+
+Sums in a text are read by those who do not work them out again. Eight NICs of 400 Gb/s are 3.2 Tb/s; the plan that says 400 Gb/s
+waits 320 ms for 16 GB that arrive in 40.
+
+## What to do
+
+Work it out again. The message says what the figures make.
+
+## When to ignore it
+
+Where the equals sign means something else.
+
+## Fires
+
+```markdown 1
+A node has 8 x 400 Gb/s = 400 Gb/s of network bandwidth.
+```
+
+```markdown 6
+| NICs | rate | total |
+|---|---|---|
+| 8 NICs | 400 Gb/s | 3.2 Tb/s |
+
+With 18 links of 50 GB/s each there are 900 GB/s.
+So 18 links × 50 GB/s = 990 GB/s.
+```
+
+## Silent
+
+```markdown
+A node has 8 x 400 Gb/s = 3.2 Tb/s of network bandwidth, or 8 × 50 GB/s = 400 GB/s.
+One direction of NVLink 4 is 18 links × 25 GB/s = 450 GB/s, and 16/450 = 0.036 s for 16 GB.
+```
+
+## Sources
+
+- The traffic of ZeRO-3: S. Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, section 7.2, https://arxiv.org/abs/1910.02054
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error", "likely")

@@ -1,0 +1,41 @@
+"""A size in decimal bytes is given for one in binary bytes, or the reverse.
+
+## What it finds
+
+In Markdown and text files: one size in two units whose figures are off by a power of 1.024, such as "80 GiB (80 GB)".
+
+## Why it matters
+
+A gibibyte is 7.4 % more than a gigabyte, a tebibyte 10 % more than a terabyte. A model that fits in 80 GB by 3 % does not fit if the
+80 was really the smaller unit of the two, and every time computed from it is off by the same share.
+
+## What to do
+
+Write `80 GiB (85.9 GB)`: GiB for memory as a device reports it, GB for what rates are counted in.
+
+## When to ignore it
+
+Where a rounded figure is all that is meant.
+
+## Fires
+
+```markdown 1
+The device has 80 GiB (80 GB) of memory.
+```
+
+## Silent
+
+```markdown
+The device has 80 GiB (85.9 GB) of memory; its checkpoint is 140 GB, 130.4 GiB.
+```
+
+## Sources
+
+- Decimal and binary prefixes: https://physics.nist.gov/cuu/Units/binary.html
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note", "likely")

@@ -1,0 +1,42 @@
+"""A generation is named with the rate of another generation.
+
+## What it finds
+
+In Markdown and text files: a figure of NVLink, PCIe or another interconnect that is not the named generation's in any reading its words
+allow, and is that of another generation: "PCIe Gen5 x16: 32 GB/s per direction". Rates of network ports are `nic-rate-off-technology`.
+
+## Why it matters
+
+Each generation of PCIe doubles the last. A reader takes either the label or the figure, and half of them are wrong by two: a 400 Gb/s
+NIC needs 50 of the 63 GB/s of a Gen5 slot, and gets 31.5 from the Gen4 slot that the figure belongs to.
+
+## What to do
+
+Mend the label or the rate. The message says whose rate it is.
+
+## When to ignore it
+
+For a part with fewer links than its generation usually has; then say how many.
+
+## Fires
+
+```markdown 1
+PCIe Gen5 x16 moves 32 GB/s per direction.
+```
+
+## Silent
+
+```markdown
+PCIe Gen4 x16 moves 32 GB/s per direction, PCIe Gen5 x16 moves 64, and Gen5 x8 moves 32 GB/s per direction.
+```
+
+## Sources
+
+- Rates of the generations: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L240
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error", "likely")

@@ -1,0 +1,43 @@
+"""A count of links or neighbours is not what the part has.
+
+## What it finds
+
+In Markdown and text files: a total of NVLinks of a known node that is not its accelerators times their links, nor half of that (what
+crosses its middle); and "connects to N others" of a torus or a full mesh, which has as many neighbours as links, or as peers.
+
+## Why it matters
+
+Totals are built on such counts. The six switches of a DGX A100 take 96 links, 16 each; with 72 the node would carry three quarters of
+its bandwidth.
+
+## What to do
+
+Write the number that the message works out.
+
+## When to ignore it
+
+Where links of another kind are counted in.
+
+## Fires
+
+```markdown 1
+A DGX A100 has eight GPUs of 12 NVLinks, a total of 72.
+```
+
+## Silent
+
+```markdown
+A DGX A100 has eight GPUs of 12 NVLinks, a total of 96.
+Each MI300X connects to 7 other GPUs.
+```
+
+## Sources
+
+- Links and switches of DGX A100: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L477
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error", "likely")

@@ -1,0 +1,54 @@
+"""A comparison sets a figure that sums both directions beside one that counts a single direction.
+
+## What it finds
+
+In Markdown and text files: a ratio between two tiers ("18×") that is twice, or half, what both make in the same direction; two bare
+figures side by side, in one sentence, one list or one column, of which the catalog knows one as the sum and the other as one way.
+
+## Why it matters
+
+Vendors print NVLink in both directions and NICs in one. 900 GB/s over 50 GB/s is 18; what a ring sees is 450 over 50, which is 9. A
+layout that is ruled out at 18 may be the best one at 9.
+
+## What to do
+
+Say one direction for both: 450 GB/s and 50 GB/s, or 900 and 100.
+
+## When to ignore it
+
+Where the text is about this very confusion.
+
+## Fires
+
+```markdown 1
+NVLink 4 is 18× faster than NDR InfiniBand.
+```
+
+```markdown 3
+| tier | bandwidth |
+|---|---|
+| NVLink 4 | 900 GB/s |
+| InfiniBand NDR | 50 GB/s |
+```
+
+## Silent
+
+```markdown
+NVLink 4 is 9× faster than NDR InfiniBand, and NVLink 5 is 18× faster.
+
+| tier | bandwidth, each way |
+|---|---|
+| NVLink 4 | 450 GB/s |
+| InfiniBand NDR | 50 GB/s |
+```
+
+## Sources
+
+- Both conventions side by side: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L76
+"""
+
+from __future__ import annotations
+
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
