@@ -87,8 +87,9 @@ def _clock(design: Design, job: Job, software: Software, reached: Rates) -> Cloc
         axis: allowed and (written.get(axis) is not None or able.get(axis, True))
         for axis, allowed in job.layout.overlap.items()
     }
-    pipelined = 0.0 if written.get("tp") is False else software.tensor_hidden
-    return Clock(reached.speed, software, Wire(job.cluster, job.layout), job.layout, hides, pipelined)
+    refused = frozenset(axis for axis, allowed in written.items() if allowed is False)
+    pipelined = 0.0 if "tp" in refused else software.tensor_hidden
+    return Clock(reached.speed, software, Wire(job.cluster, job.layout), job.layout, hides, refused, pipelined)
 
 
 def _told(plan: Plan, job: Job, timed: Step, reached: Rates, clock: Clock) -> Plan:

@@ -20,7 +20,7 @@ from clusterspec.cost.formulas.elementwise import smaller
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 
-USUAL = {"matmul": 0.75, "sustained": 0.9, "attention": 0.45, "attention.backward": 0.8, "memory": 0.82}
+USUAL = {"matmul": 0.75, "sustained": 0.9, "attention": 0.45, "attention.backward": 0.78, "memory": 0.82}
 """What an accelerator without figures of its own is taken to reach: the middle of those that have some."""
 TILES: tuple[Tile, ...] = ((256.0, 128.0, 1.0), (128.0, 128.0, 0.93), (128.0, 64.0, 0.8))
 """Tiles that matrix libraries choose from, with the rate of smaller ones over the largest: operands

@@ -56,8 +56,10 @@ class Speed:
         m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
             return float(depth_fill(m, self.length_start))
-        quantized = max(
-            (tile_fill(m, n, a, b, batch=batch, units=self.units) * rate for a, b, rate in self.tiles), default=1.0
-        )
+        quantized = max((self._quantized(m, n, batch, tile) for tile in self.tiles), default=1.0)
         grouped = self.grouped if experts else 1.0
         return float(quantized * depth_fill(k, self.depth_start)) * grouped
+
+    def _quantized(self, m: float, n: float, batch: float, tile: Tile) -> float:
+        rows, columns, rate = tile
+        return float(tile_fill(m, n, rows, columns, batch=batch, units=self.units)) * rate

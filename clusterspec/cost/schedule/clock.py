@@ -25,7 +25,8 @@ class Clock:
     """Everything that time depends on, for one design.
 
     ``hides`` says of each axis whether its communication may run beside computation;
-    ``pipelined`` is the share of tensor-parallel traffic that runs inside the products around it.
+    ``refused`` are the axes of which the author wrote that it must not; ``pipelined`` is the share
+    of tensor-parallel traffic that runs inside the products around it.
     """
 
     speed: Speed
@@ -33,6 +34,7 @@ class Clock:
     wire: Wire
     layout: Layout
     hides: dict[str, bool]
+    refused: frozenset[str]
     pipelined: float
 
     def send(self, flow: Flow) -> Communication:
@@ -52,7 +54,8 @@ class Clock:
 
     def _seen(self, flow: Flow, seconds: float) -> float:
         inside = self.pipelined * seconds if flow.axis == "tp" else 0.0
-        room = flow.room * flow.calls if self.hides.get(flow.axis) else 0.0
+        hidden = self.hides.get(flow.axis) or (flow.unasked and flow.axis not in self.refused)
+        room = flow.room * flow.calls if hidden else 0.0
         return self.beside(seconds - inside, room) + self.software.interference * inside
 
     def beside(self, seconds: float, room: float) -> float:

@@ -35,13 +35,18 @@ class Replicas:
         """Everything that is sent in one step; ``exposed`` is what it adds to the step."""
         if self.layout.sharding in SHARDED and self.layout.pp == 1:
             return self._every_micro_batch(work, micro_batches) + self._last(work)
-        return self._once(work) + self._last(work)
+        return self._once(work, micro_batches) + self._last(work)
 
-    def _once(self, work: Passes) -> Rows:
-        """Beside the first forward and the last backward pass; the first and the last bucket cannot hide."""
-        everything = self.weights + self.outside
-        gather = self._beside(gathers(everything, self.workload, self.layout), work.forward.total)
-        return gather + self._beside(reductions(everything, self.workload, self.layout), work.return_time)
+    def _once(self, work: Passes, micro_batches: int) -> Rows:
+        """Beside the first forward and the last backward pass; the first and the last bucket cannot hide.
+
+        Virtual stages run pp micro-batches each before the next one, so what belongs to one of them
+        has that many passes of the others to hide beside.
+        """
+        layout, everything = self.layout, self.weights + self.outside
+        turns = min(layout.pp, micro_batches) if layout.virtual_stages > 1 else 1
+        gather = self._beside(gathers(everything, self.workload, layout), turns * work.forward.total)
+        return gather + self._beside(reductions(everything, self.workload, layout), turns * work.return_time)
 
     def _last(self, work: Passes) -> Rows:
         """hsdp's sums over its groups, beside the last backward pass where the software can."""

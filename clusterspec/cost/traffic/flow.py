@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Flow:
     """``calls`` collectives of ``size`` bytes each, as nccl-tests counts it, on the groups of one axis.
 
-    ``room`` is the seconds of computation that runs beside each call, 0 where nothing does.
+    ``room`` is the seconds of computation that may run beside each call, 0 where nothing does;
+    ``unasked`` that a framework hides it there without being asked to.
     """
 
     axis: str
@@ -17,3 +18,4 @@ class Flow:
     size: float
     calls: float = 1.0
     room: float = 0.0
+    unasked: bool = False

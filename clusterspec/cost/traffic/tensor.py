@@ -14,24 +14,24 @@ def forward(portion: Portion, blocks: int, room: float) -> tuple[Flow, ...]:
     a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer; ``room`` the
     seconds of products in the pass, which a framework may cut up and run beside them.
     """
-    gather = 1 if portion.rows < portion.tokens else 0
-    return _around(portion, blocks, room, gather)
+    if portion.tp == 1:
+        return ()
+    size, each = activations(portion), room / blocks
+    if portion.rows == portion.tokens:
+        return (Flow("tp", "all-reduce", size, blocks, each),)
+    return tuple(Flow("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
 
 
 def backward(portion: Portion, blocks: int, room: float) -> tuple[Flow, ...]:
-    """The mirror of the forward pass; with sequence parallelism the inputs are gathered once more."""
-    gathers = 2 if portion.rows < portion.tokens else 0
-    return _around(portion, blocks, room, gathers)
+    """The mirror of the forward pass.
 
-
-def _around(portion: Portion, blocks: int, room: float, gathers: int) -> tuple[Flow, ...]:
-    if portion.tp == 1:
-        return ()
-    size, each = activations(portion), room / (blocks * (gathers + 1))
-    if not gathers:
-        return (Flow("tp", "all-reduce", size, blocks, each),)
-    gather = Flow("tp", "all-gather", size, blocks * gathers, each)
-    return (gather, Flow("tp", "reduce-scatter", size, blocks, each))
+    With sequence parallelism the inputs are gathered once more for the weight gradients, beside the
+    products of the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
+    """
+    mirror = forward(portion, blocks, room)
+    if portion.tp == 1 or portion.rows == portion.tokens:
+        return mirror
+    return (*mirror, Flow("tp", "all-gather", activations(portion), blocks, room / (2 * blocks), unasked=True))
 
 
 def activations(portion: Portion) -> float:
