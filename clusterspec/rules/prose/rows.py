@@ -9,10 +9,13 @@ from clusterspec.rules.prose.claims import Claim
 from clusterspec.rules.prose.document import Text
 from clusterspec.rules.prose.lexicon import Channel, Hint, Precision, Scope
 from clusterspec.rules.prose.names import Subject
+from clusterspec.rules.prose.scan import Sort
 from clusterspec.rules.prose.tables import Cell, Head, Table, one
 from clusterspec.rules.prose.tiers import Counted, count_of, mixed_pair
 from clusterspec.rules.prose.told import Told
 
+SHORT = 3
+"""Words of a cell that only names something."""
 _OF_PARTS = (Scope.LANE, Scope.LINK, Scope.PORT)
 
 
@@ -33,11 +36,21 @@ def _is_width(table: Table, cell: Cell) -> bool:
 
 
 def _subjects(table: Table, cell: Cell, text: Text) -> tuple[Subject, ...]:
-    """What a cell is of: what it names, what its row names, what its column names."""
-    row = tuple(subject for each in table.cells[cell.row] for subject in each.subjects)
-    own = (*cell.subjects, *row, *table.head(cell.column).subjects)
+    """What a cell is of: what it names, what its row names before it, what its column names.
+
+    A short cell behind it may name it as well; a longer one is a remark.
+    """
+    row = table.cells[cell.row]
+    before = [subject for each in row[: cell.column] for subject in each.subjects]
+    behind = [s for each in row[cell.column + 1 :] if _is_short(each) for s in each.subjects]
+    own = (*cell.subjects, *before, *table.head(cell.column).subjects, *behind)
     near = (*own, *(subject for head in table.heads for subject in head.subjects))
     return tuple(dict.fromkeys(text.settled(subject, near) for subject in own))
+
+
+def _is_short(cell: Cell) -> bool:
+    """Whether a cell is a name or a list of names, no remark."""
+    return sum(word.sort is Sort.WORD for word in cell.words) <= SHORT
 
 
 def _claim(table: Table, cell: Cell, subjects: tuple[Subject, ...]) -> Claim:

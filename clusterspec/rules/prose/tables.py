@@ -20,6 +20,9 @@ _RULE = re.compile(r"[\s|:=-]+")
 MOST_ROWS = 500
 """Rows of a table that are judged: a longer one is a log."""
 MOST_COLUMNS = 40
+NEAR = 4
+"""How many words behind the figure of a cell a part may be named that it is of; what comes later is a remark."""
+_FILLERS = frozenset(("x", "up", "to"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +131,17 @@ def _adjoins(written: Written) -> bool:
 
 def _cell(row: int, column: int, part: Line, heads: tuple[Head, Head, Head], names: Names) -> Cell:
     words = tokens([part])
-    found = tuple(named.subject for named in names.find(words))
-    taken = {at for named in names.find(words) for at in range(named.start, named.end)}
-    figures = [t for at, t in enumerate(words) if t.sort in (Sort.QUANTITY, Sort.NUMBER) and at not in taken]
-    meanings = frozenset(mark.meaning for mark in marks(words))
-    cell = Cell(row, column, tuple(words), found, meanings, None)
-    if any(
-        token.sort is Sort.WORD
-        for at, token in enumerate(words)
-        if at not in taken and token.text not in ("x", "up", "to")
-    ):
+    named = list(names.find(words))
+    taken = {at for each in named for at in range(each.start, each.end)}
+    figures = [at for at, word in enumerate(words) if word.sort in (Sort.QUANTITY, Sort.NUMBER) and at not in taken]
+    last = figures[-1] if figures else len(words)
+    found = tuple(each.subject for each in named if each.start <= last + NEAR)
+    cell = Cell(row, column, tuple(words), found, frozenset(mark.meaning for mark in marks(words)), None)
+    if any(word.sort is Sort.WORD and at not in taken and word.text not in _FILLERS for at, word in enumerate(words)):
         heads = (NOTHING, NOTHING, NOTHING)  # a number among words is not the figure of its column
     if len(figures) == 2 and any(token.sort is Sort.TIMES for token in words):
-        return replace(cell, figure=_measured(figures[1], column, heads), factor=figures[0].value)
-    return replace(cell, figure=_measured(figures[0], column, heads)) if len(figures) == 1 else cell
+        return replace(cell, figure=_measured(words[figures[1]], column, heads), factor=words[figures[0]].value)
+    return replace(cell, figure=_measured(words[figures[0]], column, heads)) if len(figures) == 1 else cell
 
 
 def _measured(token: Token, column: int, heads: tuple[Head, Head, Head]) -> Token:

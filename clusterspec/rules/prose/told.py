@@ -8,17 +8,19 @@ from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.rules.prose.scan import Token
 from clusterspec.source import Position, Span
 
-_WARNINGS = frozenset(
-    [
-        "bandwidth-of-another-scope",
-        "mixed-direction-comparison",
-        "peak-of-other-precision",
-        "metric-unsaid",
-        "percentage-off-count",
-        "decimal-binary-mixup",
-    ]
+_ERRORS = (
+    "accelerators-miscounted ambiguous-unit arithmetic-does-not-close bits-and-bytes-swapped duplex-counted-as-one-way"
+    " injection-called-bisection label-contradicts-rate lanes-counted-as-nics links-miscounted nic-rate-off-technology"
+    " one-way-counted-as-duplex peak-off-catalog sparse-peak-as-dense thousandfold-slip"
 )
-"""Rules whose text may be right in a reading that was not written: a warning. The rest contradict themselves."""
+_WARNINGS = "bandwidth-of-another-scope metric-unsaid mixed-direction-comparison peak-of-other-precision"
+_NOTES = "decimal-binary-mixup percentage-off-count"
+SEVERITIES: dict[str, Severity] = {
+    **dict.fromkeys(_ERRORS.split(), Severity.ERROR),
+    **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
+    **dict.fromkeys(_NOTES.split(), Severity.NOTE),
+}
+"""Every rule that a text can break, with the severity that its page gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,5 @@ class Told:
     def problem(self, file: str) -> Problem:
         """The problem, with its span in a file."""
         end = self.end if self.end is not None and self.end.line == self.start.line else self.start
-        severity = Severity.WARNING if self.rule in _WARNINGS else Severity.ERROR
         span = Span(file, Position(self.start.line, self.start.column), Position(end.line, end.column + len(end.text)))
-        return Problem(self.rule, (), self.message, self.help, severity, Confidence.LIKELY, span=span)
+        return Problem(self.rule, (), self.message, self.help, SEVERITIES[self.rule], Confidence.LIKELY, span=span)
