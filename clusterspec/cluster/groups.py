@@ -201,9 +201,9 @@ def _worst(group: Runs, others: Runs, blocks: _Blocks) -> int:
     uneven = [block for block in (blocks.node, blocks.domain) if not alike(group, others, block)]
     if not uneven:
         return 0
-    common = lcm(*uneven)
-    bases = sorted(first for first, _ in alignments(others, common).values())
-    looked_at = max(1, MOST_ALIGNMENTS // steps(group, common))
+    period = lcm(*uneven)
+    bases = sorted(first for first, _ in alignments(others, period).values())
+    looked_at = max(1, MOST_ALIGNMENTS // steps(group, period))
     return max(
         bases[:looked_at], key=lambda base: (_blocks(base, group, blocks.domain), _blocks(base, group, blocks.node))
     )
