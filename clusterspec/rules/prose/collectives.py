@@ -73,7 +73,7 @@ def metrics(text: Text) -> Iterator[Told]:
             continue
         for where in sentence.quantities:
             token = sentence.words[where]
-            if token.unit == "B/s" and _is_rate(sentence, where) and not _is_known(sentence, where, text):
+            if token.unit == "B/s" and _is_rate(sentence, where) and not _is_link(sentence, where, text):
                 message = (
                     f"{token.written} of a collective does not say whether it is algbw or busbw, a factor of up to two"
                 )
@@ -97,6 +97,11 @@ def _is_rate(sentence: Sentence, at: int) -> bool:
     beside = sentence.said.get(at, {}).get(Hint.COLLECTIVE, BESIDE + 1) <= BESIDE
     measured = beside or sentence.has(Hint.MEASURED) or bool(around & _RATES)
     return measured and not before & _SPECIFIED
+
+
+def _is_link(sentence: Sentence, at: int, text: Text) -> bool:
+    """Whether a rate is a link's own, which nobody says was measured."""
+    return not sentence.says(at, Hint.MEASURED) and _is_known(sentence, at, text)
 
 
 def _is_known(sentence: Sentence, at: int, text: Text) -> bool:

@@ -53,7 +53,8 @@ def _explained(claim: Claim, known: Known) -> tuple[Slip, ...]:
 
 def _is_sum(claim: Claim) -> bool:
     """Whether a figure is of several parts; only the NICs of a known node can be held against such a one."""
-    of_node = claim.scope is Scope.NODE and claim.channel is Channel.NETWORK and claim.subjects[0].kind == "platform"
+    node = any(subject.kind == "platform" for subject in claim.subjects)
+    of_node = claim.scope is Scope.NODE and claim.channel is Channel.NETWORK and node
     return claim.scope in (Scope.NODE, Scope.SUM) and not of_node and claim.channel is not Channel.POWER
 
 

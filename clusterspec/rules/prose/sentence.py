@@ -28,8 +28,11 @@ LONGEST = 250
 """Words of a sentence: a longer one is cut, so that no text costs more than its length."""
 REACH = 7
 """How far, in tokens, a word may stand from the quantity that it speaks of."""
-PAUSE = 3
-"""What a comma or an `and` between them counts as."""
+_COSTS = {**dict.fromkeys(_PAUSES, 3), ")": 2, "(": 0, "-": 0, "~": 0}
+"""What a word between them counts as: a comma or an `and` as three, the end of a bracket as two."""
+NEAR_SUM = 4
+"""How far off `per GPU` may stand to say what a total is the total for."""
+_SCOPE_OF_KIND = {"accelerator": Scope.DEVICE, "platform": Scope.NODE}
 _BESIDE = (Scope.LANE, Scope.LINK, Scope.PORT)
 BESIDE = 2
 """How far before a quantity a word may stand that weakens or denies it."""
@@ -61,7 +64,8 @@ class Sentence:
 
     @classmethod
     def of(cls, words: Sequence[Token], kind: Kind, names: Names) -> Sentence:
-        sentence = cls(words, kind, tuple(names.find(words)), tuple(marks(words)))
+        named = tuple(names.find(words))
+        sentence = cls(words, kind, named, tuple(sorted((*marks(words), *_each_part(words, named)), key=_place)))
         sentence.said = _bound(sentence)
         return sentence
 
@@ -95,8 +99,10 @@ class Sentence:
         scopes = {
             meaning: distance for meaning, distance in self.said.get(at, {}).items() if isinstance(meaning, Scope)
         }
-        special = {scope: distance for scope, distance in scopes.items() if scope is not Scope.SUM} or scopes
-        return min(special, key=lambda scope: special[scope]) if special else None
+        special = {scope: distance for scope, distance in scopes.items() if scope is not Scope.SUM}
+        if Scope.SUM in scopes:
+            special = {scope: distance for scope, distance in special.items() if distance <= NEAR_SUM}
+        return min(special or scopes, key=lambda scope: scopes[scope]) if scopes else None
 
     def between(self, start: int, end: int) -> Iterable[str]:
         """The words between two tokens, in lower case."""
@@ -116,6 +122,19 @@ def split(words: Sequence[Token], kind: Kind, names: Names) -> Iterator[Sentence
             start = at + 1
     if start < len(words):
         yield Sentence.of(words[start:], kind, names)
+
+
+def _each_part(words: Sequence[Token], named: Sequence[Named]) -> Iterator[Mark]:
+    """`per H100`, `each DGX H100`, `each MI300X link`: a figure beside it is of one accelerator, one node, one link."""
+    for each in named:
+        noun = words[each.end].text.lower() if each.end < len(words) else ""
+        scope = COUNTED.get(noun, _SCOPE_OF_KIND.get(each.subject.kind))
+        if scope is not None and each.start and words[each.start - 1].text.lower() in ("each", "every", "per"):
+            yield Mark(each.start - 1, each.end, scope)
+
+
+def _place(mark: Mark) -> int:
+    return mark.start
 
 
 def _ends(words: Sequence[Token], at: int) -> bool:
@@ -155,6 +174,8 @@ def _noun_beside(sentence: Sentence, at: int) -> Scope | None:
 
 def _spoken_of(sentence: Sentence, mark: Mark) -> Iterator[tuple[int, int]]:
     """The quantity that a mark speaks of, and how far off: the nearest one in reach, the one before it first."""
+    if isinstance(mark.meaning, Scope) and mark.start and sentence.words[mark.start - 1].sort is Sort.NUMBER:
+        return  # `8 per node` says of the eight what they are per
     left = max((at for at in sentence.quantities if at < mark.start), default=None)
     right = min((at for at in sentence.quantities if at >= mark.end), default=None)
     if mark.meaning in (Hint.ABOUT, Hint.BOUND, Hint.DENIED):
@@ -173,9 +194,7 @@ def _spoken_of(sentence: Sentence, mark: Mark) -> Iterator[tuple[int, int]]:
 
 def _distance(sentence: Sentence, start: int, end: int) -> int:
     """Tokens between a quantity and a word, pauses counted more."""
-    return sum(
-        PAUSE if word in _PAUSES else 0 if word in ("(", ")", "-", "~") else 1 for word in sentence.between(start, end)
-    )
+    return sum(_COSTS.get(word, 1) for word in sentence.between(start, end))
 
 
 def _each_of(sentence: Sentence, count: Count, said: dict[int, dict[Meaning, int]]) -> None:
