@@ -18,7 +18,8 @@ Made from `catalog/` by `make docs`. Every figure has a source, or says why it i
 are printed as their source prints them, each with its direction, what it is the bandwidth of (lane,
 link, pair, port, slot, device, node, switch) and what it counts (signalling, after line code,
 payload, measured). *Recalled* means that the author of the entry remembered the figure and read it
-nowhere. `clusterspec catalog show ID` prints an entry with every reading of its bandwidths.
+nowhere; *as quoted in* means that the source itself was not read, but the document named there, which
+quotes it. `clusterspec catalog show ID` prints an entry with every reading of its bandwidths.
 """
 TITLES = {
     "accelerator": "Accelerators",
