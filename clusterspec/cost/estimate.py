@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
-from clusterspec.catalog.entries import Stack
-from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
+from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.band import band
-from clusterspec.cost.compute.rates import Rates, rates
-from clusterspec.cost.compute.software import Software
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.schedule.clock import Clock
-from clusterspec.cost.schedule.step import Step, step
 from clusterspec.cost.schedule.told import told
-from clusterspec.cost.traffic.wire import NoRoadError, Wire
+from clusterspec.cost.timing import Timed, timed
 from clusterspec.origin import Assumed
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The parts that a step's time needs, all of them there."""
-
-    cluster: Cluster
-    workload: Workload
-    layout: Layout
-    stack: Stack
 
 
 def estimate(design: Design) -> Plan:
@@ -35,8 +21,8 @@ def estimate(design: Design) -> Plan:
     Takes milliseconds, whatever the size of the cluster.
     """
     plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
-    job = _job(design)
-    return _with_time(plan, job) if job else plan
+    found = timed(design)
+    return _with_time(plan, found) if found else plan
 
 
 def _with_parameters(plan: Plan) -> Plan:
@@ -55,74 +41,36 @@ def _with_memory(plan: Plan) -> Plan:
     return replace(plan, memory=used, memory_range=spread, assumptions=_together(plan.assumptions, assumptions))
 
 
-def _job(design: Design) -> Job | None:
-    """None where a part is missing, the work is not training, or a stage holds nothing that could be timed."""
-    cluster, workload, layout = design.cluster, design.workload, design.layout
-    if cluster is None or workload is None or layout is None or layout.stack is None:
-        return None
-    if workload.kind != "train" or layout.micro_batches is None or not layout.stage_layers:
-        return None
-    return Job(cluster, workload, layout, layout.stack)
-
-
-def _with_time(plan: Plan, job: Job) -> Plan:
-    software = Software.of(job.stack)
-    reached = rates(job.cluster, job.workload, software, job.layout.software_year)
-    if reached is None:
-        return plan
-    clock = _clock(plan.design, job, software, reached)
-    try:
-        timed = step(job.workload, job.layout, clock)
-    except NoRoadError:
-        return plan
-    return _told(plan, job, timed, reached, clock)
-
-
-def _clock(design: Design, job: Job, software: Software, reached: Rates) -> Clock:
-    """What may hide is what the layout allows and the software can; what the author wrote counts as it stands."""
-    said = design.spec.layout.overlap if design.spec.layout else None
-    written = {axis: getattr(said, axis) for axis in job.layout.overlap} if said else {}
-    able = {"dp": software.hides("dp"), "pp": software.hides("pp")}
-    hides = {
-        axis: allowed and (written.get(axis) is not None or able.get(axis, True))
-        for axis, allowed in job.layout.overlap.items()
-    }
-    refused = frozenset(axis for axis, allowed in written.items() if allowed is False)
-    pipelined = 0.0 if "tp" in refused else software.tensor_hidden
-    return Clock(reached.speed, software, Wire(job.cluster, job.layout), job.layout, hides, refused, pipelined)
-
-
-def _told(plan: Plan, job: Job, timed: Step, reached: Rates, clock: Clock) -> Plan:
-    tokens = job.workload.global_batch * job.workload.sequence_length
-    accelerators = job.layout.ranks / job.cluster.ranks_per_accelerator
-    rate = tokens / timed.total / accelerators
-    each = parameters.model_flops_per_token(job.workload.model, job.workload.sequence_length)
-    assert job.workload.peak is not None  # there are rates
-    mfu = float(utilization(rate * each, 1.0, 1, job.workload.peak.value))
-    again = timed.work.flops_again / timed.work.flops
-    low, high = band(timed, clock.software, clock.wire, bool(job.workload.model.experts))
-    term = replace(told(timed, reached.figures, clock.software), low=low, high=high)
+def _with_time(plan: Plan, found: Timed) -> Plan:
+    workload, step, software = found.job.workload, found.step, found.clock.software
+    tokens = workload.global_batch * workload.sequence_length
+    rate = tokens / step.total / found.job.accelerators
+    each = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+    assert workload.peak is not None  # there are rates
+    mfu = float(utilization(rate * each, 1.0, 1, workload.peak.value))
+    low, high = band(step, software, found.clock.wire, bool(workload.model.experts))
     return replace(
         plan,
-        step_time=term,
-        communication=timed.sent,
+        step_time=replace(told(step, found.rates.figures, software), low=low, high=high),
+        communication=step.sent,
         tokens_per_second_per_accelerator=rate,
         model_flops_per_accelerator=rate * each,
         mfu=mfu,
-        hfu=float(mfu * recomputation_factor(again)),
-        time_to_train=job.workload.tokens / tokens * timed.total if job.workload.tokens else None,
+        hfu=float(mfu * recomputation_factor(step.work.flops_again / step.work.flops)),
+        time_to_train=workload.tokens / tokens * step.total if workload.tokens else None,
         step_time_range=(low, high),
-        assumptions=_together(plan.assumptions, (*reached.assumptions, *_software_assumptions(job))),
+        assumptions=_together(plan.assumptions, (*found.rates.assumptions, *_fitted(found))),
     )
 
 
-def _software_assumptions(job: Job) -> tuple[Assumption, ...]:
-    """The figures of the software that no source states, each with its reason."""
-    return tuple(
-        (f"{job.stack.id} {name}", figure.value, figure.origin.why)
-        for name, figure in job.stack.achievable.items()
-        if isinstance(figure.origin, Assumed)
-    )
+def _fitted(found: Timed) -> Iterator[Assumption]:
+    """The figures of the accelerator and of the software that no source states, each with its reason."""
+    accelerator, stack = found.job.cluster.accelerator, found.job.stack
+    known = {f"{accelerator.id} {name}": figure for name, figure in found.rates.figures.items()}
+    known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
+    for key, figure in known.items():
+        if isinstance(figure.origin, Assumed):
+            yield key, figure.value, figure.origin.why
 
 
 def _together(first: tuple[Assumption, ...], second: tuple[Assumption, ...]) -> tuple[Assumption, ...]:

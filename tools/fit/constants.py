@@ -1,0 +1,66 @@
+"""The constants that may be fitted: what they are called, what they are drawn towards, whose they are."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("constants.toml")
+ALL = "all accelerators"
+Owner = tuple[str, str]
+"""A kind and an id of the catalog."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """``fact`` of the entries ``owners``; its logarithm is drawn towards that of ``prior`` with the spread ``spread``.
+
+    ``group`` is the family it belongs to, ``cap`` what it cannot exceed.
+    """
+
+    group: str
+    fact: str
+    prior: float
+    spread: float
+    cap: float
+    owners: tuple[Owner, ...]
+
+
+@cache
+def table() -> dict[str, Any]:
+    return tomllib.loads(FILE.read_text("utf-8"))
+
+
+def left_out() -> dict[str, str]:
+    """Runs that are not fitted to, each with the reason; they are predicted and scored like all others."""
+    return dict(table()["left_out"])
+
+
+def copies() -> dict[str, str]:
+    """Accelerators that get the figures of another one with the same chip."""
+    return {copy: of for chip in table()["chips"].values() for copy, of in chip.get("copies", {}).items()}
+
+
+def constants() -> tuple[Constant, ...]:
+    return tuple(_constants())
+
+
+def _constants() -> Iterator[Constant]:
+    chips: dict[str, Any] = table()["chips"]
+    everybody = tuple(("accelerator", name) for chip in chips.values() for name in chip["accelerators"])
+    yield from _of(ALL, table()["shared"], tuple(dict.fromkeys(everybody)))
+    for name, chip in chips.items():
+        yield from _of(name, chip, tuple(("accelerator", each) for each in chip["accelerators"]))
+    for name, stack in table()["stacks"].items():
+        yield from _of(name, stack, (("stack", name),))
+
+
+def _of(group: str, facts: dict[str, Any], owners: tuple[Owner, ...]) -> Iterator[Constant]:
+    caps = table()["caps"]
+    for fact, value in facts.items():
+        if fact not in ("accelerators", "copies"):
+            yield Constant(group, fact, value[0], value[1], caps.get(fact, float("inf")), owners)

@@ -1,0 +1,110 @@
+"""The published runs, and what the model predicts for them under other constants."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import log
+from typing import Any, TypeVar
+
+from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.cluster.model import Design
+from clusterspec.cost import parameters
+from clusterspec.cost.timing import timed
+from clusterspec.cost.traffic.wire import Wire
+from clusterspec.origin import Assumed
+from clusterspec.quantity import Figure
+from tools.accuracy.cases import published_runs, study
+from tools.fit.constants import Constant, Owner
+
+Values = Mapping[Constant, float]
+E = TypeVar("E", Accelerator, Stack)
+RATES = ("step_time", "tokens_per_second_per_accelerator", "flops_per_accelerator")
+CHECKED = 4
+"""Every fourth run of a source is kept to check."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One published run: its design, its seconds, and whether it is fitted to.
+
+    ``wire`` keeps the times of its collectives, which no constant here changes.
+    """
+
+    id: str
+    source: str
+    design: Design
+    seconds: float
+    fitted: bool
+    wire: Wire
+
+    @property
+    def owners(self) -> frozenset[Owner]:
+        """The catalog entries whose constants it depends on."""
+        assert self.design.cluster and self.design.layout and self.design.layout.stack
+        return frozenset({("accelerator", self.design.cluster.accelerator.id), ("stack", self.design.layout.stack.id)})
+
+    @property
+    def experts(self) -> bool:
+        assert self.design.workload is not None
+        return bool(self.design.workload.model.experts)
+
+    def error(self, values: Values) -> float:
+        """The logarithm of predicted over published seconds."""
+        found = timed(_changed(self.design, values), self.wire)
+        assert found is not None
+        return log(found.step.total / self.seconds)
+
+
+def runs() -> tuple[Run, ...]:
+    """All of them, in order of source and name."""
+    sources: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in (each for each in published_runs() if any(each[rate] for rate in RATES)):
+        sources[_source(row["id"])].append(row)
+    found = []
+    for source, rows in sorted(sources.items()):
+        for index, row in enumerate(sorted(rows, key=lambda each: str(each["id"]))):
+            found.append(_run(row, source, index % CHECKED != CHECKED - 1))
+    return tuple(found)
+
+
+def _source(name: str) -> str:
+    found = re.match("[a-z]+", name)
+    return found[0] if found else name
+
+
+def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:
+    design = study(row["spec"]).design
+    assert design and design.cluster and design.layout
+    return Run(row["id"], source, design, _seconds(row, design), fitted, Wire(design.cluster, design.layout))
+
+
+def _seconds(row: dict[str, Any], design: Design) -> float:
+    """As published, or from the rate of one accelerator, in tokens or in FLOP/s."""
+    if row["step_time"]:
+        return float(row["step_time"])
+    assert design.workload is not None
+    tokens = design.workload.global_batch * design.workload.sequence_length / row["accelerators"]
+    if row["tokens_per_second_per_accelerator"]:
+        return float(tokens / row["tokens_per_second_per_accelerator"])
+    each = parameters.model_flops_per_token(design.workload.model, design.workload.sequence_length)
+    return float(tokens * each / row["flops_per_accelerator"])
+
+
+def _changed(design: Design, values: Values) -> Design:
+    """The design with these constants in place of the catalog's."""
+    assert design.cluster and design.layout and design.layout.stack
+    cluster = replace(design.cluster, accelerator=_with(design.cluster.accelerator, "accelerator", values))
+    layout = replace(design.layout, stack=_with(design.layout.stack, "stack", values))
+    return replace(design, cluster=cluster, layout=layout)
+
+
+def _with(entry: E, kind: str, values: Values) -> E:
+    own = {
+        constant.fact: Figure(value, "1", Assumed(constant.fact, "being fitted"))
+        for constant, value in values.items()
+        if (kind, entry.id) in constant.owners
+    }
+    return replace(entry, achievable={**entry.achievable, **own})

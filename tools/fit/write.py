@@ -1,0 +1,63 @@
+"""Puts fitted constants into the catalog: the figure, and in words how it was found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from clusterspec import resources
+from tools.fit.constants import Constant, copies
+from tools.fit.runs import Values
+
+FOLDERS = {"accelerator": "accelerators", "stack": "stacks"}
+SCALES = {"us": 1e6, "ms": 1e3, "": 1.0, "B": 1.0}
+STORY = re.compile(r"(?:fitted to [^\"]*?\(spread \d+ %\)|no published run says: a guess)")
+
+
+def write(values: Values, counts: dict[Constant, int]) -> list[Path]:
+    """The files that changed."""
+    texts: dict[Path, str] = {}
+    for constant, value in values.items():
+        for kind, name in (*constant.owners, *_same_chip(constant)):
+            file = resources.catalog() / FOLDERS[kind] / f"{name}.yaml"
+            text = texts.get(file) or file.read_text("utf-8")
+            texts[file] = _replaced(text, constant, value, counts[constant], _nominal(name, constant, text))
+    changed = [file for file, text in texts.items() if text != file.read_text("utf-8")]
+    for file in changed:
+        file.write_text(texts[file], "utf-8")
+    return changed
+
+
+def _same_chip(constant: Constant) -> list[tuple[str, str]]:
+    return [("accelerator", copy) for copy, of in copies().items() if ("accelerator", of) in constant.owners]
+
+
+def _nominal(name: str, constant: Constant, text: str) -> float:
+    """A copy without a best product of its own is given its model's, as a share of the peak."""
+    precision = constant.fact.removeprefix("sustained.")
+    if name not in copies() or precision == constant.fact or f"  matmul.{precision}:" in text:
+        return 1.0
+    model = (resources.catalog() / "accelerators" / f"{copies()[name]}.yaml").read_text("utf-8")
+    found = re.search(rf"^  matmul\.{precision}: {{is: ([\d.]+)", model, re.MULTILINE)
+    return float(found[1]) if found else 1.0
+
+
+def _replaced(text: str, constant: Constant, value: float, count: int, nominal: float) -> str:
+    line = re.compile(rf"^  {re.escape(constant.fact)}: {{is: ([\d.e-]+) ?(us|ms|B)?.*$", re.MULTILINE)
+
+    def rewritten(found: re.Match[str]) -> str:
+        unit = found[2] or ""
+        figure = f"{float(f'{value * nominal * SCALES[unit]:.{2 if unit else 3}g}'):g}"
+        return STORY.sub(_story(constant, count, unit), found[0].replace(f"is: {found[1]}", f"is: {figure}", 1))
+
+    before, achievable, after = text.partition("\nachievable:\n")
+    return before + achievable + line.sub(rewritten, after)
+
+
+def _story(constant: Constant, count: int, unit: str) -> str:
+    if not count:
+        return "no published run says: a guess"
+    family = f" on {constant.group}" if constant.owners[0][0] == "accelerator" and len(constant.owners) < 8 else ""
+    drawn = f"{constant.prior * SCALES[unit]:.3g}{' ' + unit if unit else ''}"
+    many = "1 published run" if count == 1 else f"{count} published runs"
+    return f"fitted to {many}{family}, drawn towards {drawn} (spread {100 * constant.spread:.0f} %)"
