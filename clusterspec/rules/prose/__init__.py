@@ -13,7 +13,19 @@ from datetime import date
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
-from clusterspec.rules.prose import arithmetic, claims, collectives, counts, figures, laws, rows, tables, tiers, waived
+from clusterspec.rules.prose import (
+    arithmetic,
+    bisections,
+    claims,
+    collectives,
+    counts,
+    figures,
+    laws,
+    rows,
+    tables,
+    tiers,
+    waived,
+)
 from clusterspec.rules.prose.document import Text
 from clusterspec.rules.prose.sentence import Sentence
 from clusterspec.rules.prose.told import Told
@@ -46,7 +58,7 @@ def _of_sentences(text: Text) -> Iterator[Told]:
 def _of_sentence(sentence: Sentence, text: Text) -> Iterator[Told]:
     yield from arithmetic.mismatches(sentence)
     yield from tiers.ratios(sentence, text)
-    yield from collectives.bisections(sentence, text)
+    yield from bisections.bisections(sentence, text)
     yield from collectives.volumes(sentence)
     yield from collectives.times(sentence, text)
     yield from counts.miscounted(sentence, text)

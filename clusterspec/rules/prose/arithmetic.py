@@ -9,7 +9,7 @@ from clusterspec.rules.prose import totals
 from clusterspec.rules.prose.expressions import Equation, equations
 from clusterspec.rules.prose.factors import BINARY, DOES_NOT_CLOSE, directed, named, near, shown, times
 from clusterspec.rules.prose.lexicon import COUNTED
-from clusterspec.rules.prose.scan import Token
+from clusterspec.rules.prose.scan import Token, words_of
 from clusterspec.rules.prose.sentence import Sentence
 from clusterspec.rules.prose.told import Told
 from clusterspec.units import plain, say, say_bits
@@ -29,32 +29,7 @@ _SHIFTS = (
     *(8.0, 0.125, 60.0, 1 / 60, 3600.0, 1 / 3600, 86400.0, 1 / 86400),
 )
 """What a prefix or another unit of time makes of a number."""
-_JOINS = frozenset(
-    [
-        "(",
-        ")",
-        "or",
-        "is",
-        "=",
-        "i",
-        "e",
-        ",",
-        "/",
-        "ie",
-        "equals",
-        "which",
-        "that",
-        "aka",
-        "bidirectional",
-        "duplex",
-        "unidirectional",
-        "of",
-        ".",
-        ":",
-        "→",
-        "to",
-    ]
-)
+_JOINS = words_of("( ) or is = i e , / ie equals which that aka bidirectional duplex unidirectional of . : → to")
 
 
 def mismatches(sentence: Sentence) -> Iterator[Told]:

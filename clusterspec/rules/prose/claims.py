@@ -9,75 +9,16 @@ from clusterspec.quantity import Direction, Sparsity
 from clusterspec.rules.prose.document import Text
 from clusterspec.rules.prose.lexicon import COUNTED, Channel, Hint, Precision, Scope
 from clusterspec.rules.prose.names import UNKNOWN, Named, Subject
-from clusterspec.rules.prose.scan import Token
+from clusterspec.rules.prose.scan import Token, words_of
 from clusterspec.rules.prose.sentence import Sentence
 
 _UNITS = frozenset(("B/s", "B", "FLOP/s", "W", "T/s"))
 _BY_UNIT = {"W": Channel.POWER, "FLOP/s": Channel.PEAK, "B": Channel.CAPACITY}
-_LINKING = frozenset(
-    [
-        "of",
-        "over",
-        "via",
-        "for",
-        "on",
-        "from",
-        "with",
-        "per",
-        "the",
-        "using",
-        "in",
-        "through",
-        "a",
-        "an",
-        "its",
-        "by",
-        "to",
-        "at",
-        "each",
-        "(",
-        "~",
-        "-",
-        "`",
-        "about",
-    ]
-)
+_LINKING = words_of("of over via for on from with per the using in through a an its by to at each ( ~ - ` about")
 _BARRIERS = frozenset((";", "—", "|", "while", "whereas", "but", "than", "vs", "versus", "unlike", "instead"))
-_TWOFOLD = frozenset(
-    [
-        "twin",
-        "dual",
-        "two",
-        "2x",
-        "osfp",
-        "qsfp",
-        "cage",
-        "cages",
-        "cable",
-        "cables",
-        "transceiver",
-        "transceivers",
-        "optics",
-        "switch",
-    ]
-)
-_TWOFOLD |= frozenset(
-    [
-        "switches",
-        "breakout",
-        "split",
-        "splits",
-        "aggregate",
-        "aggregated",
-        "total",
-        "combined",
-        "node",
-        "bonded",
-        "bonding",
-        "pair",
-    ]
-)
-_SPARSE = frozenset(["sparse", "sparsity", "sparsities", "structured", "dense"])
+_TWOFOLD = words_of("twin dual two 2x osfp qsfp cage cages cable cables transceiver transceivers optics switch")
+_TWOFOLD |= words_of("switches breakout split splits aggregate aggregated total combined node bonded bonding pair")
+_SPARSE = words_of("sparse sparsity sparsities structured dense")
 AHEAD = 5
 """How many tokens behind a quantity its subject may begin."""
 

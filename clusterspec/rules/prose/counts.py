@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from clusterspec.rules.prose.document import Text
 from clusterspec.rules.prose.factors import near
 from clusterspec.rules.prose.lexicon import COUNTED, Channel, Hint, Scope
-from clusterspec.rules.prose.scan import MISSPELT, Sort, Token
+from clusterspec.rules.prose.scan import MISSPELT, Sort, Token, words_of
 from clusterspec.rules.prose.sentence import Sentence
 from clusterspec.rules.prose.text import Line
 from clusterspec.rules.prose.told import Told
 from clusterspec.units import say_bits
 
 _TOTAL = frozenset(("total", "totaling", "totalling", "altogether"))
-_PEERS = frozenset(["chips", "accelerators", "gpus", "devices", "cards", "neighbours", "neighbors", "peers"])
+_PEERS = words_of("chips accelerators gpus devices cards neighbours neighbors peers")
 
 
 def miscounted(sentence: Sentence, text: Text) -> Iterator[Told]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.quantity import Direction
-from clusterspec.rules.prose.scan import Sort, Token
+from clusterspec.rules.prose.scan import Sort, Token, words_of
 from clusterspec.rules.prose.sentence import Sentence
 from clusterspec.units import plain, say, say_bits
 
@@ -13,9 +13,7 @@ BITS, THOUSAND, BINARY = "bits-and-bytes-swapped", "thousandfold-slip", "decimal
 DOES_NOT_CLOSE = "arithmetic-does-not-close"
 SLIPS = {8.0: BITS, 1 / 8: BITS, 1000.0: THOUSAND, 1 / 1000: THOUSAND}
 _STEPS = tuple(1.024**power for power in (1, 2, 3, 4))
-_DIRECTED = frozenset(
-    ["direction", "directions", "way", "ways", "bidirectional", "duplex", "unidirectional", "bidir", "both"]
-)
+_DIRECTED = words_of("direction directions way ways bidirectional duplex unidirectional bidir both")
 
 
 def near(value: float, other: float, within: float) -> bool:

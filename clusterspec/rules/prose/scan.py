@@ -97,6 +97,12 @@ _UNIT_ALONE = re.compile(
     r"(?<![A-Za-z])(?P<unit>[KMGTPkm]i?(?:[bB]|[bB]its?|[bB]ytes?)(?:ps|/s(?:ec)?)|[GTPE]?FLOP(?:S|s|/s))(?![A-Za-z])"
 )
 
+
+def words_of(text: str) -> frozenset[str]:
+    """A set of words, written in a row."""
+    return frozenset(text.split())
+
+
 _ENDS_IN_NUMBER = re.compile(r"(?<![A-Za-z\d])[\d.,]+ ?$")
 
 

@@ -14,7 +14,7 @@ from clusterspec.rules.prose.factors import near
 from clusterspec.rules.prose.known import Fact
 from clusterspec.rules.prose.lexicon import Channel, Hint, Scope
 from clusterspec.rules.prose.names import Subject
-from clusterspec.rules.prose.scan import Sort, Token
+from clusterspec.rules.prose.scan import Sort, Token, words_of
 from clusterspec.rules.prose.sentence import Sentence
 from clusterspec.rules.prose.text import Kind
 from clusterspec.rules.prose.told import Told
@@ -23,31 +23,9 @@ from clusterspec.units import plain, say
 SAME = 0.12
 """How near a stated ratio must come to a true one: `20×` is said of 18."""
 RULE = "mixed-direction-comparison"
-_COMPARING = frozenset(
-    [
-        "faster",
-        "slower",
-        "gap",
-        "ratio",
-        "reduction",
-        "drop",
-        "drops",
-        "difference",
-        "bandwidth",
-        "higher",
-        "lower",
-        "more",
-        "less",
-        "than",
-        "long",
-        "longer",
-        "penalty",
-        ":",
-        "times",
-        "below",
-        "above",
-        "advantage",
-    ]
+_COMPARING = words_of(
+    "faster slower gap ratio reduction drop drops difference bandwidth higher lower more less than long"
+    " longer penalty : times below above advantage"
 )
 _TIERS = (Channel.MEMORY, Channel.SCALE_UP, Channel.HOST, Channel.NETWORK)
 MOST = 12
