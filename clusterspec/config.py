@@ -23,6 +23,8 @@ from typing import Any
 from clusterspec.finding import Severity
 
 FILE = "clusterspec.toml"
+LARGEST = 1024 * 1024
+"""The largest file read, in bytes."""
 _PYPROJECT = "pyproject.toml"
 _PROFILES = ("default", "strict")
 
@@ -66,10 +68,14 @@ def discover(folder: Path) -> Config:
 def load(path: Path) -> Config:
     """The configuration in a file; in a ``pyproject.toml`` without ``[tool.clusterspec]`` the default one.
 
-    Raises `ConfigFault` for a file that cannot be read, that is no TOML, or holds what we do not know.
+    Raises `ConfigFault` for a file that cannot be read or is too large, that is no TOML, or holds what we do not know.
     """
     try:
-        table: Any = tomllib.loads(path.read_bytes().decode("utf-8"))
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the most that is read")
+        table: Any = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise ConfigFault(f"{path}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

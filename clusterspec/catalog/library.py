@@ -12,7 +12,7 @@ from clusterspec import resources
 from clusterspec.catalog.card import Card, read_card
 from clusterspec.catalog.checks import check
 from clusterspec.catalog.folders import KINDS, Folders
-from clusterspec.document import Document, decode, parse, settle
+from clusterspec.document import Document, decode, parse, read_bytes, settle
 from clusterspec.finding import Finding, Problem
 from clusterspec.source import Source
 
@@ -150,7 +150,11 @@ class Catalog:
 
     def _document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
         file = self._file(kind, id_)
-        source = decode(str(file), file.read_bytes())
+        try:
+            source = decode(str(file), read_bytes(file))
+        except OSError as fault:
+            unread = Problem("unreadable-yaml", (), f"cannot be read: {fault.strerror}")
+            return Source(str(file), ""), None, [unread]
         document, problems = parse(source)
         if document is not None and not self.shipped(kind, id_):
             problems = [*problems, *check(document, kind, id_)]  # the shipped entries are checked by our tests

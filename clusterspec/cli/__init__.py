@@ -6,15 +6,19 @@ line (status 2), ours is one line and status 3, with the traceback under ``--deb
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 
 OK, FOUND, CALL, OURS = 0, 1, 2, 3
+INTERRUPTED = 130
+"""As a shell counts a process that was ended by Ctrl-C."""
 
 
 class UsageFault(Exception):
     """The call itself cannot be carried out; the message is the one line that says why."""
+
+
+class OwnFault(Exception):
+    """What went wrong in us, in words; raised once everything else was said."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -24,29 +28,38 @@ def run(arguments: Sequence[str]) -> int:
     out, 3 a fault of ours.
     """
     from clusterspec.cli.parser import parser
-    from clusterspec.cli.terminal import say_error
+    from clusterspec.cli.terminal import forget_output, say_error
 
+    debug = "--debug" in arguments
     try:
         asked = parser().parse_args(list(arguments))
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else CALL
-    try:
         return int(asked.run(asked))
-    except UsageFault as fault:
-        say_error(f"clusterspec: {fault}")
-        return CALL
+    except SystemExit as stop:  # --help and --version
+        return stop.code if isinstance(stop.code, int) else CALL
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         return OK
     except KeyboardInterrupt:
         say_error("clusterspec: interrupted")
-        return 130
+        return INTERRUPTED
     except Exception as fault:
-        if asked.debug:
+        if callers(fault):
+            say_error(f"clusterspec: {fault}")
+            return CALL
+        if debug:
             raise
-        said = str(fault).splitlines()[0] if str(fault) else ""
-        say_error(
-            f"clusterspec: this is a fault of ours ({type(fault).__name__}: {said[:200]}); "
-            "please report it with the spec and the output of --debug"
-        )
+        say_error(f"clusterspec: this is a fault of ours ({told(fault)}); please report it with the spec and --debug")
         return OURS
+
+
+def callers(fault: Exception) -> bool:
+    """Whether a fault lies in the call, or in a catalog that the caller brought."""
+    from clusterspec.catalog import BrokenEntry
+
+    return isinstance(fault, UsageFault | BrokenEntry)
+
+
+def told(fault: Exception) -> str:
+    """What went wrong in us, in one line."""
+    said = next(iter(str(fault).splitlines()), "")[:200]
+    return said if isinstance(fault, OwnFault) else f"{type(fault).__name__}: {said}"

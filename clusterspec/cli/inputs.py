@@ -1,89 +1,76 @@
-"""What a command reads: settings from options and configuration, texts from files or standard input."""
+"""What a command that studies specs reads: texts from files or standard input, under the choices that hold there."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from dataclasses import replace
-from datetime import UTC, date, datetime
 from pathlib import Path
 
-from clusterspec import config as configuration
 from clusterspec import document as documents
-from clusterspec import rules
-from clusterspec.cli import UsageFault
+from clusterspec.catalog import Catalog
+from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli.choices import configured, opened, today, with_options
+from clusterspec.finding import Severity
 from clusterspec.pipeline import Settings, Study, study
-from clusterspec.report.results import Input, head
-from clusterspec.source import Source
+
+STDIN = "-"
 
 
-def today(asked: argparse.Namespace) -> date:
-    """The day to judge by: ``--today``, else ``SOURCE_DATE_EPOCH``, else the clock."""
-    if asked.today is not None:
-        return date.fromisoformat(str(asked.today))
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if epoch.isascii() and epoch.isdigit() and len(epoch) < 12:
-        return datetime.fromtimestamp(int(epoch), UTC).date()
-    return datetime.now(UTC).date()
+class Desk:
+    """Where specs are studied: what holds for a folder is settled once, and catalogs are read once."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self.asked = asked
+        self._settings: dict[Path, Settings] = {}
+        self._catalogs: dict[tuple[Path, ...], Catalog] = {}
+
+    def settings(self, folder: Path) -> Settings:
+        """The catalog and the configuration that hold for a folder, with what the options add.
+
+        Raises `UsageFault` for a configuration or a catalog folder that cannot be read.
+        """
+        if folder not in self._settings:
+            config = configured(self.asked, folder)
+            if config.catalog not in self._catalogs:
+                self._catalogs[config.catalog] = opened(self.asked, config)
+            chosen = with_options(config, self.asked)
+            self._settings[folder] = Settings(self._catalogs[config.catalog], chosen, today(self.asked))
+        return self._settings[folder]
+
+    def study(self, name: str) -> Study:
+        """One spec, or standard input for ``-``, taken as far up the stairs as it goes."""
+        data = read_bytes(name)
+        folder = Path.cwd() if name == STDIN else Path(name).resolve().parent
+        return study(documents.decode(shown(self.asked, name), data), data, self.settings(folder), folder)
 
 
-def settings(asked: argparse.Namespace, folder: Path) -> Settings:
-    """The catalog and the configuration that hold for a folder, with what the options add.
-
-    Raises `UsageFault` for a configuration or a catalog folder that cannot be read.
-    """
-    try:
-        found = Settings.of(folder, [Path(name) for name in asked.catalog], today(asked))
-        config = configuration.load(Path(asked.config)) if asked.config else found.config
-    except (configuration.ConfigFault, NotADirectoryError) as fault:
-        raise UsageFault(str(fault)) from None
-    return replace(found, config=optioned(config, asked))
-
-
-def optioned(config: configuration.Config, asked: argparse.Namespace) -> configuration.Config:
-    """A configuration with the rules that options name."""
-    return replace(
-        config,
-        select=(*config.select, *named_rules(getattr(asked, "select", []))),
-        ignore=(*config.ignore, *named_rules(getattr(asked, "ignore", []))),
-        error=(*config.error, *named_rules(getattr(asked, "error", []))),
-    )
-
-
-def named_rules(values: list[str]) -> tuple[str, ...]:
-    """Rule names from repeated options, each of which may hold several after commas."""
-    names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
-    for name in names:
-        if not rules.known(name):
-            near = rules.nearest(name)
-            raise UsageFault(f"no rule is called {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
-    return names
+def shown(asked: argparse.Namespace, name: str) -> str:
+    """What findings call a file."""
+    return (asked.stdin_filename or STDIN) if name == STDIN else name
 
 
 def read_bytes(name: str) -> bytes:
-    """The bytes of a file, or of standard input for ``-``.
+    """The bytes of a file, or of standard input for ``-``, no more than are needed to refuse it.
 
     Raises `UsageFault` when there is no such file or it cannot be read.
     """
     try:
-        if name == "-":
-            return sys.stdin.buffer.read(documents.LARGEST + 1)
-        with Path(name).open("rb") as file:
-            return file.read(documents.LARGEST + 1)
+        if name != STDIN:
+            return documents.read_bytes(name)
+        if sys.stdin is None:
+            raise UsageFault("standard input is closed")
+        return sys.stdin.buffer.read(documents.LARGEST + 1)
     except (OSError, ValueError) as fault:
         raise UsageFault(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
 
 
-def study_of(asked: argparse.Namespace, name: str, shared: Settings | None = None) -> Study:
-    """One spec taken as far up the stairs as it goes."""
-    data = read_bytes(name)
-    folder = Path.cwd() if name == "-" else Path(name).resolve().parent
-    shown = (asked.stdin_filename or "-") if name == "-" else name
-    source = Source(shown, data.decode("utf-8", "surrogateescape"))
-    return study(source, data, shared or settings(asked, folder), folder)
+def study_of(asked: argparse.Namespace, name: str) -> Study:
+    """The one spec that a command is about."""
+    return Desk(asked).study(name)
 
 
-def headed(asked: argparse.Namespace, body: dict[str, object]) -> dict[str, object]:
-    """What a command that reads no spec says in JSON, under the head of every document."""
-    return head(settings(asked, Path.cwd()).tool, Input()) | body
+def status_of(one: Study) -> int:
+    """1 where a spec has errors, asked after everything was said. Raises what went wrong in a rule of ours."""
+    if one.checked.fault is not None:
+        raise one.checked.fault
+    return FOUND if any(finding.severity is Severity.ERROR for finding in one.checked.findings) else OK

@@ -6,9 +6,10 @@ import argparse
 import importlib
 from collections.abc import Callable
 from datetime import date
-from typing import Any
+from typing import Any, NoReturn
 
 import clusterspec
+from clusterspec.cli import UsageFault
 
 EPILOG = (
     "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
@@ -16,6 +17,13 @@ EPILOG = (
 )
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
 CHECK_FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with a call in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageFault(f"{message} (`{self.prog} --help` says more)")
 
 
 def command(name: str) -> Callable[[argparse.Namespace], int]:
@@ -35,6 +43,13 @@ def day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date; write YYYY-MM-DD") from None
 
 
+def named(text: str) -> str:
+    """A name, which an unset variable of a script is not."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty name")
+    return text
+
+
 def positive(text: str) -> int:
     """A whole number of at least one."""
     if not (text.isascii() and text.isdigit()) or not 0 < len(text) <= 9 or int(text) < 1:
@@ -42,19 +57,20 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def everywhere() -> argparse.ArgumentParser:
+def everywhere() -> Parser:
     """The options that every command takes."""
-    shared = argparse.ArgumentParser(add_help=False)
+    shared = Parser(add_help=False)
     group = shared.add_argument_group("everywhere")
     group.add_argument(
         "--catalog",
         metavar="DIR",
+        type=named,
         action="append",
         default=[],
         help="a folder of catalog entries that add to ours or override them",
     )
     group.add_argument(
-        "--config", metavar="FILE", help="the configuration, instead of clusterspec.toml or pyproject.toml"
+        "--config", metavar="FILE", type=named, help="the configuration, instead of clusterspec.toml or pyproject.toml"
     )
     group.add_argument(
         "--today", metavar="DATE", type=day, help="the date to judge by (default: SOURCE_DATE_EPOCH, else the clock)"
@@ -69,14 +85,14 @@ def everywhere() -> argparse.ArgumentParser:
     return shared
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The whole command line."""
-    top = argparse.ArgumentParser(prog="clusterspec", description=clusterspec.__doc__, epilog=EPILOG)
+    top = Parser(prog="clusterspec", description=clusterspec.__doc__, epilog=EPILOG)
     top.add_argument("--version", action="version", version=f"clusterspec {clusterspec.__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     shared = everywhere()
 
-    def add(name: str, said: str, module: str | None = None) -> argparse.ArgumentParser:
+    def add(name: str, said: str, module: str | None = None) -> Parser:
         one = commands.add_parser(name, help=said, description=said, parents=[shared], epilog=EPILOG)
         one.set_defaults(run=command(module or name), command=name)
         return one
@@ -99,25 +115,29 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-Add = Callable[..., argparse.ArgumentParser]
+Add = Callable[..., Parser]
 
 
-def _formats(one: argparse.ArgumentParser, *choices: str) -> None:
+def _formats(one: Parser, *choices: str) -> None:
     one.add_argument("--format", choices=choices, default=choices[0], help=f"how to print it (default: {choices[0]})")
 
 
-def _spec(one: argparse.ArgumentParser) -> None:
-    one.add_argument("spec", metavar="SPEC", help="the spec; - reads standard input")
-    one.add_argument("--stdin-filename", metavar="NAME", help="the name to use for standard input")
+def _spec(one: Parser) -> None:
+    one.add_argument("spec", metavar="SPEC", type=named, help="the spec; - reads standard input")
+    one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
 
 
 def _check(add: Add) -> None:
     one = add("check", "says what is wrong with specs, where, and what to do")
     one.add_argument(
-        "paths", metavar="PATH", nargs="+", help="specs, or folders to search for them; - reads standard input"
+        "paths",
+        metavar="PATH",
+        type=named,
+        nargs="+",
+        help="specs, or folders to search for them; - reads standard input",
     )
     _formats(one, *CHECK_FORMATS)
-    one.add_argument("--output", metavar="FILE", help="write there instead of to standard output")
+    one.add_argument("--output", metavar="FILE", type=named, help="write there instead of to standard output")
     one.add_argument(
         "--select",
         metavar="RULE",
@@ -135,7 +155,10 @@ def _check(add: Add) -> None:
     )
     one.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     one.add_argument(
-        "--baseline", metavar="FILE", help="report only what this file does not hold; it is written when it is absent"
+        "--baseline",
+        metavar="FILE",
+        type=named,
+        help="report only what this file does not hold; it is written when it is absent",
     )
     one.add_argument(
         "--jobs",
@@ -143,8 +166,13 @@ def _check(add: Add) -> None:
         type=positive,
         help="how many processes to use (default: one for each core where there are many files)",
     )
+    one.add_argument(
+        "--only-specs",
+        action="store_true",
+        help="pass over files that are no specs, even where they are named: for hooks that name every YAML file",
+    )
     one.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
-    one.add_argument("--stdin-filename", metavar="NAME", help="the name to use for standard input")
+    one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
 
 
 def _estimate(add: Add) -> None:
@@ -167,7 +195,10 @@ def _collective(add: Add) -> None:
         help="bytes as nccl-tests counts them, such as 1 GiB (repeat for more rows)",
     )
     one.add_argument(
-        "--algorithm", metavar="NAME", help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)"
+        "--algorithm",
+        metavar="NAME",
+        type=named,
+        help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)",
     )
     _formats(one, "text", "json", "csv")
 
@@ -197,7 +228,9 @@ def _bom(add: Add) -> None:
 def _report(add: Add) -> None:
     one = add("report", "writes a report as HTML or PDF")
     _spec(one)
-    one.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write: .html or .pdf")
+    one.add_argument(
+        "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html or .pdf"
+    )
     one.add_argument(
         "--kind",
         choices=("design", "procurement"),
@@ -213,8 +246,8 @@ def _report(add: Add) -> None:
 
 def _diff(add: Add) -> None:
     one = add("diff", "says what changed between two specs and what it does to bandwidth, memory, time and cost")
-    one.add_argument("old", metavar="OLD")
-    one.add_argument("new", metavar="NEW")
+    one.add_argument("old", metavar="OLD", type=named)
+    one.add_argument("new", metavar="NEW", type=named)
     _formats(one, "text", "json")
 
 
@@ -264,7 +297,7 @@ def _start(add: Add) -> None:
     add("schema", "prints the JSON Schema of the spec, for editors", "start")
 
 
-def documented(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
+def documented(top: argparse.ArgumentParser) -> list[tuple[str, Parser]]:
     """Every command with its parser, in the order of the help; for the reference."""
     actions: list[Any] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
     return [(name, one) for action in actions for name, one in action.choices.items()]

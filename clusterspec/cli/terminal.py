@@ -3,23 +3,81 @@
 from __future__ import annotations
 
 import argparse
+import codecs
+import contextlib
 import os
 import sys
 
+from clusterspec.cli import UsageFault
 from clusterspec.report.ink import Ink
 
+LOOKALIKES = {"×": "x", "–": "-", "−": "-", "…": "...", "→": "->", "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "#"}
+LOOKALIKES |= dict.fromkeys("▏▎▍", "")
+"""What stands in for our signs where an encoding lacks them: old terminals, pipes on Windows."""
 
-def say(text: str) -> None:
-    """Writes to standard output as it is; what its encoding cannot hold becomes an escape."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    sys.stdout.flush()
+
+def say(text: str, *, exact: bool = False) -> None:
+    """Writes to standard output. What its encoding lacks becomes a lookalike, or an escape as JSON has them.
+
+    ``exact``: an escape always, since a program reads it. Raises `UsageFault` where nothing can be written.
+    """
+    out = sys.stdout
+    if out is None:
+        raise UsageFault("standard output is closed")
+    try:
+        out.write(held(text, out.encoding, "escaped" if exact else "alike"))
+        out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        forget_output()
+        raise UsageFault(f"standard output: {fault.strerror}") from None
+
+
+def say_json(document: object) -> None:
+    """Writes a JSON document to standard output."""
+    from clusterspec.report.findings_machines import dumps
+
+    say(dumps(document), exact=True)
 
 
 def say_error(text: str) -> None:
-    """One line on standard error."""
-    encoding = sys.stderr.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
+    """One line on standard error, where there is one that takes it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(held(text, sys.stderr.encoding, "alike"), file=sys.stderr)
+
+
+def forget_output() -> None:
+    """Sends what is still waiting for standard output nowhere, so that Python's exit has nothing to say of it."""
+    with contextlib.suppress(OSError, AttributeError):  # no such stream, or none with a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def held(text: str, encoding: str | None, otherwise: str) -> str:
+    """The text as an encoding can hold it."""
+    name = encoding or "utf-8"
+    return text.encode(name, f"clusterspec-{otherwise}").decode(name)
+
+
+def escaped(fault: UnicodeError) -> tuple[str, int]:
+    r"""What cannot be encoded as ``\uXXXX``, which JSON reads back, for the ``errors`` of `str.encode`."""
+    assert isinstance(fault, UnicodeEncodeError)
+    units = fault.object[fault.start : fault.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), fault.end
+
+
+def alike(fault: UnicodeError) -> tuple[str, int]:
+    """What cannot be encoded as something that looks like it, else escaped."""
+    assert isinstance(fault, UnicodeEncodeError)
+    sign = LOOKALIKES.get(fault.object[fault.start])
+    if sign is None:
+        return escaped(UnicodeEncodeError("", fault.object, fault.start, fault.start + 1, ""))
+    return sign, fault.start + 1
+
+
+codecs.register_error("clusterspec-escaped", escaped)
+codecs.register_error("clusterspec-alike", alike)
 
 
 def ink(asked: argparse.Namespace) -> Ink:
@@ -28,14 +86,15 @@ def ink(asked: argparse.Namespace) -> Ink:
         return Ink(asked.color == "always")
     if os.environ.get("NO_COLOR"):
         return Ink(False)
-    return Ink(bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb"))
+    listening = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return Ink(bool(os.environ.get("FORCE_COLOR")) or listening)
 
 
 class Progress:
     """Says on a terminal what is being done; silent in a pipe."""
 
     def __init__(self) -> None:
-        self.on = sys.stderr.isatty()
+        self.on = sys.stderr is not None and sys.stderr.isatty()
 
     def __call__(self, text: str) -> None:
         if self.on:

@@ -16,18 +16,19 @@ _NAMES_KEY = re.compile(rb"""clusterspec["']?\s*:""")
 _TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
 
 
-def specs(path: str) -> list[str]:
+def specs(path: str, *, only_specs: bool = False) -> list[str]:
     """The specs that one path names: a file (or ``-``) itself, and in a folder every YAML file whose
     top mapping has the key ``clusterspec``, in order of name.
 
-    Hidden folders, ``node_modules`` and folders behind symbolic links are passed over. Raises
-    `OSError` when there is nothing at ``path``.
+    Hidden folders, ``node_modules`` and folders behind symbolic links are passed over, and with
+    ``only_specs`` a file that is no spec, too. Raises `OSError` when there is nothing at ``path``.
     """
-    if path == "-" or not FilePath(path).is_dir():
-        if path != "-":
-            FilePath(path).stat()
+    if path == "-":
         return [path]
-    return [name for name in _yaml_files(path) if _is_spec(name)]
+    if FilePath(path).is_dir():
+        return [name for name in _yaml_files(path) if _is_spec(name)]
+    FilePath(path).stat()
+    return [] if only_specs and not _is_spec(path) else [path]
 
 
 def _yaml_files(folder: str) -> Iterator[str]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 
 from clusterspec import pipeline
-from clusterspec.cli import FOUND, OK
-from clusterspec.cli.inputs import study_of
-from clusterspec.cli.terminal import ink, say
-from clusterspec.finding import Severity
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.report import bill_text
-from clusterspec.report.findings_machines import dumps
 
 
 def run(asked: argparse.Namespace) -> int:
     """Prints the bill of materials."""
-    report = pipeline.bill(study_of(asked, asked.spec))
+    one = study_of(asked, asked.spec)
+    report = pipeline.bill(one)
     if asked.format == "json":
-        say(dumps(report.to_json()))
+        say_json(report.to_json())
     else:
         say(bill_text.csv(report) if asked.format == "csv" else bill_text.text(report, ink(asked)))
-    return FOUND if any(finding.severity is Severity.ERROR for finding in report.findings) else OK
+    return status_of(one)

@@ -8,9 +8,8 @@ from typing import Any
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, rows, shelf, tables
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.inputs import headed, settings
-from clusterspec.cli.terminal import say
-from clusterspec.report.findings_machines import dumps
+from clusterspec.cli.choices import configured, headed, opened
+from clusterspec.cli.terminal import say, say_json
 
 Told = tuple[str, dict[str, Any]]
 """What an action says: as text, and as the body of a JSON document."""
@@ -20,10 +19,13 @@ def run(asked: argparse.Namespace) -> int:
     """Prints what one action says; a name that the catalog does not know is the caller's fault."""
     actions = {"list": listed, "show": shown, "search": searched, "diff": compared}
     try:
-        text, body = actions[asked.action](asked, settings(asked, Path.cwd()).catalog)
+        text, body = actions[asked.action](asked, opened(asked, configured(asked, Path.cwd())))
     except (UnknownEntry, BrokenEntry, shelf.AmbiguousName) as fault:
         raise UsageFault(str(fault)) from None
-    say(dumps(headed(asked, body)) if asked.format == "json" else text)
+    if asked.format == "json":
+        say_json(headed(asked, body))
+    else:
+        say(text)
     return OK
 
 

@@ -3,42 +3,57 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from clusterspec import pipeline, rules
-from clusterspec.cli import FOUND, OK, UsageFault, fixes
-from clusterspec.cli.inputs import settings, study_of
-from clusterspec.cli.output import write_whole
-from clusterspec.cli.terminal import Progress, ink, say, say_error
-from clusterspec.document import find
+from clusterspec.cli import FOUND, OK, UsageFault, files, fixes
+from clusterspec.cli.inputs import STDIN, Desk
+from clusterspec.cli.output import keep_apart, write_whole
+from clusterspec.cli.terminal import ink, say, say_error
 from clusterspec.finding import Severity
 from clusterspec.report import baseline, findings_machines, findings_text
 from clusterspec.report.ink import Ink, plural
 from clusterspec.report.results import CheckReport
 
+MACHINES = ("json", "sarif", "junit", "gitlab")
+"""Formats that a program reads."""
+LARGEST_BASELINE = 64 << 20
+"""Bytes; a finding takes some 150."""
+
 
 def run(asked: argparse.Namespace) -> int:
-    """Checks every path, mends what is to be mended, and prints what was found."""
-    names = named(asked.paths)
-    studies = studied(asked, names)
-    if asked.fix or asked.diff:
-        changes = fixes.fixed(studies)
+    """Checks every path, mends what is to be mended, and prints what was found.
+
+    Raises `OwnFault` after everything was said where a rule of ours went wrong.
+    """
+    names = files.named(asked)
+    if asked.output:
+        keep_apart("--output", asked.output, names)
+    shared = Desk(asked).settings(Path(names[0]).resolve().parent if names else Path.cwd())
+    found = files.checked(asked, names)
+    if asked.diff or asked.fix:
+        changes = fixes.fixed([one for name, one in zip(names, found, strict=True) if name != STDIN])
         if asked.diff:
-            say(fixes.difference(changes))
+            put(asked, fixes.difference(changes))
             return FOUND if changes else OK
         fixes.write(changes)
         say_error(f"fixed {plural(len(changes), 'file')}")
-        studies = studied(asked, names)
-    shared = studies[0].settings if studies else settings(asked, Path.cwd())
-    report = beyond_baseline(asked, pipeline.check(studies, shared))
-    text = rendered(report, asked.format, Ink() if asked.output else ink(asked))
+        found = files.again(asked, names, found, {*changes})
+    report = beyond_baseline(asked, pipeline.check(found, shared))
+    put(asked, rendered(report, asked.format, Ink() if asked.output else ink(asked)))
+    if fault := files.fault_of(found):
+        raise fault
+    return FOUND if report.reaches(Severity(asked.fail_on or shared.config.fail_on)) else OK
+
+
+def put(asked: argparse.Namespace, text: str) -> None:
+    """Writes a text where it was asked for."""
     if asked.output:
         write_whole(Path(asked.output), text.encode("utf-8", "backslashreplace"))
     else:
-        say(text)
-    return FOUND if report.reaches(Severity(asked.fail_on or shared.config.fail_on)) else OK
+        say(text, exact=asked.format in MACHINES)
 
 
 def beyond_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport:
@@ -49,34 +64,13 @@ def beyond_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckRepo
     if not path.exists():
         write_whole(path, baseline.text(report).encode())
     try:
-        known = baseline.read(path.read_text("utf-8"))
+        with path.open("rb") as file:
+            known = baseline.read(file.read(LARGEST_BASELINE).decode("utf-8"))
+    except UnicodeDecodeError:
+        raise UsageFault(f"--baseline {path}: this is no baseline of clusterspec") from None
     except (OSError, ValueError) as fault:
-        raise UsageFault(f"--baseline {path}: {fault}") from None
+        raise UsageFault(f"--baseline {path}: {getattr(fault, 'strerror', None) or fault}") from None
     return replace(report, findings=baseline.beyond(report, known))
-
-
-def named(paths: Sequence[str]) -> list[str]:
-    """The files that the paths name, folders searched, each once."""
-    found: dict[str, None] = {}
-    for path in paths:
-        try:
-            found |= dict.fromkeys(find.specs(path))
-        except OSError as fault:
-            raise UsageFault(f"{path}: {fault.strerror or fault}") from None
-    return list(found)
-
-
-def studied(asked: argparse.Namespace, names: Sequence[str]) -> list[pipeline.Study]:
-    """Every file judged, with progress on a terminal."""
-    progress = Progress()
-    studies = []
-    for number, name in enumerate(names, 1):
-        if len(names) > 1:
-            progress(f"checking {number} of {len(names)}: {name}")
-        studies.append(study_of(asked, name))
-        _ = studies[-1].findings  # judged here, so that progress tells the truth
-    progress.done()
-    return studies
 
 
 def rendered(report: CheckReport, form: str, paint: Ink) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 
 from clusterspec import pipeline, units
-from clusterspec.cli import FOUND, OK, UsageFault
-from clusterspec.cli.inputs import study_of
-from clusterspec.cli.terminal import ink, say
+from clusterspec.cli import UsageFault
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.cost.collectives import names_of
-from clusterspec.finding import Severity
 from clusterspec.report import collective_text
-from clusterspec.report.findings_machines import dumps
 
 DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
 """32 KiB to 16 GiB in doublings, as nccl-tests is usually run."""
@@ -31,10 +29,10 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault(f"--ranks {asked.ranks}: the cluster has {most:,} ranks")
     report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm)
     if asked.format == "json":
-        say(dumps(report.to_json()))
+        say_json(report.to_json())
     else:
         say(collective_text.csv(report) if asked.format == "csv" else collective_text.text(report, ink(asked)))
-    return FOUND if any(finding.severity is Severity.ERROR for finding in report.findings) else OK
+    return status_of(one)
 
 
 def size_of(text: str) -> float:

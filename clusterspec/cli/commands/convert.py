@@ -6,10 +6,9 @@ import argparse
 
 from clusterspec import units
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.inputs import headed
-from clusterspec.cli.terminal import ink, say
+from clusterspec.cli.choices import headed
+from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.report import readings_text
-from clusterspec.report.findings_machines import dumps
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -18,5 +17,8 @@ def run(asked: argparse.Namespace) -> int:
         found = units.readings(asked.quantity)
     except units.UnitFault as fault:
         raise UsageFault(str(fault)) from None
-    say(dumps(headed(asked, found.to_json())) if asked.format == "json" else readings_text.text(found, ink(asked)))
+    if asked.format == "json":
+        say_json(headed(asked, found.to_json()))
+    else:
+        say(readings_text.text(found, ink(asked)))
     return OK

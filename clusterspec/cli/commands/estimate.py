@@ -5,25 +5,24 @@ from __future__ import annotations
 import argparse
 
 from clusterspec import pipeline
-from clusterspec.cli import FOUND, OK, UsageFault
-from clusterspec.cli.inputs import study_of
-from clusterspec.cli.terminal import ink, say
-from clusterspec.finding import Severity
+from clusterspec.cli import UsageFault
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.report import estimate_text
-from clusterspec.report.findings_machines import dumps
 from clusterspec.report.results import EstimateReport
 
 
 def run(asked: argparse.Namespace) -> int:
     """Prints what a design costs; 1 where the spec has errors, with what could be computed."""
-    report = pipeline.estimate(study_of(asked, asked.spec))
+    one = study_of(asked, asked.spec)
+    report = pipeline.estimate(one)
     if asked.explain:
         say(explained(report, asked))
     elif asked.format == "json":
-        say(dumps(report.to_json()))
+        say_json(report.to_json())
     else:
         say(estimate_text.text(report, ink(asked)))
-    return FOUND if any(finding.severity is Severity.ERROR for finding in report.findings) else OK
+    return status_of(one)
 
 
 def explained(report: EstimateReport, asked: argparse.Namespace) -> str:

@@ -6,24 +6,30 @@ import argparse
 
 from clusterspec import rules
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.inputs import headed
-from clusterspec.cli.terminal import say
-from clusterspec.report.findings_machines import dumps
+from clusterspec.cli.choices import headed
+from clusterspec.cli.terminal import say, say_json
 
 
 def run(asked: argparse.Namespace) -> int:
     """Prints the page of a rule, or the list of all."""
-    if asked.rule is None:
-        listing = rules.listing()
-        say(
-            dumps(headed(asked, {"rules": [row.to_json() for row in listing]}))
-            if asked.format == "json"
-            else rules.listing_text(listing)
-        )
-        return OK
-    if not rules.known(asked.rule):
-        near = rules.nearest(asked.rule)
-        raise UsageFault(f"no rule is called {asked.rule!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
-    page = rules.explain(asked.rule)
-    say(dumps(headed(asked, {"rule": asked.rule, "page": page})) if asked.format == "json" else page)
+    text, body = listed() if asked.rule is None else explained(asked.rule)
+    if asked.format == "json":
+        say_json(headed(asked, body))
+    else:
+        say(text)
     return OK
+
+
+def listed() -> tuple[str, dict[str, object]]:
+    """Every rule, as text and for JSON."""
+    listing = rules.listing()
+    return rules.listing_text(listing) + "\n", {"rules": [row.to_json() for row in listing]}
+
+
+def explained(name: str) -> tuple[str, dict[str, object]]:
+    """The page of one rule, as text and for JSON; a name that no rule has is the caller's fault."""
+    if not rules.known(name):
+        near = rules.nearest(name)
+        raise UsageFault(f"no rule is called {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+    page = rules.explain(name)
+    return page, {"rule": name, "page": page}

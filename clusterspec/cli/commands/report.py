@@ -6,11 +6,10 @@ import argparse
 from pathlib import Path
 
 from clusterspec import pipeline
-from clusterspec.cli import FOUND, OK, UsageFault
-from clusterspec.cli.inputs import study_of
-from clusterspec.cli.output import write_whole
+from clusterspec.cli import UsageFault
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import Progress, say_error
-from clusterspec.finding import Severity
 from clusterspec.report import paper
 
 
@@ -19,6 +18,7 @@ def run(asked: argparse.Namespace) -> int:
     target = Path(asked.output)
     if target.suffix.lower() not in (".html", ".htm", ".pdf"):
         raise UsageFault(f"-o {target}: the suffix says the format; write .html or .pdf")
+    keep_apart("-o", asked.output, [asked.spec])
     one = study_of(asked, asked.spec)
     progress = Progress()
     progress(f"writing {target}")
@@ -31,4 +31,4 @@ def run(asked: argparse.Namespace) -> int:
         progress.done()
     write_whole(target, data)
     say_error(f"wrote {target}")
-    return FOUND if any(finding.severity is Severity.ERROR for finding in one.findings) else OK
+    return status_of(one)

@@ -1,0 +1,102 @@
+"""Which files a check means, and what is found in each: in turn, or several at a time where there are many."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from clusterspec.cli import OwnFault, UsageFault, callers, told
+from clusterspec.cli.inputs import STDIN, Desk, shown
+from clusterspec.cli.terminal import Progress
+from clusterspec.document import find
+from clusterspec.pipeline import Checked
+from clusterspec.report.results import Input
+
+WORTHWHILE = 32
+"""Files that one more process must have before it saves more than its start costs."""
+CHUNK = 8
+"""Files handed to a process at a time: few enough that none waits long for the last one."""
+
+
+def named(asked: argparse.Namespace) -> list[str]:
+    """The files that the paths name, folders searched, each once. Raises `UsageFault` for a path where nothing is."""
+    found: dict[str, None] = {}
+    for path in asked.paths:
+        try:
+            found |= dict.fromkeys(find.specs(path, only_specs=asked.only_specs))
+        except OSError as fault:
+            raise UsageFault(f"{path}: {fault.strerror or fault}") from None
+    return list(found)
+
+
+def checked(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
+    """What is found in every file, in the order of the names, with progress on a terminal."""
+    processes = min(asked.jobs or cores(), len(names) // WORTHWHILE)
+    several = processes > 1 and STDIN not in names and not asked.debug
+    progress, found = Progress(), []
+    for one in at_once(asked, names, processes) if several else in_turn(asked, names):
+        found.append(one)
+        if len(names) > 1:
+            progress(f"checked {len(found)} of {len(names)}: {one.input.name}")
+    progress.done()
+    return found
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_turn(asked: argparse.Namespace, names: Sequence[str]) -> Iterator[Checked]:
+    """One file after the other."""
+    desk = Desk(asked)
+    return (check(desk, name) for name in names)
+
+
+def at_once(asked: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
+    """Several processes at work on chunks of the files."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    handed = argparse.Namespace(**{key: value for key, value in vars(asked).items() if key != "run"})
+    chunks = [list(names[start : start + CHUNK]) for start in range(0, len(names), CHUNK)]
+    with ProcessPoolExecutor(processes, initializer=leave_interrupts) as pool:
+        for found in pool.map(chunk, [handed] * len(chunks), chunks):
+            yield from found
+
+
+def leave_interrupts() -> None:
+    """Leaves Ctrl-C to the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def chunk(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
+    """What is found in some files, fit to be sent to another process."""
+    found = list(in_turn(asked, names))
+    return [replace(one, fault=OwnFault(told(one.fault))) if one.fault else one for one in found]
+
+
+def check(desk: Desk, name: str) -> Checked:
+    """What is found in one file; a fault of ours is kept for later, so that it hides no other file."""
+    try:
+        return desk.study(name).checked
+    except Exception as fault:
+        if desk.asked.debug or callers(fault):
+            raise
+        return Checked(Input(shown(desk.asked, name)), (), {}, fault)
+
+
+def again(
+    asked: argparse.Namespace, names: Sequence[str], found: Sequence[Checked], changed: set[str]
+) -> list[Checked]:
+    """What is found now that some files have changed; standard input cannot be read again."""
+    desk = Desk(asked)
+    stale = [name != STDIN and not changed.isdisjoint(one.sources) for name, one in zip(names, found, strict=True)]
+    return [check(desk, name) if old else one for name, one, old in zip(names, found, stale, strict=True)]
+
+
+def fault_of(found: Sequence[Checked]) -> OwnFault | None:
+    """What went wrong in us, with the file where it did."""
+    return next((OwnFault(f"{one.input.name}: {told(one.fault)}") for one in found if one.fault), None)

@@ -1,0 +1,103 @@
+"""What a team and a caller choose: a choice that cannot hold is one clear line, never silence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BASE, Call
+
+CONFIGURATIONS = [
+    ('select = ["no-such-rule"]', "no rule is called 'no-such-rule'"),
+    ('ignore = ["shared-nik"]', "did you mean shared-nic?"),
+    ('error = ["no-such-rule"]', "no rule is called 'no-such-rule'"),
+    ('severity = {no-such-rule = "note"}', "no rule is called 'no-such-rule'"),
+    ("thresholds = {no-such-rule = 1}", "no rule is called 'no-such-rule'"),
+    ('catalog = ["absent"]', "absent is not a folder"),
+    ("surprise = 1", "unknown key surprise"),
+    ("= =", "not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), CONFIGURATIONS)
+def test_a_configuration_that_cannot_hold_is_one_line(text: str, said: str, call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    Path("clusterspec.toml").write_text(text)
+    done = call("check", "spec.yaml")
+    assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+    assert said in done.error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--select", ","),
+        ("--select", ""),
+        ("--output", ""),
+        ("--baseline", ""),
+        ("--config", ""),
+        ("--catalog", ""),
+        ("--config", "/dev/zero"),
+    ],
+    ids=" ".join,
+)
+def test_an_option_without_a_value_is_never_taken_for_one_not_given(words: tuple[str, ...], call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    done = call("check", "spec.yaml", *words)
+    assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+
+
+def test_an_empty_path_is_not_the_folder_here(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    assert call("check", "").status == 2
+
+
+BROKEN = {
+    "no entry": b"memory: 80 GB\n",
+    "not YAML": b"a: [\n",
+    "UTF-16": "id: x".encode("utf-16"),
+    "empty": b"",
+    "list": b"- 1\n",
+}
+COMMANDS = [
+    ("check", "spec.yaml"),
+    ("estimate", "spec.yaml"),
+    ("bom", "spec.yaml"),
+    ("collective", "spec.yaml", "all-reduce", "--ranks", "8"),
+    ("report", "spec.yaml", "-o", "out.html"),
+    ("catalog", "list"),
+    ("catalog", "search", "h100"),
+    ("catalog", "show", "h100-sxm-80gb"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_entry_of_a_company_is_the_callers_fault(data: bytes, words: tuple[str, ...], call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    Path("own/accelerators").mkdir(parents=True)
+    Path("own/accelerators/h100-sxm-80gb.yaml").write_bytes(data)
+    done = call(*words, "--catalog", "own")
+    assert (done.status, done.out) == (2, "")
+    (line,) = done.error.splitlines()
+    assert line.startswith("clusterspec: catalog entry accelerator/h100-sxm-80gb: own/accelerators/h100-sxm-80gb.yaml:")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "endless", "nowhere"])
+def test_an_entry_that_is_no_file_is_the_callers_fault(kind: str, call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    place = Path("own/accelerators/h100-sxm-80gb.yaml")
+    place.parent.mkdir(parents=True)
+    make = {
+        "folder": place.mkdir,
+        "pipe": lambda: os.mkfifo(place),
+        "endless": lambda: place.symlink_to("/dev/zero"),
+        "nowhere": lambda: place.symlink_to("nowhere"),
+    }
+    make[kind]()
+    for words in (("check", "spec.yaml"), ("catalog", "list")):
+        done = call(*words, "--catalog", "own")
+        assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1), done
+        assert f"{place}:1:1: " in done.error

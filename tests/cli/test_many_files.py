@@ -1,0 +1,121 @@
+"""Many files: each is checked as it would be alone, in order, and none hides another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cli import files
+from tests.cli.conftest import BASE, Call
+
+FLAWED = BASE.replace("tp: 2", "tp: 3")
+
+
+def test_several_processes_say_what_one_says(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "WORTHWHILE", 4)
+    for number in range(20):
+        Path(f"{number:02}.yaml").write_text(FLAWED if number % 3 else BASE)
+    one, several = (call("check", ".", "--format", "json", "--jobs", jobs) for jobs in ("1", "3"))
+    assert (one.status, one.error) == (several.status, several.error) == (1, "")
+    assert one.out == several.out
+    assert [row["file"] for row in json.loads(one.out)["inputs"]] == [f"./{number:02}.yaml" for number in range(20)]
+
+
+def test_a_fault_of_the_caller_in_another_process_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "WORTHWHILE", 2)
+    for number in range(8):
+        Path(f"{number}.yaml").write_text(BASE)
+    Path("clusterspec.toml").write_text('catalog = ["absent"]\n')
+    done = call("check", ".", "--jobs", "2")
+    assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+
+
+def crash(*_: object) -> None:
+    raise ZeroDivisionError("nothing to divide by")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_rule_that_crashes_hides_no_other_finding(jobs: str, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clusterspec.rules.pages import module
+
+    monkeypatch.setattr(files, "WORTHWHILE", 1)
+    monkeypatch.setattr(module("world-size-mismatch"), "check", crash)
+    for name in ("one.yaml", "two.yaml"):
+        Path(name).write_text(FLAWED)
+    done = call("check", ".", "--format", "concise", "--jobs", jobs)
+    assert done.status == 3
+    assert "one.yaml" in done.out
+    assert "two.yaml" in done.out
+    assert done.error.startswith("clusterspec: this is a fault of ours (./one.yaml: RulesFailedError: rule world-size-")
+    assert len(done.error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [("estimate",), ("bom",), ("collective", "all-reduce", "--ranks", "8")], ids=str)
+def test_a_rule_that_crashes_keeps_no_command_from_answering(
+    words: tuple[str, ...], call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clusterspec.rules.pages import module
+
+    Path("spec.yaml").write_text(BASE)
+    command = (words[0], "spec.yaml", *words[1:], "--format", "json")
+    before = call(*command)
+    monkeypatch.setattr(module("world-size-mismatch"), "check", crash)
+    after = call(*command)
+    assert (before.status, after.status) == (0, 3)
+    assert json.loads(after.out) == json.loads(before.out)
+
+
+def test_a_file_that_we_cannot_digest_hides_no_other(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clusterspec import pipeline
+
+    def choosy(spec: object, catalog: object) -> object:
+        return crash() if "one" in spec.file else settle(spec, catalog)  # type: ignore[attr-defined, arg-type]
+
+    settle = pipeline.resolve
+    monkeypatch.setattr(pipeline, "resolve", choosy)
+    for name in ("one.yaml", "two.yaml"):
+        Path(name).write_text(FLAWED)
+    done = call("check", ".", "--format", "concise")
+    assert done.status == 3
+    assert "two.yaml" in done.out
+    assert "one.yaml" in done.error
+
+
+def test_the_library_never_takes_silence_for_praise(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    import clusterspec
+    from clusterspec.rules import RulesFailedError
+    from clusterspec.rules.pages import module
+
+    Path("spec.yaml").write_text(BASE)
+    monkeypatch.setattr(module("world-size-mismatch"), "check", crash)
+    with pytest.raises(RulesFailedError):
+        clusterspec.check("spec.yaml")
+    assert call("check", "spec.yaml").status == 3
+
+
+OTHER = {
+    "deployment.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {labels: {clusterspec: yes}}\n",
+    "several.yaml": "kind: Service\n---\nkind: Ingress\n",
+    "template.yaml": "replicas: {{ .Values.replicas }}\n",
+    "empty.yaml": "",
+}
+
+
+def test_only_specs_are_checked_where_a_hook_names_every_file(call: Call) -> None:
+    for name, text in OTHER.items():
+        Path(name).write_text(text)
+    done = call("check", "--only-specs", *OTHER, "--format", "concise")
+    assert (done.status, done.out, done.error) == (0, "", "")
+    Path("good.yaml").write_text(BASE)
+    Path("bad.yaml").write_text(FLAWED)
+    done = call("check", "--only-specs", *OTHER, "good.yaml", "bad.yaml", "--format", "json")
+    assert done.status == 1
+    assert [row["file"] for row in json.loads(done.out)["inputs"]] == ["good.yaml", "bad.yaml"]
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_a_file_named_explicitly_is_not_passed_over(name: str, call: Call) -> None:
+    Path(name).write_text(OTHER[name])
+    assert call("check", name).status == 1

@@ -1,0 +1,132 @@
+"""What is written: whole, in its place, and nothing else changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cli import UsageFault
+from clusterspec.cli.output import write_whole
+from tests.cli.conftest import BASE, Call
+
+FLAWED = BASE.replace("nodes: 4\n", "nodes: 4\n  scale_up:\n    bandwidth: 900 GB/s unidirectional  # as sold\n")
+MENDED = FLAWED.replace("900 GB/s unidirectional", "900 GB/s duplex")
+FORMS = {
+    "plain": FLAWED.encode(),
+    "crlf": FLAWED.replace("\n", "\r\n").encode(),
+    "mark": b"\xef\xbb\xbf" + FLAWED.encode(),
+    "mark and crlf": b"\xef\xbb\xbf" + FLAWED.replace("\n", "\r\n").encode(),
+    "no last line end": FLAWED.rstrip("\n").encode(),
+}
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
+def test_a_fix_changes_what_it_says_and_no_other_byte(data: bytes, call: Call) -> None:
+    Path("spec.yaml").write_bytes(data)
+    assert call("check", "spec.yaml", "--fix").status == 0
+    assert Path("spec.yaml").read_bytes() == data.replace(b"900 GB/s unidirectional", b"900 GB/s duplex")
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
+def test_fixing_twice_is_fixing_once(data: bytes, call: Call) -> None:
+    Path("spec.yaml").write_bytes(data)
+    call("check", "spec.yaml", "--fix")
+    once = Path("spec.yaml").read_bytes()
+    done = call("check", "spec.yaml", "--fix")
+    assert done.error == "fixed 0 files\n"
+    assert Path("spec.yaml").read_bytes() == once
+
+
+def test_a_difference_is_shown_and_nothing_written(call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    for words in (("--diff",), ("--diff", "--fix")):
+        done = call("check", "spec.yaml", *words)
+        assert done.status == 1
+        assert "\n-    bandwidth: 900 GB/s unidirectional  # as sold\n+    bandwidth: 900 GB/s duplex" in done.out
+    assert Path("spec.yaml").read_text() == FLAWED
+
+
+def test_a_difference_goes_where_it_is_asked_to_go(call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    assert call("check", "spec.yaml", "--diff", "--output", "fix.patch").out == ""
+    assert Path("fix.patch").read_text().startswith("--- a/spec.yaml\n+++ b/spec.yaml\n")
+
+
+def test_a_fix_of_standard_input_touches_no_file(call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    done = call("check", "-", "--stdin-filename", "spec.yaml", "--fix", stdin=FLAWED.encode())
+    assert "duplex-counted-as-one-way" in done.out
+    assert Path("spec.yaml").read_text() == FLAWED
+
+
+def test_a_base_is_fixed_through_what_extends_it(call: Call) -> None:
+    Path("base.yaml").write_text(FLAWED)
+    Path("spec.yaml").write_text("extends: base.yaml\nname: other\n")
+    assert call("check", "spec.yaml", "--fix").status == 0
+    assert Path("base.yaml").read_text() == MENDED
+
+
+def test_a_link_stays_a_link(call: Call) -> None:
+    Path("real.yaml").write_text(FLAWED)
+    Path("spec.yaml").symlink_to("real.yaml")
+    call("check", "spec.yaml", "--fix")
+    assert Path("spec.yaml").is_symlink()
+    assert Path("real.yaml").read_text() == MENDED
+
+
+def test_a_device_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe", b"findings")
+    assert os.read(reader, 100) == b"findings"
+    os.close(reader)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    place = tmp_path / "out.html"
+    place.write_text("before")
+    place.chmod(0o640)
+    write_whole(place, b"after")
+    assert (place.read_text(), place.stat().st_mode & 0o777) == ("after", 0o640)
+
+
+def test_what_cannot_be_written_leaves_what_stood_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    place = tmp_path / "out.html"
+    place.write_text("before")
+    monkeypatch.setattr("clusterspec.cli.output._dress", full)
+    with pytest.raises(UsageFault, match=r"out\.html: No space left on device"):
+        write_whole(place, b"after")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("out.html", "before")]
+
+
+@pytest.mark.parametrize("name", ["spec.yaml", "./spec.yaml", "link.yaml"])
+def test_a_spec_that_is_read_is_never_written_over(name: str, call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    Path("link.yaml").symlink_to("spec.yaml")
+    done = call("check", "spec.yaml", "--output", name)
+    assert (done.status, Path("spec.yaml").read_text()) == (2, FLAWED)
+
+
+def test_a_baseline_holds_what_was_found_and_lets_through_what_is_new(call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    assert call("check", "spec.yaml", "--baseline", "known.json").status == 0
+    assert call("check", "spec.yaml", "--baseline", "known.json").status == 0
+    Path("spec.yaml").write_text("\n" + FLAWED.replace("tp: 2", "tp: 3"))
+    done = call("check", "spec.yaml", "--baseline", "known.json", "--format", "concise")
+    assert done.status == 1
+    assert "duplex-counted-as-one-way" not in done.out
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b'{"findings": 3}', b"\xff", b"[" * 100_000])
+def test_what_is_no_baseline_is_said_in_one_line(data: bytes, call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    Path("known.json").write_bytes(data)
+    done = call("check", "spec.yaml", "--baseline", "known.json")
+    assert (done.status, len(done.error.splitlines())) == (2, 1)
