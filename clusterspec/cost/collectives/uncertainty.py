@@ -14,7 +14,7 @@ STARTING = 0.3
 def band(paths: Paths, way: Candidate, total: float, least: float) -> tuple[float, float]:
     """Low and high seconds: the parts vary together, and nothing is faster than the wire."""
     spread = (total - way.sending) * STARTING + way.sending * SENDING[_kind(_origin(paths, way))]
-    return max(least, total - spread), max(least, total + spread)
+    return min(total, max(least, total - spread)), max(total, total + spread)
 
 
 def _origin(paths: Paths, way: Candidate) -> Origin:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 
 from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.kernels import Kernel
@@ -25,16 +25,19 @@ class Layers:
     def __init__(self, portion: Portion, clock: Clock) -> None:
         self.portion, self.clock = portion, clock
 
+    @cached_property
     def dense(self) -> Passes:
         """One micro-batch through a layer whose feed-forward network is dense."""
         return self._timed(dense_layer(self.portion, self.clock.software), 2, lambda room: ())
 
+    @cached_property
     def experts(self) -> Passes:
         """One micro-batch through a layer with experts."""
         portion, software = self.portion, self.clock.software
         routing = Routing.of(portion, software.unevenness)
         blocks = 2 if portion.model.shared_experts else 1
-        routed = partial(expert.each_pass, portion, routing, software.stack.deduplicates)
+        domains = self.clock.wire.group("ep").domains if portion.ep > 1 else 1
+        routed = partial(expert.each_pass, portion, routing, software.stack.deduplicates, domains)
         return self._timed(expert_layer(portion, software), blocks, routed)
 
     def _timed(self, parts: Parts, blocks: int, routed: Routed) -> Passes:

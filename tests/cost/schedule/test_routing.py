@@ -1,0 +1,32 @@
+"""A router that limits the nodes of a token limits what leaves a node."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from clusterspec import pipeline
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
+
+SPEC = """\
+clusterspec: 1
+name: routing
+cluster: {{platform: dgx-h100, nodes: 32}}
+workload: {{model: {{base: deepseek-v3{routing}}}, sequence_length: 4096, global_batch: 1024, precision: bf16}}
+layout: {{framework: custom, pp: 4, ep: {ep}, micro_batch: 1, recompute: full, stage_layers: [15, 16, 15, 15]}}
+"""
+
+
+def sent(ep: int, limit: int | None) -> float:
+    routing = f", routing: {{max_nodes: {limit}}}" if limit else ""
+    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+    plan = pipeline.study_text(SPEC.format(ep=ep, routing=routing), settings).plan
+    return sum(row.bytes for row in plan.communication if row.axis == "ep")
+
+
+def test_fewer_nodes_a_token_send_less() -> None:
+    assert sent(64, 2) < sent(64, 4) <= sent(64, 8)
+
+
+def test_a_group_inside_one_domain_knows_no_limit() -> None:
+    assert sent(8, 4) == sent(8, None)
