@@ -69,9 +69,9 @@ class Timing:
         portion, software = self.layers.portion, self.layers.clock.software
         total = Passes()
         if content.dense_layers:
-            total += self.layers.dense() * content.dense_layers
+            total += self.layers.dense * content.dense_layers
         if content.expert_layers:
-            total += self.layers.experts() * content.expert_layers
+            total += self.layers.experts * content.expert_layers
         if content.embeddings:
             total += self.layers.clock.passes(ends.embedding(portion))
         if content.heads:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import parameters
-from clusterspec.cost.compute.ends import update_traffic
+from clusterspec.cost.compute.ends import STATE_BYTES, update_traffic
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.overlap import straggling
@@ -26,10 +26,14 @@ WEIGHT_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Seconds of one step: ``micro_batches`` times the ``work`` of the slowest stage, and the rest."""
+    """Seconds of one step: ``micro_batches`` times the ``work`` of the slowest stage, and the rest.
+
+    ``nodes`` wait for each other.
+    """
 
     work: Passes
     micro_batches: int
+    nodes: int
     bubble: float
     pp: float
     dp: float
@@ -61,7 +65,7 @@ def step(workload: Workload, layout: Layout, clock: Clock) -> Step:
     parts = stages.slowest.total * count + bubble + pp + dp + optimizer + loading + overhead
     late = (straggling(layout.nodes, clock.software.jitter) - 1) * parts
     sent = gathered((*(repeated(row, count) for row in stages.slowest.sent), *hops, *replicas))
-    return Step(stages.slowest, count, bubble, pp, dp, optimizer, loading, overhead, late, sent)
+    return Step(stages.slowest, count, layout.nodes, bubble, pp, dp, optimizer, loading, overhead, late, sent)
 
 
 def _bubble(layout: Layout, stages: Stages) -> float:
@@ -93,7 +97,11 @@ def _hops(portion: Portion, layout: Layout, clock: Clock, micro_batches: int) ->
 
 
 def _optimizer(workload: Workload, layout: Layout, clock: Clock, weights: Weights) -> float:
-    """Seconds of updating this rank's part of the weights at memory speed."""
+    """Seconds of updating this rank's part of the weights at memory speed.
+
+    For the share that is kept in host memory the gradients go there and the weights come back over
+    the host bus, both ways at once, while the host's own work is hidden behind the bus.
+    """
     each = update_traffic(
         workload.optimizer,
         layout.master_precision,
@@ -101,8 +109,15 @@ def _optimizer(workload: Workload, layout: Layout, clock: Clock, weights: Weight
         workload.gradient_precision,
         workload.parameter_precision,
     )
+    own = _own(layout, weights)
+    away = layout.offload_optimizer
+    there = STATE_BYTES.get(workload.gradient_precision, 4.0) * own / clock.wire.host_bandwidth if away else 0.0
+    return (1 - away) * each * own / clock.speed.bandwidth + away * there
+
+
+def _own(layout: Layout, weights: Weights) -> float:
+    """Weights whose optimizer states this rank holds."""
     if layout.sharding == "none":
-        return each * (weights.dense + weights.expert) / clock.speed.bandwidth
+        return weights.dense + weights.expert
     group = layout.shard_group if layout.sharding == "hsdp" else layout.dp * layout.cp
-    own = weights.dense / group + weights.expert / min(group, layout.expert_dp)
-    return each * own / clock.speed.bandwidth
+    return weights.dense / group + weights.expert / min(group, layout.expert_dp)

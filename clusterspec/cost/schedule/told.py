@@ -18,8 +18,9 @@ Names = tuple[str, ...]
 ROOFLINE = "Williams, Waterman, Patterson, CACM 52(4), 2009"
 ATTENTION = "Dao, arXiv 2307.08691"
 PIPELINE = "Narayanan et al., arXiv 2104.04473, sections 2.2.1 and 2.2.2"
-HIDDEN = "max(0, c − r) + i min(c, r)"
-DATA_AXES = ("dp_cp", "expert_dp", "shard", "replicate")
+BESIDE = "max(0, traffic − room) + interference × min(traffic, room)"
+INSIDE = "that of (1 − hidden.tensor) × traffic, and interference × hidden.tensor × traffic"
+AXES = {"dp": ("dp_cp", "expert_dp", "shard", "replicate"), "tp": ("tp", "expert_tp")}
 
 
 class _Kind(NamedTuple):
@@ -32,16 +33,35 @@ class _Kind(NamedTuple):
     figures: Names
 
 
+_RATE = "peak × matmul × sustained × products × tile fill"
 _KINDS = (
-    _Kind("matmul", "matrix products", "m Σ max(F / R, B / β)", ROOFLINE, ("peak", "matmul", "sustained", "products")),
-    _Kind("attention", "attention", "m Σ F / R", ATTENTION, ("peak", "attention")),
-    _Kind("memory", "memory-bound", "m Σ B / β", ROOFLINE, ("memory", "fusion", "cast", "accumulation", "loss")),
-    _Kind("launch", "launching", "m max(0, n τ − t)", "", ("launch",)),
+    _Kind(
+        "matmul",
+        "matrix products",
+        f"micro-batches × Σ max(FLOPs / ({_RATE}), bytes / (memory_bandwidth × memory))",
+        ROOFLINE,
+        ("peak", "matmul", "sustained", "products", "memory_bandwidth", "memory"),
+    ),
+    _Kind("attention", "attention", "micro-batches × Σ FLOPs / (peak × attention)", ATTENTION, ("peak", "attention")),
+    _Kind(
+        "memory",
+        "memory-bound",
+        "micro-batches × Σ bytes / (memory_bandwidth × memory)",
+        ROOFLINE,
+        ("memory_bandwidth", "memory", "fusion", "cast", "accumulation", "loss"),
+    ),
+    _Kind(
+        "launch",
+        "launching",
+        "micro-batches × (launches × launch.gap + max(0, launches × launch.interval − device time))",
+        "",
+        ("launch",),
+    ),
 )
-_TRAFFIC: tuple[tuple[str, str, Names], ...] = (
-    ("tp", "tensor-parallel traffic", ("hidden", "interference")),
-    ("cp", "context-parallel traffic", ("interference",)),
-    ("ep", "expert-parallel traffic", ("unevenness",)),
+_TRAFFIC: tuple[tuple[str, str, str, Names], ...] = (
+    ("tp", "tensor-parallel traffic", f"micro-batches × Σ ({BESIDE}): {INSIDE}", ("hidden", "interference")),
+    ("cp", "context-parallel traffic", f"micro-batches × Σ ({BESIDE})", ("interference",)),
+    ("ep", "expert-parallel traffic", f"micro-batches × Σ ({BESIDE})", ("unevenness", "interference")),
 )
 
 
@@ -72,24 +92,26 @@ class _Teller:
         inputs = (self._count(), *self._named(kind.figures))
         return Term(f"{name} {kind.name}", value, "s", kind.formula, inputs, source=kind.source)
 
-    def traffic(self, axis: str, name: str, names: Names) -> Term:
+    def traffic(self, axis: str, name: str, formula: str, names: Names) -> Term:
         work = self.step.work
         seen = sum(getattr(part, axis) for part in (work.forward, work.backward, work.recomputed))
         inputs = (self._count(), self._sent(axis), *self._named(names))
-        return Term(name, self.step.micro_batches * seen, "s", f"m Σ ({HIDDEN})", inputs)
+        return Term(name, self.step.micro_batches * seen, "s", formula, inputs)
 
     def rest(self) -> tuple[Term, ...]:
         step, named = self.step, self._named
         work = _computed("one micro-batch", step.work.total, "forward + backward + recomputation", "s")
-        replicas = (self._sent("dp"), *named(("gather", "interference")))
+        bubble = "(all stages − one micro-batch) / virtual stages + 2 (stages − 1) × one send"
+        late = (_computed("nodes", step.nodes, "of the layout"), *named(("jitter",)))
+        moved = named(("memory_bandwidth", "memory"))
         return (
-            Term("pipeline sends", step.pp, "s", "2 m v c where nothing hides them", (self._count(), self._sent("pp"))),
-            Term("pipeline bubble", step.bubble, "s", "(Σ w − max w) / v + 2 (p − 1) c", (work,), source=PIPELINE),
-            Term("data-parallel traffic", step.dp, "s", HIDDEN, replicas),
-            Term("optimizer", step.optimizer, "s", "N B / β", named(("memory",)), source=ROOFLINE),
+            Term("pipeline sends", step.pp, "s", "traffic where nothing hides it", (self._sent("pp"),)),
+            Term("pipeline bubble", step.bubble, "s", bubble, (work,), source=PIPELINE),
+            Term("data-parallel traffic", step.dp, "s", BESIDE, (self._sent("dp"), *named(("gather", "interference")))),
+            Term("optimizer", step.optimizer, "s", "bytes / (memory_bandwidth × memory)", moved, source=ROOFLINE),
             Term("data loading", step.data_loading, "s", "as stated"),
-            Term("step overhead", step.overhead, "s", "of the software", named(("step",))),
-            Term("stragglers", step.straggling, "s", "σ √(2 ln n) of all the rest", named(("jitter",))),
+            Term("step overhead", step.overhead, "s", "step", named(("step",))),
+            Term("stragglers", step.straggling, "s", "jitter × √(2 ln nodes) × all the rest", late),
         )
 
     def _count(self) -> tuple[str, Figure]:
@@ -100,9 +122,9 @@ class _Teller:
         return tuple((key, figure) for key, figure in self.known.items() if key.partition(".")[0] in names)
 
     def _sent(self, axis: str) -> tuple[str, Figure]:
-        axes = DATA_AXES if axis == "dp" else (axis,)
+        axes = AXES.get(axis, (axis,))
         seconds = sum(row.seconds for row in self.step.sent if row.axis in axes)
-        return _computed(f"{axis} traffic", seconds, "seconds on the wire, all calls of a step", "s")
+        return _computed("traffic", seconds, "seconds on the wire, all calls of a step", "s")
 
 
 def _computed(name: str, value: float, formula: str, unit: str = "1") -> tuple[str, Figure]:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from clusterspec.cluster.groups import Placement, place
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
+from clusterspec.cost.formulas.links import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
+
+LANES = 16
+USUAL_SLOT = 4
+"""Generation of PCI Express where the spec and the catalog say none."""
 
 
 class NoRoadError(Exception):
@@ -37,6 +42,13 @@ class Wire:
             except NoWay as fault:
                 raise NoRoadError(str(fault)) from None
         return self._costs[key]
+
+    @property
+    def host_bandwidth(self) -> float:
+        """B/s per direction between one rank and its host's memory: a slot of 16 lanes."""
+        generation = self.cluster.pcie_host or USUAL_SLOT
+        transfers = PCIE_3_TRANSFERS * 2.0 ** (generation - 3)
+        return float(slot_bandwidth(transfers, LANES, PCIE_128B130B)) / self.cluster.ranks_per_accelerator
 
     def doubt(self, axis: str) -> float:
         """The largest relative uncertainty among the collectives of an axis that were asked for."""

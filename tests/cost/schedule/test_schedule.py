@@ -151,3 +151,20 @@ def test_a_stack_without_a_catalog_gives_no_time() -> None:
     assert estimate(replace(whole, layout=replace(whole.layout, stack=None))).step_time is None
     bare = Stack("x", "x", "", Status("shipping", ""), (), selective="core-attention")
     assert estimate(replace(whole, layout=replace(whole.layout, stack=bare))).step_time is not None
+
+
+def test_states_in_host_memory_take_the_host_bus() -> None:
+    def update(share: float) -> float:
+        return part(plan({"nodes": 1}, layout={"tp": 1, "offload": {"optimizer": share}}), "optimizer")
+
+    none, half, all_of_it = update(0), update(0.5), update(1)
+    assert none < half < all_of_it
+    assert half == pytest.approx((none + all_of_it) / 2)
+
+
+def test_experts_on_few_nodes_spare_the_fabric() -> None:
+    cut = {"tp": 1, "ep": 64, "software_year": 2026}
+    limited = {"model": {"base": "deepseek-v3", "routing": {"max_nodes": 4}}}
+    free = {"model": {"base": "deepseek-v3", "routing": {"max_nodes": 64}}}
+    few, many = (sent(plan({"nodes": 32}, workload=model, layout=cut), "ep") for model in (limited, free))
+    assert few == pytest.approx(many * 4 / (8 * (1 - (7 / 8) ** 8)))

@@ -1,0 +1,61 @@
+"""The fit keeps to its own rules: families, caps, runs kept apart, and a story for every constant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.origin import Assumed
+from tools.fit.constants import constants, copies, left_out, table
+from tools.fit.runs import runs
+from tools.fit.search import fitted, huber, pull
+from tools.fit.write import STORY
+
+CATALOG = Catalog.open()
+RUNS = Path(__file__).parents[1] / "accuracy" / "runs.jsonl"
+
+
+def test_every_constant_belongs_to_entries_that_have_it_and_say_how_it_came() -> None:
+    for constant in constants():
+        for kind, name in constant.owners:
+            entry = CATALOG.get(kind, name)
+            assert isinstance(entry, Accelerator | Stack)
+            if constant.fact not in entry.achievable:
+                assert constant.fact.startswith("sustained."), (name, constant.fact)
+                continue
+            origin = entry.achievable[constant.fact].origin
+            assert isinstance(origin, Assumed)
+            assert not constant.spread or STORY.search(origin.why), (name, constant.fact)
+            assert entry.achievable[constant.fact].value <= constant.cap
+
+
+def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
+    assert set(CATALOG.ids("stack")) == set(table()["stacks"])
+    assert set(copies()) <= set(CATALOG.ids("accelerator"))
+
+
+def test_a_fourth_of_the_runs_is_kept_to_check() -> None:
+    everything = runs()
+    checked = [run for run in everything if not run.fitted]
+    assert 0.18 * len(everything) < len(checked) < 0.27 * len(everything)
+    assert {run.source for run in checked} <= {run.source for run in everything if run.fitted}
+
+
+def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
+    published = {json.loads(line)["id"] for line in RUNS.read_text("utf-8").splitlines()}
+    assert set(left_out()) <= published
+    assert all(left_out().values())
+    assert len(left_out()) < 0.04 * len(published)
+
+
+def test_the_search_comes_nearer_and_stays_near_what_was_known() -> None:
+    some = [run for run in runs() if run.source == "kor"]
+    free = [constant for constant in constants() if constant.group == "megatron-core-2021"]
+    before = {constant: constant.prior for constant in free}
+    after = fitted(free, some, sweeps=2)
+    assert sum(huber(run.error(after)) for run in some) <= sum(huber(run.error(before)) for run in some)
+    for constant in free:
+        if constant.spread:
+            assert pull(constant, after[constant]) < 0.02
