@@ -43,8 +43,11 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     """
     root = schema()
     problems = validate(document, root)
+    partial = document.partial or any(problem.path == ("extends",) for problem in problems)
+    if partial:  # what is missing may stand in the base
+        problems = [problem for problem in problems if problem.rule != "missing-key"]
     reader = _Reader(document, root, problems)
-    if document.partial:
+    if partial:
         reader.broken.add(())
     if not isinstance(document.value, dict):
         return Spec(document.source.name, broken=frozenset({()})), problems
@@ -83,7 +86,8 @@ class _Reader:
         self.root = root
         self.problems = problems
         faults = [one for one in problems if one.severity is Severity.ERROR and one.rule not in _KEEPS_VALUE]
-        self.broken = {problem.path for problem in faults} | {*_meant(problems)}
+        absent = {problem.path for problem in problems if problem.rule == "missing-key"}
+        self.broken = {problem.path for problem in faults} | absent | {*_meant(problems)}
 
     def fields(self, record: Any, node: Schema, path: Path, value: dict[str, Any]) -> dict[str, Any]:
         """What to build ``record`` from."""

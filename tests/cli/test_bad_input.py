@@ -173,3 +173,20 @@ def test_a_report_is_written_whole_or_not_at_all(call: Call) -> None:
     if done.status == 2:  # root may write anywhere
         assert Path("out.html").read_text() == "what stood here before"
     assert [path.name for path in Path().glob(".out*")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("clusterspec: 1\n", "missing-key"),
+        ("clusterspec: 1\ncluster:\n", "missing-key"),
+        ("clusterspec: 1\nextends: absent.yaml\n", "unresolved-extends"),
+        ("clusterspec: 1\nextends: spec.yaml\nlayout: {tp: 2}\n", "unresolved-extends"),
+        ("clusterspec: 1\nextends: 3\n", "wrong-type"),
+        ("clusterspec: 1\ncluster: 3\n", "wrong-type"),
+    ],
+)
+def test_one_slip_is_one_finding(text: str, rule: str, call: Call) -> None:
+    Path("spec.yaml").write_text(text)
+    findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
+    assert [finding["rule"] for finding in findings] == [rule]
