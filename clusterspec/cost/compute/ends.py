@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.attention import ACTIVATION
+from clusterspec.cost.compute.fixed import LOSS_FORWARD
 from clusterspec.cost.compute.kernels import Shape, Work, accumulation, linear, stream
 from clusterspec.cost.compute.portion import Portion
-from clusterspec.cost.compute.software import LOSS_FORWARD
 
 
 def embedding(portion: Portion) -> Work:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.cost.compute.attention import ACTIVATION
+from clusterspec.cost.compute.fixed import ROUTER_BYTES
 from clusterspec.cost.compute.kernels import Role, Shape, Work, linear, stream
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.formulas.routing import fullest
@@ -52,15 +53,11 @@ class Routing:
         return cls(leaving, leaving * portion.expert_tp, held, imbalance)
 
 
-ROUTER_PASSES = 12.0
-"""Bytes moved for each score of a token and an expert: fp32, through softmax, choice and scatter."""
-
-
 def router(portion: Portion) -> Work:
     """Scores every token against every expert, and chooses; the product is kept in 16 bits."""
     experts = portion.model.experts
     scores = linear("router", Shape(portion.rows, portion.model.hidden, experts), portion.kept)
-    choice = ROUTER_PASSES * portion.rows * experts
+    choice = ROUTER_BYTES * portion.rows * experts
     return scores + stream("expert choice", (choice, choice), 3)
 
 

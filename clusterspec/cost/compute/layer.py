@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.cost.compute import attention, feedforward
+from clusterspec.cost.compute.fixed import NORM_PASSES, SCORE_PASSES
 from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, portioned, repeated, stream
 from clusterspec.cost.compute.portion import Portion
-from clusterspec.cost.compute.software import SCORE_PASSES, Software
+from clusterspec.cost.compute.software import Software
 
 Parts = Mapping[str, Work]
-NORM_PASSES = 10.0
-"""Reads and writes of one row by two norms and two additions to the residual stream.
-
-Forward a norm reads one and writes one, an addition with dropout reads two and writes one;
-backward a norm reads its input and the gradient and writes one, an addition reads and writes.
-"""
 
 
 def dense_layer(portion: Portion, software: Software) -> Parts:

@@ -14,22 +14,13 @@ from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
+from clusterspec.cost.compute.fixed import DEPTH_START, FIXED, LENGTH_START, TILES, USUAL
 from clusterspec.cost.compute.software import Software
-from clusterspec.cost.compute.speed import Speed, Tile
+from clusterspec.cost.compute.speed import Speed
 from clusterspec.cost.formulas.elementwise import smaller
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 
-USUAL = {"matmul": 0.75, "sustained": 0.9, "attention": 0.45, "attention.backward": 0.78, "memory": 0.82}
-"""What an accelerator without figures of its own is taken to reach: the middle of those that have some."""
-TILES: tuple[Tile, ...] = ((256.0, 128.0, 1.0), (128.0, 128.0, 0.93), (128.0, 64.0, 0.8))
-"""Tiles that matrix libraries choose from, with the rate of smaller ones over the largest: operands
-are read more often for each operation (NVIDIA, "Matrix Multiplication Background User's Guide")."""
-DEPTH_START = 50.0
-"""Depth of a product whose multiplication takes as long as filling and draining one tile."""
-LENGTH_START = 500.0
-"""Length of a sequence at which attention kernels reach half their rate (FlashAttention-2,
-arXiv 2307.08691, figure 5: half at 512 tokens of the rate at 16k)."""
 NARROWER = ("fp8", "fp4")
 
 
@@ -95,7 +86,9 @@ def rates(cluster: Cluster, workload: Workload, software: Software, year: int) -
         length_start=LENGTH_START,
         grouped=software.grouped,
     )
-    figures = {**reached.figures, "memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
+    fixed = {name: figure for name, figure in FIXED.items() if not name.startswith("usual.")}
+    nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
+    figures = {**reached.figures, **nominal, **fixed}
     return Rates(speed, figures, tuple(reached.assumptions))
 
 

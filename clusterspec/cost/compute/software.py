@@ -6,16 +6,6 @@ from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Stack
 
-SCORE_PASSES = (4.5, 5.5)
-"""How often plain attention reads or writes its score matrix between the two products, forward and backward.
-
-Scale, mask and softmax read and write it, dropout reads and writes it and a mask of half its width;
-backward the gradients of dropout and softmax read two and write one (Megatron-LM's fused kernels,
-megatron/model/fused_softmax.py).
-"""
-LOSS_FORWARD = 0.6
-"""The part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product."""
-
 
 @dataclass(frozen=True, slots=True)
 class Software:
@@ -29,9 +19,10 @@ class Software:
     ``interval_expert`` for each expert of a grouped product where it launches one by one, ``gap``
     seconds that the device idles at each launch, ``step`` seconds of a step outside all else.
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with
-    the products around it; ``gather`` the rate of sharded gathers over that of the same
-    collective; ``interference`` the share of the device that hidden traffic takes; ``unevenness``
-    the spread of the loads of single experts; ``jitter`` the spread of one node's step.
+    the products around it; ``gather`` the rate at which fully sharded weights and gradients travel
+    over that of the same collectives otherwise; ``interference`` the share of the device that
+    hidden traffic takes; ``unevenness`` the spread of the loads of single experts; ``jitter`` the
+    spread of one node's step.
     """
 
     stack: Stack

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.ends import STATE_BYTES, update_traffic
+from clusterspec.cost.compute.fixed import WEIGHT_SHARE
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.overlap import straggling
@@ -19,9 +20,6 @@ from clusterspec.cost.term import Communication
 from clusterspec.cost.traffic.data import Weights
 from clusterspec.cost.traffic.flow import Flow
 from clusterspec.cost.traffic.tensor import activations
-
-WEIGHT_SHARE = 0.5
-"""The part of a backward pass that computes weight gradients: one of two equal products."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.cluster.model import Design
+from clusterspec.cost.compute.fixed import TILES
 from clusterspec.cost.compute.kernels import Kernel, Shape, product
-from clusterspec.cost.compute.rates import TILES, Rates, rates
+from clusterspec.cost.compute.rates import Rates, rates
 from clusterspec.cost.compute.software import Software
 from clusterspec.cost.compute.speed import Speed
 from tests.cost.plans import design, spec

@@ -1,0 +1,75 @@
+"""Figures of kernels that hold for every accelerator and every framework: each with why it is taken."""
+
+from __future__ import annotations
+
+from clusterspec.origin import Assumed
+from clusterspec.quantity import Figure
+
+FIXED: dict[str, Figure] = {}
+"""All of them by name; a plan lists them among its assumptions."""
+
+
+def _taken(name: str, value: float, why: str, unit: str = "1") -> float:
+    FIXED[name] = Figure(value, unit, Assumed(name, why))
+    return value
+
+
+TILES = (
+    (256.0, 128.0, 1.0),
+    (
+        128.0,
+        128.0,
+        _taken(
+            "tile.128x128",
+            0.93,
+            "rate of products in tiles of 128 × 128 over those of 256 × 128: operands are read 1.5 times as often"
+            " (NVIDIA, Matrix Multiplication Background User's Guide)",
+        ),
+    ),
+    (128.0, 64.0, _taken("tile.128x64", 0.8, "the same of tiles of 128 × 64: twice as often")),
+)
+"""Tiles that matrix libraries choose from: rows, columns, and the rate relative to the largest."""
+DEPTH_START = _taken(
+    "tile.depth", 50.0, "depth of a product whose multiplication takes as long as filling and draining one tile"
+)
+LENGTH_START = _taken(
+    "attention.length",
+    500.0,
+    "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones"
+    " (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
+)
+SCORE_PASSES = (
+    _taken(
+        "scores.forward",
+        4.5,
+        "how often plain attention reads or writes its scores between the products: scale, mask and softmax read and"
+        " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
+    ),
+    _taken("scores.backward", 5.5, "the same on the way back: the gradients of both read two and write one"),
+)
+LOSS_FORWARD = _taken(
+    "loss.forward",
+    0.6,
+    "part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product",
+)
+WEIGHT_SHARE = _taken(
+    "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
+)
+NORM_PASSES = _taken(
+    "norms.passes",
+    10.0,
+    "reads and writes of one row by two norms (one and one; backward two and one) and two additions to the residual"
+    " stream with dropout (two and one; backward one and one)",
+)
+ROUTER_BYTES = _taken(
+    "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
+)
+USUAL = {
+    "matmul": _taken("usual.matmul", 0.75, "best product over the peak, where an accelerator has no figure of its own"),
+    "sustained": _taken(
+        "usual.sustained", 0.9, "what training keeps of it, likewise: the middle of those that have one"
+    ),
+    "attention": _taken("usual.attention", 0.45, "attention core over the peak, likewise"),
+    "attention.backward": _taken("usual.attention.backward", 0.78, "backward core over the forward one, likewise"),
+    "memory": _taken("usual.memory", 0.82, "streaming kernels over the memory bandwidth, likewise"),
+}
