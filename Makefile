@@ -28,7 +28,7 @@ accuracy: $(VENV)/developed ## score every published case and write docs/accurac
 	$(BIN)/python -m tools.accuracy
 
 fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units -n auto
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto
 
 bench: $(VENV)/developed ## start-up, rules and estimate, in ratios measured in one run
 	$(BIN)/python -m tools.benchmark

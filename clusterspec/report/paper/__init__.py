@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+from typing import Any
+
 from clusterspec import resources
 from clusterspec.report.paper.blocks import Paper
 
@@ -15,7 +19,7 @@ class MissingLibrary(Exception):
 
 
 def html(paper: Paper) -> str:
-    """One self-contained page. Raises `MissingLibrary` without Jinja2."""
+    """One self-contained page, fit for UTF-8 whatever bytes a spec holds. Raises `MissingLibrary` without Jinja2."""
     try:
         import jinja2
     except ImportError:
@@ -25,19 +29,26 @@ def html(paper: Paper) -> str:
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
     style = (folder / "report.css").read_text("utf-8")
-    return environment.get_template("report.html.j2").render(paper=paper, style=style)
+    page: str = environment.get_template("report.html.j2").render(paper=paper, style=style)
+    return page.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def pdf(paper: Paper) -> bytes:
     """The same page on A4. Raises `MissingLibrary` without WeasyPrint or the libraries beneath it."""
-    page = html(paper)
+    weasyprint = _weasyprint()
+    return bytes(weasyprint.HTML(string=html(paper), url_fetcher=_nothing_from_outside).write_pdf() or b"")
+
+
+def _weasyprint() -> Any:
+    """WeasyPrint, which loads Pango as it is imported, and where that is missing prints a page of its own."""
     try:
-        import weasyprint
+        with contextlib.redirect_stdout(io.StringIO()):
+            import weasyprint
     except ImportError:
         raise MissingLibrary(INSTALL_PDF) from None
-    except OSError:  # Pango is loaded when WeasyPrint is imported
+    except OSError:
         raise MissingLibrary(INSTALL_PANGO) from None
-    return bytes(weasyprint.HTML(string=page, url_fetcher=_nothing_from_outside).write_pdf() or b"")
+    return weasyprint
 
 
 def _nothing_from_outside(url: str, *_: object, **__: object) -> dict[str, object]:

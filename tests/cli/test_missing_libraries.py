@@ -1,0 +1,68 @@
+"""Where a library that only reports need is missing, one line says what to install, and all else works."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BASE, ROOT
+
+HIDDEN = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {hidden}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+"""
+WITHOUT_PANGO = """
+import cffi
+
+def nowhere(*_):
+    raise OSError("cannot load library 'libpango-1.0-0'")
+
+cffi.FFI.dlopen = nowhere
+"""
+RUN = "\nfrom clusterspec.cli import run\nsys.exit(run(sys.argv[1:]))\n"
+
+
+def run_without(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
+    preparation = WITHOUT_PANGO if missing == "pango" else HIDDEN.replace("{hidden}", repr({missing}))
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{preparation}{RUN}", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "target", "said"),
+    [
+        ("jinja2", "out.html", 'pip install "clusterspec[report]"'),
+        ("weasyprint", "out.pdf", 'pip install "clusterspec[pdf]"'),
+        ("pango", "out.pdf", "apt-get install libpango-1.0-0 libpangoft2-1.0-0"),
+    ],
+)
+def test_what_to_install_is_one_line(missing: str, target: str, said: str, tmp_path: Path) -> None:
+    if missing == "pango":
+        pytest.importorskip("weasyprint", exc_type=OSError)
+    (tmp_path / "spec.yaml").write_text(BASE)
+    done = run_without(missing, "report", str(tmp_path / "spec.yaml"), "-o", str(tmp_path / target))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done
+    assert said in done.stderr
+    assert not (tmp_path / target).exists()
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "weasyprint", "pint", "numpy"])
+@pytest.mark.parametrize("command", ["check", "estimate", "bom"])
+def test_what_only_others_need_is_not_missed(missing: str, command: str, tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").write_text(BASE)
+    done = run_without(missing, command, str(tmp_path / "spec.yaml"))
+    assert (done.returncode, done.stderr) == (0, "")
