@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import exp
 from statistics import mean, median
 
+from tools.fit import spread
 from tools.fit.constants import constants
 from tools.fit.runs import Run, Values, runs
 from tools.fit.search import fitted, sensitive
@@ -20,13 +22,13 @@ FEWER_SWEEPS = 5
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.fit", description=__doc__)
     parser.add_argument("--write", action="store_true", help="put the constants into the catalog")
-    parser.add_argument("--folds", action="store_true", help=f"leave out each fifth of the runs in turn ({FOLDS} fits)")
-    parser.add_argument("--sources", action="store_true", help="leave out each source in turn (one fit a source)")
+    parser.add_argument("--spread", action="store_true", help="find the bands of the stacks by leaving runs out; slow")
     chosen, everything = parser.parse_args(), runs()
-    if chosen.folds:
-        said("each fifth left out", left_out(everything, lambda run: everything.index(run) % FOLDS))
-    if chosen.sources:
-        said("each source left out", left_out(everything, lambda run: run.source))
+    if chosen.spread:
+        folds, sources = left_out(everything, partial(fold, everything)), left_out(everything, lambda run: run.source)
+        said("each fifth left out", folds)
+        said("each source left out", sources)
+        spread.write(spread.spreads(folds, sources))
     values = fitted(constants(), [run for run in everything if run.fitted])
     said("fitted", errors(values, (run for run in everything if run.fitted)))
     said("checked", errors(values, (run for run in everything if not run.fitted)))
@@ -39,6 +41,11 @@ def main() -> None:
 
 
 Errors = list[tuple[Run, float]]
+
+
+def fold(everything: Sequence[Run], run: Run) -> int:
+    """Which fifth a run belongs to: every fifth run in order of source and name."""
+    return [each.id for each in everything].index(run.id) % FOLDS
 
 
 def errors(values: Values, some: Iterable[Run]) -> Errors:
