@@ -185,6 +185,16 @@ def study_file(path: FilePath, settings: Settings | None = None) -> Study:
     return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
 
 
+def prose(source: Source, data: bytes, settings: Settings) -> Checked:
+    """What is wrong with the quantities of running text."""
+    from clusterspec.rules.prose import judge
+
+    problems = judge(source, settings.catalog, settings.today)
+    settled = [places.settle(problem, None, source) for problem in problems]
+    findings = tuple(sorted(rules.choose(settled, settings.config), key=_by_place))
+    return Checked(Input(source.name, hashlib.sha256(data).hexdigest()), findings, {source.name: source})
+
+
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
     """The findings of all files in one report."""
     findings = tuple(finding for one in studies for finding in one.findings)

@@ -81,7 +81,7 @@ def chunk(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
 def check(desk: Desk, name: str) -> Checked:
     """What is found in one file; a fault of ours is kept for later, so that it hides no other file."""
     try:
-        return desk.study(name).checked
+        return desk.checked(name)
     except Exception as fault:
         if desk.asked.debug or callers(fault):
             raise

@@ -11,9 +11,11 @@ from clusterspec.catalog import Catalog
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, opened, today, with_options
 from clusterspec.finding import Severity
-from clusterspec.pipeline import Settings, Study, study
+from clusterspec.pipeline import Checked, Settings, Study, prose, study
 
 STDIN = "-"
+PROSE = (".md", ".markdown", ".txt", ".rst")
+"""Suffixes of running text, whose quantities are checked where a file is named explicitly."""
 
 
 class Desk:
@@ -40,8 +42,22 @@ class Desk:
     def study(self, name: str) -> Study:
         """One spec, or standard input for ``-``, taken as far up the stairs as it goes."""
         data = read_bytes(name)
-        folder = Path.cwd() if name == STDIN else Path(name).resolve().parent
+        folder = folder_of(name)
         return study(documents.decode(shown(self.asked, name), data), data, self.settings(folder), folder)
+
+    def checked(self, name: str) -> Checked:
+        """What is found in one file: a spec, or by its suffix running text."""
+        if not shown(self.asked, name).lower().endswith(PROSE):
+            return self.study(name).checked
+        data = read_bytes(name)
+        if len(data) > documents.LARGEST:
+            raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text; nobody wrote this by hand")
+        return prose(documents.decode(shown(self.asked, name), data), data, self.settings(folder_of(name)))
+
+
+def folder_of(name: str) -> Path:
+    """Where the choices that hold for a file are looked for."""
+    return Path.cwd() if name == STDIN else Path(name).resolve().parent
 
 
 def shown(asked: argparse.Namespace, name: str) -> str:

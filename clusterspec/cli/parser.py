@@ -134,7 +134,7 @@ def _check(add: Add) -> None:
         metavar="PATH",
         type=named,
         nargs="+",
-        help="specs, or folders to search for them; - reads standard input",
+        help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input",
     )
     _formats(one, *CHECK_FORMATS)
     one.add_argument("--output", metavar="FILE", type=named, help="write there instead of to standard output")

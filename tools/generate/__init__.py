@@ -11,12 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that makes its text."""
     from tools import first_hour, rules_docs
-    from tools.generate import catalog, commands, formulas, spec
+    from tools.generate import catalog, commands, formulas, prose, spec
 
     return {
         "docs/commands.md": commands.page,
         "docs/spec.md": spec.page,
         "docs/formulas.md": formulas.page,
+        "docs/prose.md": prose.page,
         "docs/catalog.md": catalog.page,
         **catalog.kind_pages(),
         "catalog/index.json": catalog.rows_of_all,

@@ -1,0 +1,54 @@
+"""`check` reads the quantities of running text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Call
+
+NOTES = """\
+# Notes
+
+NVLink 4 moves 900 GB/s unidirectional between two H100.
+The node has 8 x 400 Gb/s = 400 Gb/s of network.
+"""
+
+
+def test_wrong_quantities_of_a_document_are_findings_with_lines(call: Call) -> None:
+    Path("notes.md").write_text(NOTES)
+    done = call("check", "notes.md", "--format", "json")
+    found = json.loads(done.out)["findings"]
+    assert done.status == 1
+    assert {finding["line"] for finding in found} == {3, 4}
+    assert "duplex-counted-as-one-way" in {finding["rule"] for finding in found}
+
+
+def test_right_quantities_stay_silent(call: Call) -> None:
+    Path("notes.txt").write_text(NOTES.replace("900", "450").replace("= 400 Gb/s", "= 3.2 Tb/s"))
+    assert call("check", "notes.txt").status == 0
+
+
+def test_standard_input_is_what_its_name_says(call: Call) -> None:
+    done = call("check", "-", "--stdin-filename", "notes.md", "--format", "concise", stdin=NOTES.encode())
+    assert done.out.startswith("notes.md:3:")
+
+
+def test_a_folder_is_not_searched_for_text(call: Call) -> None:
+    Path("notes.md").write_text(NOTES)
+    assert json.loads(call("check", ".", "--format", "json").out)["inputs"] == []
+
+
+def test_text_that_nobody_wrote_is_refused(call: Call) -> None:
+    Path("huge.txt").write_bytes(b"400 Gb/s " * 200_000)
+    done = call("check", "huge.txt")
+    assert (done.status, done.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name
+)
+def test_our_own_documentation_is_clean(page: Path, call: Call) -> None:
+    assert json.loads(call("check", str(page), "--format", "json").out)["findings"] == []
