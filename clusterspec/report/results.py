@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from clusterspec.cluster.model import Design
-from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding, Severity
 from clusterspec.source import Source, pointer
 
 if TYPE_CHECKING:
     from clusterspec.cluster.fabric import Fabric
+    from clusterspec.cluster.model import Design
     from clusterspec.cost.bill import Item
     from clusterspec.cost.collectives import CollectiveRow
+    from clusterspec.cost.plan import Plan
 
 Json = dict[str, Any]
 VERSION = 1

@@ -1,0 +1,98 @@
+"""The spec as types: what was asked for, units settled, names not yet looked up.
+
+Field names are the keys of the format, so a field's path in these objects is its key path in
+the file. ``None`` means that the author did not say (or that what was said could not be read,
+in which case there is a finding). Nothing here is a default: those are applied, and listed as
+assumptions, when the cluster is resolved. Every `Quantity` is as the author counted it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from clusterspec.spec.model.business import (
+    DocumentSpec,
+    Number,
+    OperationsSpec,
+    Price,
+    ProcurementSpec,
+    QuoteLine,
+)
+from clusterspec.spec.model.cluster import (
+    AcceleratorSpec,
+    ClusterSpec,
+    FlowControlSpec,
+    LevelSpec,
+    LinkCounts,
+    NetworkSpec,
+    NetworksSpec,
+    PcieSpec,
+    PowerSpec,
+    ScaleOutSpec,
+    ScaleUpSpec,
+)
+from clusterspec.spec.model.evidence import (
+    AcceptanceSpec,
+    MeasuredSpec,
+)
+from clusterspec.spec.model.layout import (
+    LayoutSpec,
+    OffloadSpec,
+    OptimizerStatesSpec,
+    OverlapSpec,
+)
+from clusterspec.spec.model.workload import (
+    LatentAttentionSpec,
+    ModelSpec,
+    RoutingSpec,
+    WorkloadSpec,
+)
+
+__all__ = [
+    "AcceleratorSpec",
+    "AcceptanceSpec",
+    "ClusterSpec",
+    "DocumentSpec",
+    "FlowControlSpec",
+    "LatentAttentionSpec",
+    "LayoutSpec",
+    "LevelSpec",
+    "LinkCounts",
+    "MeasuredSpec",
+    "ModelSpec",
+    "NetworkSpec",
+    "NetworksSpec",
+    "Number",
+    "OffloadSpec",
+    "OperationsSpec",
+    "OptimizerStatesSpec",
+    "OverlapSpec",
+    "PcieSpec",
+    "PowerSpec",
+    "Price",
+    "ProcurementSpec",
+    "QuoteLine",
+    "RoutingSpec",
+    "ScaleOutSpec",
+    "ScaleUpSpec",
+    "Spec",
+    "WorkloadSpec",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A whole spec. ``broken`` holds the paths whose value was written but could not be read."""
+
+    file: str
+    name: str | None = None
+    description: str | None = None
+    cluster: ClusterSpec | None = None
+    workload: WorkloadSpec | None = None
+    layout: LayoutSpec | None = None
+    measured: tuple[MeasuredSpec, ...] | None = None
+    acceptance: tuple[AcceptanceSpec, ...] | None = None
+    operations: OperationsSpec | None = None
+    procurement: ProcurementSpec | None = None
+    document: DocumentSpec | None = None
+    broken: frozenset[tuple[str | int, ...]] = field(default=frozenset())

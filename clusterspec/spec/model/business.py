@@ -1,0 +1,59 @@
+"""What surrounds the machine: its operation, its price, and the title page of its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.quantity import Quantity
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsSpec:
+    """How the machine is kept running."""
+
+    checkpoint_interval: Quantity | None = None
+    checkpoint_time: Quantity | None = None
+    mean_time_between_failures: Quantity | None = None
+    node_mtbf: Quantity | None = None
+    repair_time: Quantity | None = None
+    burn_in: Quantity | None = None
+
+
+Price = Number | tuple[Number, Number]
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteLine:
+    """One line of a supplier's quote."""
+
+    part: str | None = None
+    quantity: Number | None = None
+    unit_price: Number | None = None
+    price: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcurementSpec:
+    """Prices and terms; a price may be a range."""
+
+    currency: str | None = None
+    as_of: str | None = None
+    term: Quantity | None = None
+    prices: dict[str, Price] | None = None
+    quote: tuple[QuoteLine, ...] | None = None
+    quoted_total: Number | None = None
+    electricity: Number | None = None
+    pue: float | None = None
+    utilization: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSpec:
+    """What the report's title page says."""
+
+    revision: str | None = None
+    author: str | None = None
+    signatories: tuple[str, ...] | None = None
+    audience: str | None = None

@@ -1,0 +1,154 @@
+"""The machine as described: accelerators, interconnects, networks, power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.quantity import Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class AcceleratorSpec:
+    """A catalog entry with some figures changed (``{like: h100-sxm-80gb, memory: 96 GB}``)."""
+
+    like: str | None = None
+    memory: Quantity | None = None
+    memory_bandwidth: Quantity | None = None
+    power: Quantity | None = None
+    peak: dict[str, Quantity] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PcieSpec:
+    """Generations of the slots; a bare generation counts for both."""
+
+    host: int | None = None
+    nic: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleUpSpec:
+    """The interconnect inside a domain; bandwidths say their direction."""
+
+    interconnect: str | None = None
+    bandwidth: Quantity | None = None
+    peer_bandwidth: Quantity | None = None
+    topology: str | None = None
+    shape: tuple[int, ...] | None = None
+    axis_bandwidth: tuple[Quantity, ...] | None = None
+    oversubscription: Quantity | None = None
+    domain: int | None = None
+    in_network_reduction: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlowControlSpec:
+    """What keeps a RoCE fabric from dropping packets."""
+
+    pfc: bool | None = None
+    ecn: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSpec:
+    """One switch level of the scale-out fabric, from the leaf upward."""
+
+    name: str | None = None
+    nodes: int | None = None
+    switch_ports: int | None = None
+    uplink_bandwidth: Quantity | None = None
+    oversubscription: Quantity | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCounts:
+    """Links, or cables, between the levels of a fabric."""
+
+    node_leaf: int | None = None
+    leaf_spine: int | None = None
+    spine_core: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleOutSpec:
+    """The fabric between nodes. ``oversubscription`` holds one ratio (down over up) per level."""
+
+    technology: str | None = None
+    nics_per_node: int | None = None
+    nic_bandwidth: Quantity | None = None
+    topology: str | None = None
+    oversubscription: tuple[Quantity, ...] | None = None
+    tiers: int | None = None
+    rails: int | None = None
+    planes: int | None = None
+    pod_nodes: int | None = None
+    switch: str | None = None
+    switch_ports: int | None = None
+    levels: tuple[LevelSpec, ...] | None = None
+    bisection: Quantity | None = None
+    leaf_switches: int | None = None
+    spine_switches: int | None = None
+    core_switches: int | None = None
+    links: LinkCounts | None = None
+    cables: LinkCounts | None = None
+    links_per_cable: LinkCounts | None = None
+    extra_endpoints: int | None = None
+    in_network_reduction: bool | None = None
+    flow_control: FlowControlSpec | None = None
+    load_balancing: str | None = None
+    sharing: str | None = None
+    collective_plugin: str | None = None
+    gpudirect_rdma: bool | None = None
+    placement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSpec:
+    """One of the three networks beside the scale-out fabric."""
+
+    nics_per_node: int | None = None
+    nic_bandwidth: Quantity | None = None
+    bandwidth: Quantity | None = None
+    capacity: Quantity | None = None
+    technology: str | None = None
+    switch: str | None = None
+    shares: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworksSpec:
+    """The networks that every node has beside the fabric."""
+
+    frontend: NetworkSpec | None = None
+    storage: NetworkSpec | None = None
+    out_of_band: NetworkSpec | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PowerSpec:
+    """Electrical power of a node, a switch and a rack, in watts."""
+
+    node: Quantity | None = None
+    switch: Quantity | None = None
+    rack_overhead: Quantity | None = None
+    rack_limit: Quantity | None = None
+    nodes_per_rack: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """The machine as described."""
+
+    platform: str | None = None
+    accelerator: str | AcceleratorSpec | None = None
+    ranks_per_accelerator: int | None = None
+    accelerators_per_node: int | None = None
+    nodes: int | None = None
+    spare_nodes: int | None = None
+    accelerators: int | None = None
+    pcie: PcieSpec | None = None
+    scale_up: ScaleUpSpec | None = None
+    scale_out: ScaleOutSpec | None = None
+    networks: NetworksSpec | None = None
+    power: PowerSpec | None = None

@@ -1,0 +1,37 @@
+"""What was measured, and what a supplier must show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.quantity import Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSpec:
+    """One measurement of the user's machine: a figure, or a log of nccl-tests."""
+
+    collective: str | None = None
+    nodes: int | None = None
+    ranks: int | None = None
+    size: Quantity | None = None
+    busbw: Quantity | None = None
+    algbw: Quantity | None = None
+    algorithm: str | None = None
+    log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceSpec:
+    """One test that a supplier must pass."""
+
+    collective: str | None = None
+    nodes: int | None = None
+    ranks: int | None = None
+    size: Quantity | None = None
+    busbw: Quantity | None = None
+    algbw: Quantity | None = None
+    algorithm: str | None = None
+    scope: str | None = None
+    passes: str | None = None
+    duration: Quantity | None = None

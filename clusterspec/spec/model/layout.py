@@ -1,0 +1,62 @@
+"""How the work is cut, as described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OffloadSpec:
+    """Shares, from 0 to 1, kept in host memory."""
+
+    optimizer: float | None = None
+    activations: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerStatesSpec:
+    """Precision of the master weights and of the moments."""
+
+    master: str | None = None
+    moments: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapSpec:
+    """Which communication may hide under computation."""
+
+    tp: bool | None = None
+    cp: bool | None = None
+    ep: bool | None = None
+    dp: bool | None = None
+    pp: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutSpec:
+    """How the work is cut."""
+
+    framework: str | None = None
+    software_year: int | None = None
+    nodes: int | None = None
+    nodes_per_domain: int | None = None
+    tp: int | None = None
+    sequence_parallel: bool | None = None
+    cp: int | None = None
+    cp_method: str | None = None
+    ep: int | None = None
+    expert_tp: int | None = None
+    pp: int | None = None
+    stage_layers: tuple[int, ...] | None = None
+    dp: int | None = None
+    sharding: str | None = None
+    shard_group: int | None = None
+    order: tuple[str, ...] | None = None
+    schedule: str | None = None
+    virtual_stages: int | None = None
+    micro_batch: int | None = None
+    recompute: str | None = None
+    offload: OffloadSpec | None = None
+    optimizer_states: OptimizerStatesSpec | None = None
+    gradient_compression: int | float | None = None
+    overlap: OverlapSpec | None = None
