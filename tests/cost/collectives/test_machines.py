@@ -21,9 +21,16 @@ def gigabytes(cost: CollectiveCost) -> float:
     return cost.busbw / 1e9
 
 
-@pytest.mark.parametrize(("accelerator", "ranks", "least"), [
-    (H100, 4, None), (H100, 5, "nvls"), (H100, 8, "nvls"), ("b200-sxm-180gb", 5, None), ("b200-sxm-180gb", 6, "nvls"),
-])
+@pytest.mark.parametrize(
+    ("accelerator", "ranks", "least"),
+    [
+        (H100, 4, None),
+        (H100, 5, "nvls"),
+        (H100, 8, "nvls"),
+        ("b200-sxm-180gb", 5, None),
+        ("b200-sxm-180gb", 6, "nvls"),
+    ],
+)
 def test_switches_reduce_only_above_a_group_size(accelerator: str, ranks: int, least: str | None) -> None:
     assert timed(nodes_of(accelerator, 1), "all-reduce", ranks).algorithm == (least or "ring")
 

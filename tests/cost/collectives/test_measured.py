@@ -53,9 +53,14 @@ def predictions() -> dict[str, list[tuple[CollectiveCost, float]]]:
     return found
 
 
-@pytest.mark.parametrize(("sizes", "half", "nine_tenths"), [
-    ("large", 0.03, 0.12), ("medium", 0.12, 0.35), ("small", 0.2, 0.45),
-])
+@pytest.mark.parametrize(
+    ("sizes", "half", "nine_tenths"),
+    [
+        ("large", 0.03, 0.12),
+        ("medium", 0.12, 0.35),
+        ("small", 0.2, 0.45),
+    ],
+)
 def test_predictions_hold(sizes: str, half: float, nine_tenths: float) -> None:
     errors = sorted(abs(cost.seconds.value / seconds - 1) for cost, seconds in predictions()[sizes])
     assert len(errors) > 60
