@@ -24,8 +24,8 @@ Where the software overlaps and the spec does not say so: say so.
 ```yaml layout.ep
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 32}
-workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 4096}
-layout: {tp: 1, pp: 4, ep: 64, stage_layers: [15, 15, 16, 15], recompute: full}
+workload: {model: qwen3-235b-a22b, sequence_length: 4096, global_batch: 4096}
+layout: {tp: 1, pp: 2, ep: 64, recompute: full}
 ```
 
 ## Silent
@@ -33,8 +33,8 @@ layout: {tp: 1, pp: 4, ep: 64, stage_layers: [15, 15, 16, 15], recompute: full}
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 32}
-workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 4096}
-layout: {tp: 1, pp: 4, ep: 64, stage_layers: [15, 15, 16, 15], recompute: full, overlap: {ep: true}}
+workload: {model: qwen3-235b-a22b, sequence_length: 4096, global_batch: 4096}
+layout: {tp: 1, pp: 2, ep: 64, recompute: full, overlap: {ep: true}}
 ```
 
 ## Sources
