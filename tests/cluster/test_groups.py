@@ -246,10 +246,10 @@ def test_a_hundred_thousand_accelerators_are_placed_as_fast_as_few(platform: str
 
 
 def _seconds(cluster: Cluster, layout: Layout) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     for axis in AXES:
         place(cluster, layout, axis)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("domain", [7, 8961, 10**6 + 7, 10**12 + 39])
@@ -259,7 +259,7 @@ def test_absurd_sizes_end_soon(domain: int) -> None:
     scale_up = replace(design.cluster.scale_up, domain=domain)
     cluster = replace(design.cluster, nodes=10**18, accelerators_per_node=10**9 + 9, scale_up=scale_up)
     layout = replace(design.layout, ranks=105 * 10**25, dp=10**25, expert_dp=10**25)
-    start = time.perf_counter()
+    start = time.process_time()
     for axis in AXES:
         assert place(cluster, layout, axis).groups > 0
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

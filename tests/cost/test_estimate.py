@@ -196,9 +196,9 @@ def test_a_hundred_thousand_accelerators_are_estimated_as_fast_as_eight() -> Non
     large = design(spec({"nodes": 12_500}, workload={"global_batch": 800_000}, layout={"tp": 2}))
 
     def elapsed(which: Any) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         estimate(which)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     few, many = (min(elapsed(which) for _ in range(5)) for which in (small, large))
     assert many < 5 * few + 0.005

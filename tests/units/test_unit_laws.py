@@ -118,10 +118,10 @@ def test_any_text_has_readings_or_a_fault(text: str) -> None:
     ],
 )
 def test_no_text_takes_long(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for kind in KINDS:
         attempt(text, kind)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @given(value=SIZES, unit=st.sampled_from(sorted(SAID)), digits=st.integers(2, 8))

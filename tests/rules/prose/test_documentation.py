@@ -29,9 +29,9 @@ def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
 def test_the_readme_is_judged_at_once() -> None:
     source = Source("README.md", (ROOT / "README.md").read_text("utf-8"))
     judge(source, CATALOG)
-    started = time.perf_counter()
+    started = time.process_time()
     judge(source, CATALOG)
-    assert time.perf_counter() - started < 0.05
+    assert time.process_time() - started < 0.05
 
 
 @pytest.mark.parametrize("name", SEVERITIES)

@@ -126,6 +126,6 @@ def test_no_text_at_all_crashes_the_reader(text: str) -> None:
 def test_a_hostile_text_costs_no_more_than_its_length(piece: str, width: int) -> None:
     text = piece * (60_000 // len(piece))
     text = "\n".join(text[at : at + width] for at in range(0, len(text), width))
-    started = time.perf_counter()
+    started = time.process_time()
     judge(Source("notes.md", text), CATALOG)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
