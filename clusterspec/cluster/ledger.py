@@ -7,18 +7,19 @@ from typing import TypeVar
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Problem
-from clusterspec.origin import Assumed, Written
+from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.source import Path, dotted
+from clusterspec.spec.model import Spec
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Collects, in the order of asking. ``broken`` are the paths that were written but not readable."""
+    """Collects, in the order of asking, what is noted of one spec."""
 
-    broken: frozenset[Path] = frozenset()
+    spec: Spec
     problems: list[Problem] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
 
@@ -32,8 +33,8 @@ class Ledger:
         return written if written is not None else self.assume(key, default, why)
 
     def unreadable(self, path: Path) -> bool:
-        """Whether a finding already says that this key, or a mapping around it, cannot be read."""
-        return any(path[: len(part)] == part or part[: len(path)] == path for part in self.broken)
+        """Whether a finding already says that what was written here cannot be read."""
+        return self.spec.unreadable(path)
 
     def missing(self, path: Path, why: str, remedy: str) -> None:
         """Reports a key that a section needs and nothing supplies, unless it was written unreadably."""
@@ -50,8 +51,3 @@ def written_bandwidth(quantity: Quantity, key: str) -> Bandwidth:
 def written_figure(quantity: Quantity, key: str) -> Figure:
     """A written quantity in SI with the key it stands at."""
     return Figure(quantity.value, quantity.unit, Written(key))
-
-
-def assumed_figure(value: float, unit: str, key: str, why: str) -> Figure:
-    """A figure that nobody stated."""
-    return Figure(value, unit, Assumed(key, why))

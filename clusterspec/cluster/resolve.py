@@ -21,7 +21,7 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     with a problem that says why; the other parts are settled all the same. Nothing here takes longer
     for a larger cluster.
     """
-    ledger = Ledger(spec.broken)
+    ledger = Ledger(spec)
     lookup = Lookup(catalog, ledger)
     if spec.cluster is None:
         ledger.missing(("cluster",), "there is no machine to look at", "describe it, at least `platform` and `nodes`")

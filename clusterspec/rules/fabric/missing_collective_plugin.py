@@ -62,7 +62,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, place, rewrite
 
 RULE = Rule.of(__name__, "error")
 OF_VENDOR = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
@@ -80,7 +80,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     said = facts.said_scale_out.collective_plugin if facts.said_scale_out else None
     loss = f"{technology.name} falls back to sockets without {wanted}, and says nothing"
     if said is None:
-        if (*AT.split("."),) not in facts.spec.broken:
+        if not facts.spec.unreadable(place(AT)):
             yield RULE.problem(
                 AT,
                 f"no collective plugin is named: {loss}",

@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, place
 
 RULE = Rule.of(__name__, "error")
 TECHNOLOGIES = {"roce-v2", "spectrum-x"}
@@ -69,7 +69,7 @@ AT = "cluster.scale_out.flow_control"
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.technology.id not in TECHNOLOGIES or cluster.cloud or cluster.nodes < 2:
         return
-    if any(path[:3] == ("cluster", "scale_out", "flow_control") for path in facts.spec.broken):
+    if facts.spec.unreadable(place(AT)):
         return
     pfc, ecn = scale_out.pfc, scale_out.ecn
     help_ = "write `flow_control: {pfc: true, ecn: true}` once both are on every NIC and switch"

@@ -71,8 +71,7 @@ _METRIC = re.compile(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 def check(spec: Spec) -> Iterator[Problem]:
     for index, entry in enumerate(spec.measured or ()):
         at = ("measured", index)
-        unread = any(path[:2] == at for path in spec.broken)
-        if not (entry.busbw or entry.algbw or entry.log or unread):
+        if not (entry.busbw or entry.algbw or entry.log or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     for path, text in _prose(spec):
         if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):

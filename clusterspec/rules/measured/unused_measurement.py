@@ -69,7 +69,7 @@ def check(
 ) -> Iterator[Problem]:
     for measurement in measurements:
         said, at = measured[measurement.index], ("measured", measurement.index)
-        if any(path[:2] == at for path in facts.spec.broken) or not (said.log or said.busbw or said.algbw):
+        if facts.spec.unreadable(at) or not (said.log or said.busbw or said.algbw):
             continue
         if lacks := list(_lacks(measurement, said)):
             message = f"nothing says {' or '.join(lacks)}: the measurement is not used"

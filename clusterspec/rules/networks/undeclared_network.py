@@ -66,7 +66,11 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         return
     said = facts.networks or NetworksSpec()
     wanted = [name for name in NAMES if name != "out_of_band" or not cluster.cloud]
-    missing = [name for name in wanted if getattr(said, name) is None and not _unread(facts, name)]
+    missing = [
+        name
+        for name in wanted
+        if getattr(said, name) is None and not facts.spec.unreadable(("cluster", "networks", name))
+    ]
     if missing:
         at = f"cluster.networks.{missing[0]}" if facts.networks else "cluster.networks"
         named = both(name.replace("_", "-") for name in missing)
@@ -76,7 +80,3 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
             f"the {named} network{plural} not described",
             "declare it with its rate; `shares:` says which it rides on",
         )
-
-
-def _unread(facts: Facts, name: str) -> bool:
-    return any(path[:3] == ("cluster", "networks", name) for path in facts.spec.broken)

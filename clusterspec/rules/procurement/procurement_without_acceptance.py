@@ -57,8 +57,7 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
-    unread = any(path[:1] == ("acceptance",) for path in facts.spec.broken)
-    if not facts.acceptance and not unread:
+    if not facts.acceptance and not facts.spec.unreadable(("acceptance",)):
         message = "there are prices and no acceptance test: nothing says what the supplier has to show"
         yield RULE.problem(
             "procurement",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from clusterspec.source import Path
 from clusterspec.spec.model.business import (
     DocumentSpec,
     Number,
@@ -95,4 +96,8 @@ class Spec:
     operations: OperationsSpec | None = None
     procurement: ProcurementSpec | None = None
     document: DocumentSpec | None = None
-    broken: frozenset[tuple[str | int, ...]] = field(default=frozenset())
+    broken: frozenset[Path] = field(default=frozenset())
+
+    def unreadable(self, path: Path) -> bool:
+        """Whether a finding already says that this key, something in it or a mapping around it cannot be read."""
+        return any(path[: len(part)] == part or part[: len(path)] == path for part in self.broken)
