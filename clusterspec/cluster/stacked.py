@@ -66,7 +66,8 @@ def _row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
     least = max(1, parts(down + up, ports))
     count = unit * parts(even(least, below.up_of_switch) if below.up_of_switch else least, unit)
     of_switch = parts(up, count)
-    how = f"{blocks} block{'s' if blocks != 1 else ''} of {size} nodes × (({down} links down + {up} up) / {ports} ports, rounded up to {count})"
+    ends = f"({down} links down + {up} up) / {ports} ports, rounded up to {count}"
+    how = f"{blocks} block{'s' if blocks != 1 else ''} of {size} nodes × ({ends})"
     return _Row(blocks * count, blocks * least, blocks * count * of_switch, rate, of_switch, how)
 
 
