@@ -81,7 +81,7 @@ def fabric(cluster: Cluster, said: ScaleOutSpec | None = None) -> Fabric | NoFab
     ``said`` is the section as written: it says how many links a cable carries, and what was ordered.
     """
     scale_out = cluster.scale_out
-    if cluster.nodes + cluster.spare_nodes == 1:
+    if cluster.all_nodes == 1:
         return NoFabric("one node needs no fabric")
     if scale_out is None:
         return NoFabric("no scale-out network is described")
@@ -102,7 +102,7 @@ def _assembled(cluster: Cluster, count: Count, said: ScaleOutSpec) -> Fabric:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = scale_out.planes
-    nodes = cluster.nodes + cluster.spare_nodes
+    nodes = cluster.all_nodes
     endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
     between = (endpoints, count.leaf_spine, count.spine_core)
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}

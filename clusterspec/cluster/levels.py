@@ -20,10 +20,7 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     if fabric.levels:
         return _bounded(fabric.levels)
     if fabric.pod_nodes:
-        ratio = 1.0
-        for each in fabric.oversubscription:
-            ratio *= each
-        return (Level("pod", fabric.pod_nodes, ratio),)
+        return (Level("pod", fabric.pod_nodes, fabric.taper),)
     names = ("leaf", "spine", "core")
     named = (Level(names[min(index, 2)], None, ratio) for index, ratio in enumerate(fabric.oversubscription))
     leaf, *above = named

@@ -7,6 +7,7 @@ bandwidths are per direction. Sizes named in *ranks* count processes, in *accele
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform, Stack, Switch
@@ -80,6 +81,11 @@ class ScaleOut:
         """B/s per direction that all NICs of one node carry at line rate."""
         return self.nics_per_node * self.nic_bandwidth.value
 
+    @property
+    def taper(self) -> float:
+        """The ratios of all levels multiplied, down over up; 1 where as much goes up as comes in."""
+        return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredShare:
@@ -116,6 +122,11 @@ class Cluster:
     """What the machine was seen to reach, in place of what the catalog expects."""
 
     @property
+    def all_nodes(self) -> int:
+        """Nodes that stand in the room: those that do work, and the spares."""
+        return self.nodes + self.spare_nodes
+
+    @property
     def accelerators(self) -> int:
         """Accelerators that do work, spares not counted."""
         return self.nodes * self.accelerators_per_node
@@ -127,6 +138,11 @@ class Cluster:
     @property
     def ranks_per_domain(self) -> int:
         return self.scale_up.domain * self.ranks_per_accelerator
+
+    @property
+    def nic_share(self) -> float | None:
+        """B/s per direction that one accelerator has of its node's NICs at line rate; None without a fabric."""
+        return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
 
 
 @dataclass(frozen=True, slots=True)

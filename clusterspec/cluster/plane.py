@@ -103,7 +103,7 @@ def count_plane(cluster: Cluster, ports: int) -> Count:
 
 def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
     """The ratios of leaf and spine: where a pod is full-bandwidth, a single ratio lies above the pod."""
-    nodes = cluster.nodes + cluster.spare_nodes
+    nodes = cluster.all_nodes
     leaf, spine, *_ = (*fabric.oversubscription, 1.0, 1.0)
     if fabric.pod_nodes and len(fabric.oversubscription) == 1:
         leaf, spine = 1.0, leaf

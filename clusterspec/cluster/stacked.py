@@ -34,7 +34,7 @@ def count_levels(cluster: Cluster, ports: int | None) -> Count | None:
     """
     fabric = cluster.scale_out
     assert fabric is not None
-    nodes = cluster.nodes + cluster.spare_nodes
+    nodes = cluster.all_nodes
     endpoints = nodes * fabric.nics_per_node + fabric.extra_endpoints
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
     below = _Row(0, 0, endpoints, fabric.nic_bandwidth.value / fabric.planes, 0, "")

@@ -81,7 +81,7 @@ def _nodes(cluster: Cluster) -> list[Line]:
     scale_out, within = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
     if scale_out is not None and not within and not cluster.cloud:
         gigabits = scale_out.nic_bandwidth.value * BITS
-        nodes = cluster.nodes + cluster.spare_nodes
+        nodes = cluster.all_nodes
         derivation = f"{nodes} nodes × {scale_out.nics_per_node}"
         part = f"{scale_out.technology.id} NIC, {gigabits:g} Gb/s"
         lines.append(("nic", part, nodes * scale_out.nics_per_node, derivation))

@@ -55,9 +55,6 @@ def cluster_json(cluster: Cluster | None) -> Json | None:
     if cluster is None:
         return None
     out = cluster.scale_out
-    ratio = 1.0
-    for level in out.oversubscription if out else ():
-        ratio *= level
     return {
         "accelerator": cluster.accelerator.id,
         "accelerators": cluster.accelerators,
@@ -68,8 +65,8 @@ def cluster_json(cluster: Cluster | None) -> Json | None:
             "peer_bandwidth": cluster.scale_up.peer_bandwidth.value,
         },
         "scale_out": {
-            "bandwidth_per_accelerator": out.node_bandwidth / cluster.accelerators_per_node if out else None,
-            "oversubscription": ratio if out else None,
+            "bandwidth_per_accelerator": cluster.nic_share,
+            "oversubscription": out.taper if out else None,
         },
     }
 

@@ -11,7 +11,6 @@ from clusterspec.catalog.entries import Model
 MEGATRON = frozenset({"megatron-core", "nemo", ""})
 """Frameworks built on Megatron Core; a spec that names none is held to the same, the strictest that is common."""
 DEEPSPEED = frozenset({"deepspeed", "megatron-deepspeed"})
-EXPERTS_CUT_BY_TP = frozenset({"megatron-core", "nemo"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.levels import fabric_levels
@@ -66,10 +67,7 @@ def crossed(facts: Facts) -> Iterator[Level]:
 
 def oversubscription(facts: Facts) -> float:
     """The product of the ratios (down over up) that the job's traffic crosses; 1 where it crosses none."""
-    product = 1.0
-    for level in crossed(facts):
-        product *= level.oversubscription
-    return product
+    return prod(level.oversubscription for level in crossed(facts))
 
 
 def oversubscription_key(cluster: Cluster) -> str:

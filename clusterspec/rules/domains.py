@@ -51,7 +51,6 @@ def tiers(cluster: Cluster, placement: Placement) -> str:
     within = say(cluster.scale_up.bandwidth.value, "B/s")
     if placement.nodes == 1:
         return f"over PCIe instead of the {within} inside"
-    if cluster.scale_out is None:
+    if cluster.nic_share is None:
         return f"over a network that is not described instead of the {within} inside"
-    share = cluster.scale_out.node_bandwidth / cluster.accelerators_per_node
-    return f"at {say(share, 'B/s')} of NICs an accelerator instead of the {within} inside"
+    return f"at {say(cluster.nic_share, 'B/s')} of NICs an accelerator instead of the {within} inside"

@@ -159,7 +159,7 @@ class Facts:
     def scale_out(self) -> ScaleOut | None:
         """The fabric, where there is more than one node for it to join."""
         cluster = self.design.cluster
-        return cluster.scale_out if cluster and cluster.nodes + cluster.spare_nodes > 1 else None
+        return cluster.scale_out if cluster and cluster.all_nodes > 1 else None
 
     @property
     def workload(self) -> Workload | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from math import log2
 
-from clusterspec.rules.conditions import CONDITIONS, EXPERTS_CUT_BY_TP, Case, Cut, failures
+from clusterspec.cluster.layout import EXPERTS_CUT_BY_TP
+from clusterspec.rules.conditions import CONDITIONS, Case, Cut, failures
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.words import either
 

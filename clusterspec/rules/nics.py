@@ -22,6 +22,6 @@ def starved(facts: Facts) -> bool:
     cluster, fabric = facts.cluster, facts.scale_out
     if facts.training is None or cluster is None or fabric is None or cluster.accelerators <= cluster.scale_up.domain:
         return False
-    usual, share = usual_network(cluster.accelerator), fabric.node_bandwidth / cluster.accelerators_per_node
+    usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
     slipped = any(slip.stated.kind == "nic" for slip in slips(facts))
     return usual is not None and not slipped and 0 < share < ENOUGH * usual

@@ -47,7 +47,7 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
 def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
     """What the cost model says of the same test at a size, whatever was measured; None where it cannot say."""
     ranks, name = ranks_of(stated, cluster), stated.collective
-    there = cluster.ranks_per_node * (cluster.nodes + cluster.spare_nodes)
+    there = cluster.ranks_per_node * cluster.all_nodes
     if name not in NAMES or not ranks or not 1 < ranks <= there:
         return None
     algorithm = stated.algorithm if stated.algorithm in names_of(name) else None

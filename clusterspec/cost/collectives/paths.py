@@ -6,10 +6,13 @@ the catalog says of its achievable shares is used; what it does not say is an as
 
 from __future__ import annotations
 
+from math import prod
+
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives.model import Between, Inside, Paths
 from clusterspec.cost.collectives.network import network_of
 from clusterspec.cost.collectives.stack import CHUNKS_ALONE, CHUNKS_OF_MANY, CHUNKS_UNKNOWN
@@ -18,8 +21,6 @@ from clusterspec.cost.formulas.links import mesh_bandwidth, share, slot_rate
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 
-RACK = 16
-"""Accelerators of the largest scale-up domain that is one node; beyond it a domain is a rack."""
 MESHES = frozenset({"full-mesh", "partial-mesh"})
 
 
@@ -94,7 +95,7 @@ def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
     least = achieved(up.interconnect, ("reduction.ranks",), 5, "NVLink SHARP gains nothing among four ranks or fewer")
     if not up.in_network_reduction or ranks < least.value:
         return None
-    names = ("reduction.rack", "reduction") if ranks > RACK else ("reduction",)
+    names = ("reduction.rack", "reduction") if ranks > NODE_SCALE else ("reduction",)
     return achieved(up.interconnect, names, 0.6, "reduction in the switches reaches about 0.6 of the line")
 
 
@@ -142,11 +143,8 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
 
 def _taper(cluster: Cluster, group: Placement) -> float:
     """The product of the ratios of the switch levels that the group crosses, none below 1:1."""
-    taper = 1.0
     levels = fabric_levels(cluster)
-    for index in group.levels:
-        taper *= max(1.0, levels[index].oversubscription)
-    return taper
+    return prod(max(1.0, levels[index].oversubscription) for index in group.levels)
 
 
 def _slots(cluster: Cluster, ranks: int, own: float) -> float:

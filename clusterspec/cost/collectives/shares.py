@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clusterspec.cluster.model import MeasuredShare
+from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives.model import Paths
-from clusterspec.cost.collectives.paths import MESHES, RACK
+from clusterspec.cost.collectives.paths import MESHES
 from clusterspec.quantity import Figure
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
@@ -51,7 +52,7 @@ def _alike(paths: Paths, share: MeasuredShare) -> bool:
     """Whether a group of one size speaks for another: a pair of a mesh has one link, a rack its own switches."""
     if paths.inside.topology in MESHES and (paths.ranks > 2) != (share.ranks > 2):
         return False
-    return (paths.ranks > RACK) == (share.ranks > RACK) or paths.between is not None
+    return (paths.ranks > NODE_SCALE) == (share.ranks > NODE_SCALE) or paths.between is not None
 
 
 def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:

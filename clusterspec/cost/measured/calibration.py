@@ -74,7 +74,7 @@ def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
     if row is None or group is None or measurement.collective is None or row.size < LEAST_SIZE:
         return cluster
     cost = expected(cluster, measurement, row.size)
-    if cost is None or not 0 < row.busbw <= cost.ceiling_busbw or group.nodes > cluster.nodes + cluster.spare_nodes:
+    if cost is None or not 0 < row.busbw <= cost.ceiling_busbw or group.nodes > cluster.all_nodes:
         return cluster
     if idle_nics(cluster, measurement):
         return cluster

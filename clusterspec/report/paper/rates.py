@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import Figure
 from clusterspec.report.paper.blocks import Column, Picture, Section, Table
@@ -37,14 +35,13 @@ def rates(cluster: Cluster) -> list[tuple[str, ...]]:
         rows.append(rate("Scale-up, one accelerator, all links", up.bandwidth))
         if up.peer_bandwidth.value < up.bandwidth.value:
             rows.append(rate("Scale-up, between two accelerators", up.peer_bandwidth))
-    if out is not None:
-        share = out.node_bandwidth / cluster.accelerators_per_node
+    if out is not None and (share := cluster.nic_share) is not None:
         rows.append(rate("Scale-out, one NIC", out.nic_bandwidth))
         rows.append(derived(f"Scale-out, one node ({out.nics_per_node} NICs)", out.node_bandwidth, "NICs × rate"))
         rows.append(derived("Scale-out, share of one accelerator", share, "node ÷ accelerators"))
-        taper = prod(out.oversubscription)
-        if taper > 1:
-            rows.append(derived(f"The same above the taper ({taper:g}:1)", share / taper, "share ÷ oversubscription"))
+        if out.taper > 1:
+            label = f"The same above the taper ({out.taper:g}:1)"
+            rows.append(derived(label, share / out.taper, "share ÷ oversubscription"))
     return rows
 
 
@@ -64,11 +61,10 @@ def tiers(cluster: Cluster) -> Picture:
         shown.append((f"Scale-up, domain of {cluster.scale_up.domain}", cluster.scale_up.bandwidth.value))
         if cluster.scale_up.peer_bandwidth.value < cluster.scale_up.bandwidth.value:
             shown.append(("Scale-up, one peer", cluster.scale_up.peer_bandwidth.value))
-    if out is not None:
-        share = out.node_bandwidth / cluster.accelerators_per_node
+    if out is not None and (share := cluster.nic_share) is not None:
         shown.append(("Scale-out, per accelerator", share))
-        if prod(out.oversubscription) > 1:
-            shown.append(("Scale-out, above the taper", share / prod(out.oversubscription)))
+        if out.taper > 1:
+            shown.append(("Scale-out, above the taper", share / out.taper))
     rows = [
         Bar(label, value, say(value, "B/s"), PALETTE[number % len(PALETTE)])
         for number, (label, value) in enumerate(shown)

@@ -52,7 +52,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
-    there = cluster.nodes + cluster.spare_nodes
+    there = cluster.all_nodes
     for number, test in enumerate(acceptance):
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes of a cluster of {there:,}"

@@ -57,7 +57,7 @@ def check(said_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
     help_ = f"write {cluster.accelerators:,}"
     if said % each == 0:
         help_ += f", or {said // each:,} nodes"
-    if said == (nodes + cluster.spare_nodes) * each:
+    if said == cluster.all_nodes * each:
         help_ += "; spares are left out of the total"
     yield RULE.problem(
         "cluster.accelerators",

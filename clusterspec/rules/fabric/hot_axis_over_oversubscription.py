@@ -48,6 +48,7 @@ layout: {tp: 1, sharding: hsdp, shard_group: 128, recompute: full}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
@@ -80,7 +81,5 @@ def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) ->
 
 def _crossed(cluster: Cluster, placement: Placement) -> float:
     """The product of the ratios of the levels that the groups cross."""
-    levels, product = fabric_levels(cluster), 1.0
-    for index in placement.levels:
-        product *= levels[index].oversubscription
-    return product
+    levels = fabric_levels(cluster)
+    return prod(levels[index].oversubscription for index in placement.levels)

@@ -46,9 +46,9 @@ cluster:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cost.formulas import links
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
@@ -64,10 +64,8 @@ def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -
     said = said_scale_out.bisection
     if said is None:
         return
-    injection = (cluster.nodes + cluster.spare_nodes) * scale_out.node_bandwidth
-    levels = [level.oversubscription for level in scale_out.levels] or list(scale_out.oversubscription)
-    ratio = max(1.0, prod(levels))
-    bisection = injection / 2 / ratio
+    ratio, injection = max(1.0, scale_out.taper), cluster.all_nodes * scale_out.node_bandwidth
+    bisection = links.bisection(cluster.all_nodes, scale_out.node_bandwidth) / ratio
     if said.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""

@@ -67,7 +67,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         return
     said = facts.said_scale_out.leaf_switches if facts.said_scale_out else None
     leaves = (said or fabric.leaf_switches) // fabric.planes
-    ends = (cluster.nodes + cluster.spare_nodes) * scale_out.nics_per_node
+    ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
         message = f"{leaves} {'leaves' if leaves > 1 else 'leaf'} × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
         yield RULE.problem(

@@ -68,10 +68,9 @@ FULL = (Quantity(1.0, "1", "1:1"),)
 
 
 def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Problem]:
-    ratio, nodes, fabric = oversubscription(facts), job_nodes(facts), cluster.scale_out
-    if cluster.nodes < 2 or fabric is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
+    ratio, nodes, share = oversubscription(facts), job_nodes(facts), cluster.nic_share
+    if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
-    share = fabric.node_bandwidth / cluster.accelerators_per_node
     named = both(level.name for level in crossed(facts) if level.oversubscription > 1)
     loss = _loss(facts)
     times = f"; {loss[1]}" if loss else ""

@@ -55,7 +55,7 @@ RULE = Rule.of(__name__, "error")
 def check(
     measurements: tuple[Measurement, ...], measured: tuple[MeasuredSpec, ...], cluster: Cluster
 ) -> Iterator[Problem]:
-    nodes = cluster.nodes + cluster.spare_nodes
+    nodes = cluster.all_nodes
     most = nodes * cluster.ranks_per_node
     for measurement in measurements:
         said, at = measured[measurement.index], ("measured", measurement.index)

@@ -64,11 +64,10 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instan
 
 def check(facts: Facts, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     usual = usual_network(cluster.accelerator)
-    if usual is None or not starved(facts):
+    if usual is None or cluster.nic_share is None or not starved(facts):
         return
-    share = say_bits(scale_out.node_bandwidth / cluster.accelerators_per_node)
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"each {cluster.accelerator.name} has {share} of network, where {say_bits(usual)} is usual",
+        f"each {cluster.accelerator.name} has {say_bits(cluster.nic_share)} of network, where {say_bits(usual)} is usual",
         "more or faster NICs, or a layout that keeps its traffic in the node (hsdp, pp across nodes)",
     )

@@ -70,7 +70,5 @@ def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
     yield RULE.problem(
         "cluster.power.nodes_per_rack",
         f"{nodes} nodes of {say(each.value, 'W')}{besides} draw {say(drawn, 'W')} of a rack's {say(limit.value, 'W')}",
-        f"at most {fit} nodes a rack, which makes {-(-(cluster.nodes + cluster.spare_nodes) // fit)} racks"
-        if fit
-        else "another rack",
+        f"at most {fit} nodes a rack, which makes {-(-cluster.all_nodes // fit)} racks" if fit else "another rack",
     )

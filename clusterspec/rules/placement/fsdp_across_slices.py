@@ -61,8 +61,8 @@ def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) ->
     if placement is None or placement.domains < 2:
         return
     group = cluster.ranks_per_domain // layout.tp
-    out = cluster.scale_out.node_bandwidth / cluster.accelerators_per_node if cluster.scale_out else None
-    beyond = f"{say(out, 'B/s')} an accelerator" if out else "a network that is not described"
+    share = cluster.nic_share
+    beyond = f"{say(share, 'B/s')} an accelerator" if share else "a network that is not described"
     message = (
         f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "
         f"{say(cluster.scale_up.bandwidth.value, 'B/s')} inside"

@@ -58,7 +58,7 @@ RULE = Rule.of(__name__, "error")
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
     domain, node = cluster.scale_up.domain, cluster.accelerators_per_node
     said = facts.said_scale_up.domain if facts.said_scale_up else None
-    there = (cluster.nodes + cluster.spare_nodes) * node
+    there = cluster.all_nodes * node
     at = "cluster.scale_up.domain"
     if said is not None and said > there:
         message = f"a domain of {said:,} accelerators in a cluster of {there:,}"

@@ -61,7 +61,7 @@ def check(said_scale_up: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
     if not shape:
         return
     product, written = prod(shape), " × ".join(map(str, shape))
-    there = (cluster.nodes + cluster.spare_nodes) * cluster.accelerators_per_node
+    there = cluster.all_nodes * cluster.accelerators_per_node
     if domain is not None and product != domain:
         message = f"{written} = {product:,} accelerators, and the domain says {domain:,}"
         yield RULE.problem(
