@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.formulas import attention, elementwise, matmul, overlap, pipeline, roofline, routing
+from clusterspec.cost.formulas import attention, elementwise, failures, matmul, overlap, pipeline, roofline, routing
 
 COUNT = 10_000
 DRAWN = numpy.random.default_rng(7)
@@ -36,7 +36,6 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (partial(matmul.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
     (roofline.roofline, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
     (roofline.launch_idle, (real(0, 9), real(0, 9))),
-    (attention.visible, (whole(1, 9999), whole(1, 9999))),
     (attention.causal_pairs, (whole(1, 9999), whole(1, 9999))),
     (attention.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
     (attention.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),
@@ -47,6 +46,10 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (overlap.straggling, (whole(1, 10**6), real(0, 0.1))),
     (routing.distinct_ranks, (whole(1, 99), whole(1, 16))),
     (routing.fullest, (whole(1, 99), whole(1, 99), real(0, 1))),
+    (pipeline.idle_share, (whole(1, 64), whole(1, 512), whole(1, 8))),
+    (pipeline.micro_batches_for, (real(0.01, 1), whole(1, 64), whole(1, 8))),
+    (failures.best_interval, (real(60, 9e6), real(1, 900))),
+    (failures.lost_share, (real(60, 9e4), real(60, 9e6), real(1, 900))),
 )
 
 
@@ -71,7 +74,7 @@ def test_hiding_never_costs_more_than_not_hiding(communication: float, room: flo
 @given(length=st.integers(1, 10**6), window=st.integers(1, 10**6))
 def test_a_causal_mask_leaves_at_most_half(length: int, window: int) -> None:
     pairs = attention.causal_pairs(length, window)
-    assert 0 < pairs <= attention.visible(length, length) / 2
+    assert 0 < pairs <= length * length / 2
 
 
 @given(m=st.integers(1, 10**5), n=st.integers(1, 10**5), batch=st.integers(1, 64))
@@ -92,3 +95,16 @@ def test_zero_bubble_never_idles_more_than_one_forward_one_backward(
     half = backward / 2
     plain = pipeline.fill_and_drain(stages * (forward + backward), forward + backward)
     assert pipeline.zero_bubble(stages, forward, half, half) <= plain * (1 + 1e-9)
+
+
+@given(stages=st.integers(2, 128), many=st.integers(1, 4096), virtual=st.integers(1, 8))
+def test_the_batch_asked_for_leaves_the_share_asked_for(stages: int, many: int, virtual: int) -> None:
+    idle = pipeline.idle_share(stages, many, virtual)
+    assert pipeline.micro_batches_for(idle, stages, virtual) == pytest.approx(many)
+
+
+@given(between=st.floats(60, 1e7), cost=st.floats(1, 3600), factor=st.floats(0.1, 10))
+def test_no_other_interval_loses_less_than_the_best(between: float, cost: float, factor: float) -> None:
+    best = failures.best_interval(between, cost)
+    lost = failures.lost_share(best, between, cost)
+    assert failures.lost_share(best * factor, between, cost) >= lost * (1 - 1e-12)

@@ -8,15 +8,6 @@ from __future__ import annotations
 from clusterspec.cost.formulas.elementwise import Number, smaller
 
 
-def visible(queries: Number, keys: Number) -> Number:
-    """Pairs of query and key in a full (unmasked) attention: s_q s_k.
-
-    >>> visible(4, 4)
-    16
-    """
-    return queries * keys
-
-
 def causal_pairs(length: Number, window: Number) -> Number:
     """Pairs that a causal mask leaves in one sequence: s²/2, less with a window w: s w − w²/2.
 

@@ -7,7 +7,7 @@ mixed-precision", arXiv 1807.11205, section 3.3; Cho et al., "BlueConnect", MLSy
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.bus import all_reduce_factor, gather_factor
+from clusterspec.cost.formulas.bus import all_reduce_factor
 from clusterspec.cost.formulas.elementwise import Number, larger
 
 
@@ -53,15 +53,6 @@ def pipelined_all_reduce_time(
     """
     inside = inside_time(size, ranks_in_island, bandwidth)
     return larger(inside, between_time(size, islands, island_bandwidth))
-
-
-def crossing_gather_traffic(size: Number, islands: Number) -> Number:
-    """Bytes that must enter an island in an all-gather however it is done: (k − 1) / k · S.
-
-    >>> crossing_gather_traffic(8e9, 2), crossing_gather_traffic(8e9, 1)
-    (4000000000.0, 0.0)
-    """
-    return gather_factor(islands) * size
 
 
 def bus_bandwidth_ceiling(ranks: Number, islands: Number, rank_bandwidth: Number) -> Number:

@@ -65,15 +65,6 @@ def node_bandwidth(nics: Number, line_rate: Number) -> Number:
     return nics * line_rate
 
 
-def bytes_per_second(bits_per_second: Number) -> Number:
-    """A line rate in bits as bytes per second.
-
-    >>> bytes_per_second(400e9) / 1e9
-    50.0
-    """
-    return bits_per_second / 8
-
-
 def mesh_bandwidth(peer_bandwidth: Number, ranks: Number) -> Number:
     """What a rank of a full mesh sends to a group: one link to each other member, (k − 1) B.
 

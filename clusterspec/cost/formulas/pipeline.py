@@ -24,6 +24,28 @@ def fill_and_drain(total: Number, slowest: Number, virtual_stages: Number = 1) -
     return (total - slowest) / virtual_stages
 
 
+def idle_share(stages: Number, micro_batches: Number, virtual_stages: Number = 1) -> Number:
+    """The share of a step that equal stages of GPipe, 1F1B or interleaved 1F1B idle: (p − 1) / (m v + p − 1).
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2 (there over the time without the bubble).
+
+    >>> round(idle_share(8, 16), 3), round(idle_share(8, 16, 2), 3), idle_share(1, 16)
+    (0.304, 0.179, 0.0)
+    """
+    return (stages - 1) / (micro_batches * virtual_stages + stages - 1)
+
+
+def micro_batches_for(share: Number, stages: Number, virtual_stages: Number = 1) -> Number:
+    """The micro-batches with which a share s of the step is idle: m = (p − 1) (1 − s) / (s v).
+
+    Source: `idle_share`, solved for m.
+
+    >>> round(micro_batches_for(0.1, 8), 6)
+    63.0
+    """
+    return (stages - 1) * (1 - share) / (share * virtual_stages)
+
+
 def zero_bubble(stages: Number, forward: Number, backward_input: Number, backward_weight: Number) -> Number:
     """Idle seconds of the ZB-H1 schedule: b = (p − 1)(f + b − w), in the memory of 1F1B.
 

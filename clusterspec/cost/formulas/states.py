@@ -34,6 +34,17 @@ def adam_bytes(weights: Number, ranks: Number, weight: Number = 2, gradient: Num
     return weights * (weight + gradient) + sharded(weights, states, ranks)
 
 
+def checkpoint_bytes(weights: Number, width: Number = 14) -> Number:
+    """Bytes of a checkpoint: B = P w, with weights in bf16 and, for Adam, weights and two moments in fp32.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 3.1, without the gradients.
+
+    >>> checkpoint_bytes(70.6e9) / 1e9
+    988.4
+    """
+    return weights * width
+
+
 def gathered_units(unit: Number, units: Number, at_once: Number = 2, width: Number = 2) -> Number:
     """Bytes of the layers that fully sharded data parallelism has gathered: B = w min(k, L) u.
 

@@ -10,18 +10,6 @@ from __future__ import annotations
 from clusterspec.cost.formulas.elementwise import Number, smaller
 
 
-def all_reduce_hops(islands_deep: Number, ranks_in_island: Number) -> Number:
-    """Hops of an all-reduce up a tree and down again: 2 (d + m − 1).
-
-    ``islands_deep`` (d) is the depth of the tree over islands, log₂ of their number;
-    ``ranks_in_island`` (m) hang together as a chain.
-
-    >>> all_reduce_hops(0, 8), all_reduce_hops(3, 8)
-    (14, 20)
-    """
-    return 2 * (islands_deep + ranks_in_island - 1)
-
-
 def island_traffic(size: Number, islands: Number) -> Number:
     """Bytes that an island sends, and receives, in an all-reduce over two complementary trees.
 
@@ -42,12 +30,3 @@ def chain_traffic(size: Number) -> Number:
     2000000000.0
     """
     return 2 * size
-
-
-def broadcast_time(size: Number, hops: Number, bandwidth: Number, latency: Number = 0.0) -> Number:
-    """Seconds of a pipelined broadcast down a chain or ring: t = h α + S / B.
-
-    >>> broadcast_time(1e9, 7, 50e9)
-    0.02
-    """
-    return hops * latency + size / bandwidth

@@ -57,6 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleUp
+from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
@@ -74,16 +75,15 @@ def check(facts: Facts, said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterat
         return
     if said.direction is None or peer.direction is None:
         return
-    links = scale_up.domain - 1
-    off = said.per_direction / (peer.per_direction * links) - 1
+    links, together = scale_up.domain - 1, mesh_bandwidth(peer.per_direction, scale_up.domain)
+    off = said.per_direction / together - 1
     if abs(off) <= ROUNDED or _explained(facts):
         return
-    total = say(peer.per_direction * links, "B/s")
     whole, each = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
     at, other = (whole, each) if any(slip.stated.at == whole for slip in slips(facts)) else (each, whole)
     yield RULE.problem(
         at,
-        f"{links} peers at {say(peer.per_direction, 'B/s')} each are {total} per direction, "
+        f"{links} peers at {say(peer.per_direction, 'B/s')} each are {say(together, 'B/s')} per direction, "
         f"but `bandwidth` says {say(said.per_direction, 'B/s')}",
         f"one of the two is wrong: {said.written} over {links} peers is {say(said.per_direction / links, 'B/s')} each way",
         related=[(other, "the other figure")],

@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.formulas.activations import logits_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
@@ -61,7 +62,8 @@ def check(facts: Facts, training: Workload, model: Model, cluster: Cluster, layo
     if cluster.accelerator.memory is None:
         return
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
-    logits = FP32 * layout.micro_batch * training.sequence_length * model.vocab / (layout.tp * layout.cp)
+    tokens = layout.micro_batch * training.sequence_length / layout.cp
+    logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
     if logits > facts.threshold(RULE, MOST) * memory:
         message = f"the logits of one micro-batch are {say(logits, 'B')} in fp32 on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "a fused or chunked cross-entropy, more tp, or a smaller micro-batch"

@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.formulas.activations import scores_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.units import plain
@@ -59,7 +60,7 @@ REST_OF_A_LAYER = 34
 def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
     if training.attention != "plain" or layout.recompute != "none" or model.hidden <= 0:
         return
-    scores = 5 * model.heads * training.sequence_length / model.hidden
+    scores = scores_bytes(1, training.sequence_length, model.heads, 1) / model.hidden
     if scores > REST_OF_A_LAYER:
         at = "workload.attention"
         message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of everything else in a layer"

@@ -55,6 +55,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Workload
+from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -62,7 +63,6 @@ from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import plain, say
 
 RULE = Rule.of(__name__, "note", "heuristic")
-SAVED = 14
 KEPT = 10
 USABLE = 0.8
 
@@ -71,7 +71,7 @@ def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[
     capacity = networks.storage.capacity if networks.storage else None
     if capacity is None:
         return
-    size = SAVED * count(model).total
+    size = checkpoint_bytes(count(model).total)
     if capacity.value * USABLE < KEPT * size:
         held = capacity.value * USABLE / size
         message = f"{capacity.written} hold {plain(held, 2)} checkpoints of {say(size, 'B')} when four fifths full"

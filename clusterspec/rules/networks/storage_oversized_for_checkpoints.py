@@ -58,6 +58,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Workload
+from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -65,7 +66,6 @@ from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import plain, say
 
 RULE = Rule.of(__name__, "note", "heuristic")
-SAVED = 14
 SHARE = 0.05
 MOST = 10
 
@@ -74,7 +74,7 @@ def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload
     store, interval = networks.storage.bandwidth if networks.storage else None, operations.checkpoint_interval
     if store is None or interval is None or interval.value <= 0:
         return
-    needed = SAVED * count(model).total / (SHARE * interval.value)
+    needed = checkpoint_bytes(count(model).total) / (SHARE * interval.value)
     if store.per_direction > MOST * needed:
         ratio = store.per_direction / needed
         message = f"{store.written} is {plain(ratio, 2)} times what checkpoints every {interval.written} need ({say(needed, 'B/s')})"

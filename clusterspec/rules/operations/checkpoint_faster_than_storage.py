@@ -51,6 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -58,15 +59,13 @@ from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "error", "likely")
-SAVED = 14
-"""Bytes of a checkpoint for each parameter: bf16 weights, and fp32 weights and two moments of Adam."""
 
 
 def check(operations: OperationsSpec, networks: NetworksSpec, model: Model) -> Iterator[Problem]:
     store = networks.storage.bandwidth if networks.storage else None
     if operations.checkpoint_time is None or store is None or store.per_direction <= 0:
         return
-    size = SAVED * count(model).total
+    size = checkpoint_bytes(count(model).total)
     needed = size / store.per_direction
     if operations.checkpoint_time.value < needed:
         message = f"{say(size, 'B')} of checkpoint at {store.written} take {say(needed, 's')}, not {operations.checkpoint_time.written}"

@@ -43,8 +43,8 @@ operations: {checkpoint_interval: 40 min, checkpoint_time: 60 s, mean_time_betwe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
 
+from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.failures import time_between_failures
@@ -61,18 +61,13 @@ def check(facts: Facts, operations: OperationsSpec) -> Iterator[Problem]:
     if operations.checkpoint_interval is None or operations.checkpoint_time is None or not between:
         return
     interval, cost = operations.checkpoint_interval.value, operations.checkpoint_time.value
-    best = sqrt(2 * between * cost)
+    best = best_interval(between, cost)
     if not 0 < cost < interval or best <= 0 or 1 / OFF <= interval / best <= OFF:
         return
-    lost, least = _lost(interval, cost, between), _lost(best, cost, between)
+    lost, least = lost_share(interval, between, cost), lost_share(best, between, cost)
     yield RULE.problem(
         "operations.checkpoint_interval",
         f"a checkpoint of {say(cost, 's')} every {say(interval, 's')} with a failure every {say(between, 's')} loses "
         f"{percent(lost, 2)} of the time; every {say(best, 's')} it would be {percent(least, 2)}",
         f"about {say(best, 's')}, which is √(2 × time between failures × checkpoint time)",
     )
-
-
-def _lost(interval: float, cost: float, between: float) -> float:
-    """The share of time that goes into saving, and into repeating half an interval for each failure."""
-    return cost / interval + interval / (2 * between)

@@ -45,6 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.formulas.pipeline import idle_share
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
@@ -57,7 +58,7 @@ def check(training: Workload, layout: Layout) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.pp == 1 or many is None or not layout.pp <= many < ENOUGH * layout.pp:
         return
-    bubble = (layout.pp - 1) / (many * layout.virtual_stages + layout.pp - 1)
+    bubble = idle_share(layout.pp, many, layout.virtual_stages)
     if bubble <= 0.10 or layout.schedule not in {"1f1b", "gpipe", "interleaved"}:
         batch = ENOUGH * layout.pp * layout.dp * layout.micro_batch
         message = f"{many} micro-batches for {layout.pp} stages; from {ENOUGH * layout.pp} on the bubble hardly counts"

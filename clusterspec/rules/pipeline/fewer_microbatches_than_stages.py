@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.formulas.pipeline import idle_share
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import whole_world
@@ -60,7 +61,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many >= layout.pp or not whole_world(facts):
         return
-    idle = (layout.pp - 1) / (many * layout.virtual_stages + layout.pp - 1)
+    idle = idle_share(layout.pp, many, layout.virtual_stages)
     batch = layout.pp * layout.dp * layout.micro_batch
     yield RULE.problem(
         "layout.pp",

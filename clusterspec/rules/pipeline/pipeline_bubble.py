@@ -44,8 +44,10 @@ layout: {pp: 8}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
@@ -55,18 +57,20 @@ from clusterspec.units import percent
 RULE = Rule.of(__name__, "warning")
 MOST = 0.10
 GRAVE = 0.25
+LEAST = 0.01
+"""A share of the step that no batch is asked for to get below, whatever a team configured."""
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many < layout.pp:
         return
-    idle = _idle(facts, layout, many)
-    if idle <= facts.threshold(RULE, MOST):
+    idle, most = _idle(facts, layout, many), facts.threshold(RULE, MOST)
+    if idle <= most:
         return
-    wanted = -(-(layout.pp - 1) * (1 - MOST) / MOST // layout.virtual_stages)
-    batch = int(wanted) * layout.dp * layout.micro_batch
-    more = f"a global batch of {batch:,} ({int(wanted)} micro-batches)"
+    wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
+    batch = wanted * layout.dp * layout.micro_batch
+    more = f"a global batch of {batch:,} ({wanted} micro-batches)"
     split = "" if layout.virtual_stages > 1 else f", or {_virtual(facts, layout)} virtual stages"
     grave = ", more than a quarter of the machine" if idle > GRAVE else ""
     yield RULE.problem(
@@ -81,7 +85,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
 def _idle(facts: Facts, layout: Layout, many: int) -> float:
     """The idle share of the step."""
     if layout.schedule in {"1f1b", "gpipe", "interleaved"}:
-        return (layout.pp - 1) / (many * layout.virtual_stages + layout.pp - 1)
+        return float(idle_share(layout.pp, many, layout.virtual_stages))
     return share(term(facts.plan, "pipeline bubble"), facts.plan) if facts.plan else 0.0
 
 

@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleUp
+from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
@@ -78,11 +79,11 @@ def _accelerators(facts: Facts, axis: str) -> int:
 def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
     scale_up = cluster.scale_up
     peer, whole = scale_up.peer_bandwidth.value, scale_up.bandwidth.value
-    links = size - 1
+    links, together = size - 1, mesh_bandwidth(peer, size)
     return RULE.problem(
         at,
         f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {links} link{'s' if links > 1 else ''} of "
-        f"{say(peer, 'B/s')} each, {say(links * peer, 'B/s')} where the whole mesh has {say(whole, 'B/s')} "
-        f"({plain(whole / (links * peer), 2)} times)",
+        f"{say(peer, 'B/s')} each, {say(together, 'B/s')} where the whole mesh has {say(whole, 'B/s')} "
+        f"({plain(whole / together, 2)} times)",
         f"groups of one accelerator, or of all {scale_up.domain}",
     )
