@@ -228,3 +228,18 @@ def test_any_layout_that_can_be_written_is_estimated_or_left_out(
     assume(found.step_time is not None)
     assert found.step_time is not None
     assert 0 < found.step_time.value < float("inf")
+
+
+ODD: tuple[dict[str, Any], ...] = (
+    {"base": "llama-3.1-8b", "experts": 7, "experts_per_token": 64, "moe_layers": 7},
+    {"base": "llama-3.1-8b", "moe_layers": 1},
+    {"base": "llama-3.1-8b", "heads": 1, "kv_heads": 2, "head_dim": 1, "vocab": 1},
+    {"base": "deepseek-v3", "layers": 1, "hidden": 1},
+    {"base": "mixtral-8x7b", "layers": 10**6, "hidden": 10**9},
+)
+
+
+@pytest.mark.parametrize("model", ODD)
+@pytest.mark.parametrize("layout", [{"tp": 1}, {"tp": 1000}, {"pp": 999}, {"ep": 64, "expert_tp": 10**12}])
+def test_a_model_that_makes_no_sense_is_estimated_all_the_same(model: dict[str, Any], layout: dict[str, Any]) -> None:
+    assert 0 < seconds(workload={"model": model}, layout=layout) < float("inf")

@@ -77,7 +77,12 @@ def product(name: str, shape: Shape, precision: str, role: Role = Role.PLAIN) ->
 
 
 def linear(name: str, shape: Shape, precision: str, role: Role = Role.PLAIN) -> Work:
-    """A weight matrix (k × n) applied to m rows: the product, and the two that its gradients take."""
+    """A weight matrix (k × n) applied to m rows: the product, and the two that its gradients take.
+
+    Nothing at all where the description leaves no rows, inputs or outputs.
+    """
+    if not (shape.m and shape.k and shape.n and shape.batch):
+        return Work()
     inputs, weights = shape._replace(k=shape.n, n=shape.k), shape._replace(m=shape.k, k=shape.m)
     back = (
         product(f"{name}: input gradient", inputs, precision, Role.INPUT_GRADIENT),

@@ -67,11 +67,13 @@ class Timing:
 
     def _timed(self, content: Content) -> Passes:
         portion, software = self.layers.portion, self.layers.clock.software
+        routed = content.expert_layers if portion.model.experts else 0
+        dense = content.dense_layers + content.expert_layers - routed
         total = Passes()
-        if content.dense_layers:
-            total += self.layers.dense * content.dense_layers
-        if content.expert_layers:
-            total += self.layers.experts * content.expert_layers
+        if dense:
+            total += self.layers.dense * dense
+        if routed:
+            total += self.layers.experts * routed
         if content.embeddings:
             total += self.layers.clock.passes(ends.embedding(portion))
         if content.heads:
