@@ -8,6 +8,7 @@ from clusterspec.cluster.clos import Ports, ceiling, even, parts
 from clusterspec.cluster.model import Cluster, Level
 from clusterspec.cluster.plane import Count
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.units import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def _row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
     count = unit * parts(even(least, below.up_of_switch) if below.up_of_switch else least, unit)
     of_switch = parts(up, count)
     ends = f"({down} links down + {up} up) / {ports} ports, rounded up to {count}"
-    how = f"{blocks} block{'s' if blocks != 1 else ''} of {size} nodes × ({ends})"
+    how = f"{plural(blocks, 'block')} of {size} nodes × ({ends})"
     return _Row(blocks * count, blocks * least, blocks * count * of_switch, rate, of_switch, how)
 
 

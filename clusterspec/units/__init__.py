@@ -12,7 +12,7 @@ from clusterspec.units.fault import UnitFault
 from clusterspec.units.grammar import read
 from clusterspec.units.kinds import KINDS, Kind
 from clusterspec.units.readings import Reading, Readings, readings
-from clusterspec.units.say import BandwidthReadings, bandwidth_readings, percent, plain, say, say_bits
+from clusterspec.units.say import BandwidthReadings, bandwidth_readings, percent, plain, plural, say, say_bits
 
 __all__ = [
     "KINDS",
@@ -24,6 +24,7 @@ __all__ = [
     "bandwidth_readings",
     "percent",
     "plain",
+    "plural",
     "read",
     "readings",
     "say",

@@ -15,7 +15,7 @@ from clusterspec.units.grammar import divide, read
 from clusterspec.units.kinds import MEANING, Kind
 from clusterspec.units.number import split, text_of
 from clusterspec.units.registry import convert
-from clusterspec.units.say import plain, say
+from clusterspec.units.say import plain, plural, say
 from clusterspec.units.symbols import COUNTS, both_symbols
 from clusterspec.units.table import TABLE
 
@@ -155,7 +155,7 @@ def _transfers(quantity: Quantity) -> Iterator[_Row]:
     """One transfer moves one bit of a lane, in each direction; line code takes its share of that."""
     yield from _in_symbols("", quantity.value, "T/s", ["GT/s"])
     for lanes in (1, 16):
-        label = f"{lanes} lane{'s' if lanes > 1 else ''}, per direction, before line code"
+        label = f"{plural(lanes, 'lane')}, per direction, before line code"
         yield from _in_symbols(label, quantity.value * lanes / 8, "B/s", ["Gb/s", "GB/s"])
 
 

@@ -73,6 +73,17 @@ def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -
     )
 
 
+def plural(count: int, word: str) -> str:
+    """A count with its word.
+
+    >>> plural(1, "error"), plural(3200, "switch"), plural(2, "leaf")
+    ('1 error', '3,200 switches', '2 leaves')
+    """
+    ending = "es" if word.endswith(("ch", "sh", "s", "x")) else "s"
+    many = f"{word[:-1]}ves" if word.endswith("f") else word + ending
+    return f"{count:,} {word if count == 1 else many}"
+
+
 def percent(fraction: float, digits: int = 3) -> str:
     """A fraction of one as a percentage.
 
