@@ -8,9 +8,17 @@ from math import lcm
 
 from clusterspec.catalog.entries import Model
 
-MEGATRON = frozenset({"megatron-core", "nemo", ""})
-"""Frameworks built on Megatron Core; a spec that names none is held to the same, the strictest that is common."""
+BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
+"""Frameworks built on Megatron Core."""
+MEGATRON = BUILT_ON_MEGATRON | {""}
+"""The same, and a spec that names none: it is held to theirs, the strictest demands that are common."""
 DEEPSPEED = frozenset({"deepspeed", "megatron-deepspeed"})
+NO_PIPELINE: Mapping[str, frozenset[str]] = {
+    "deepspeed": frozenset({"zero2", "fsdp", "hsdp"}),
+    "megatron-core": frozenset({"fsdp", "hsdp"}),
+    "nemo": frozenset({"fsdp", "hsdp"}),
+}
+"""Ways of sharding that a framework does not combine with a pipeline."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 
 ENOUGH = 0.5
 """Of the usual NIC rate: ZeRO-3 at half of it is reported as workable, below as unusable (DeepSpeed issue 2928)."""
@@ -23,5 +23,4 @@ def starved(facts: Facts) -> bool:
     if facts.training is None or cluster is None or fabric is None or cluster.accelerators <= cluster.scale_up.domain:
         return False
     usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
-    slipped = any(slip.stated.kind == "nic" for slip in slips(facts))
-    return usual is not None and not slipped and 0 < share < ENOUGH * usual
+    return usual is not None and not slipped(facts, "nic") and 0 < share < ENOUGH * usual

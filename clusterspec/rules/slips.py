@@ -99,6 +99,11 @@ def slips(facts: Facts) -> tuple[Slip, ...]:
     return facts.remember(_slips)
 
 
+def slipped(facts: Facts, *kinds: str) -> bool:
+    """Whether a stated figure of one of these kinds is not the catalog's, so that what follows from it says nothing."""
+    return any(slip.stated.kind in kinds for slip in slips(facts))
+
+
 def told_by(rule: Rule, facts: Facts) -> Iterator[Problem]:
     """The problems of one rule of slips."""
     for slip in slips(facts):

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from clusterspec.cost.plan import Plan
+from clusterspec.rules.conditions import NO_PIPELINE
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import allowed, framework
+from clusterspec.rules.words import as_yaml
 from clusterspec.units import percent, say
 
 A_QUARTER = 0.25
@@ -17,7 +19,6 @@ TRIED = 8
 """Layouts that are estimated for one piece of advice; each takes a few milliseconds."""
 NOTICEABLE = 0.02
 """Below a fiftieth of a step the model's own error decides, and advice would be noise."""
-PIPELINE_REFUSES = {"deepspeed": ("zero2", "fsdp", "hsdp"), "megatron-core": ("fsdp", "hsdp"), "nemo": ("fsdp", "hsdp")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Alternative:
     @property
     def words(self) -> str:
         """`tp: 8, pp: 4` as the spec would say it."""
-        return ", ".join(f"{key}: {written(value)}" for key, value in self.changes.items() if value is not None)
+        return ", ".join(f"{key}: {as_yaml(value)}" for key, value in self.changes.items() if value is not None)
 
     @property
     def seconds(self) -> float:
@@ -46,13 +47,6 @@ class Alternative:
         """The share of the present step that it saves; None where either time is not known."""
         now = facts.step_time
         return 1 - self.seconds / now if now and self.plan.step_time else None
-
-
-def written(value: object) -> str:
-    """A value as YAML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
 def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
@@ -76,12 +70,17 @@ def legal(facts: Facts, changes: Mapping[str, object]) -> bool:
     layout = facts.layout
     assert layout is not None
     pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
-    return pp == 1 or sharding not in PIPELINE_REFUSES.get(framework(facts), ())
+    return pp == 1 or sharding not in NO_PIPELINE.get(framework(facts), ())
 
 
 def severity_of(loss: float | None) -> str:
     """Error from a quarter of the machine's time on, and where the model cannot say; else warning."""
     return "error" if loss is None or loss >= A_QUARTER else "warning"
+
+
+def beside(facts: Facts, best: Alternative | None) -> str:
+    """The comparison as the end of a sentence; empty where there is no alternative, or no time of it."""
+    return f"; {compared(facts, best)}" if best and best.saving(facts) is not None else ""
 
 
 def compared(facts: Facts, best: Alternative) -> str:

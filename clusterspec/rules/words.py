@@ -1,4 +1,4 @@
-"""Lists as people say them."""
+"""Lists as people say them, and values as a spec says them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ def both(values: Iterable[object]) -> str:
     'tp 8 and cp 2'
     """
     return _joined(values, "and")
+
+
+def as_yaml(value: object) -> str:
+    """A value as YAML, lists in one line.
+
+    >>> as_yaml(True), as_yaml(("tp", "pp"))
+    ('true', '[tp, pp]')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
 def _joined(values: Iterable[object], word: str) -> str:

@@ -92,11 +92,15 @@ def _line(cluster: Cluster, group: Placement, packages: int) -> Figure:
 def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
     """The share of the line that the switches' own reduction reaches; ``None`` where it is not used."""
     up = cluster.scale_up
-    least = achieved(up.interconnect, ("reduction.ranks",), 5, "NVLink SHARP gains nothing among four ranks or fewer")
-    if not up.in_network_reduction or ranks < least.value:
+    if not up.in_network_reduction or ranks < least_reduced(up.interconnect).value:
         return None
     names = ("reduction.rack", "reduction") if ranks > NODE_SCALE else ("reduction",)
     return achieved(up.interconnect, names, 0.6, "reduction in the switches reaches about 0.6 of the line")
+
+
+def least_reduced(entry: Interconnect | None) -> Figure:
+    """Ranks from which on the library reduces in the switches of a domain; with fewer a ring is as fast."""
+    return achieved(entry, ("reduction.ranks",), 5, "NVLink SHARP gains nothing among four ranks or fewer")
 
 
 def _chunks(cluster: Cluster, group: Placement) -> int:

@@ -53,7 +53,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.units import percent, say_bits
 
 RULE = Rule.of(__name__, "warning")
@@ -64,7 +64,7 @@ def check(facts: Facts, platform: Platform, scale_out: ScaleOut) -> Iterator[Pro
     if not platform.cloud or platform.nics_per_node is None or platform.nic_bandwidth is None:
         return
     total, planned = platform.nics_per_node * platform.nic_bandwidth.value, scale_out.node_bandwidth
-    if planned >= total * (1 - ROUNDED) or any(slip.stated.kind == "nic" for slip in slips(facts)):
+    if planned >= total * (1 - ROUNDED) or slipped(facts, "nic"):
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",

@@ -52,7 +52,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.instances import counts_frontend
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.slips import near, slips
+from clusterspec.rules.slips import near, slipped
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
 
@@ -68,7 +68,7 @@ def check(facts: Facts, said_scale_out: ScaleOutSpec, platform: Platform) -> Ite
         at = "cluster.scale_out.nics_per_node"
         yield RULE.problem(at, message, "drop the key, and the platform fills it", fix=rewrite(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, said_scale_out.nic_bandwidth
-    if rate is None or quantity is None or any(slip.stated.kind == "nic" for slip in slips(facts)):
+    if rate is None or quantity is None or slipped(facts, "nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):
         message = f"the NICs of {platform.name} run at {say_bits(rate.value)}, not {say_bits(quantity.per_direction)}"

@@ -59,7 +59,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.shares import REPLICA_AXES, exposed, share
 from clusterspec.rules.what_if import NOTICEABLE, severity_of
-from clusterspec.units import percent, say
+from clusterspec.units import percent, plural, say
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
@@ -79,7 +79,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     yield RULE.problem(
         "layout.dp",
         f"{say(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, has nothing to hide behind "
-        f"({layout.micro_batches} micro-batch{'es' if layout.micro_batches != 1 else ''} a step)",
+        f"({plural(layout.micro_batches or 0, 'micro-batch')} a step)",
         _help(facts, training),
         severity=severity_of(lost),
     )

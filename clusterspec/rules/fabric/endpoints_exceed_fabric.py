@@ -55,6 +55,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.counts import counted, severity
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -67,11 +68,7 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
     if not scale_out.tiers and scale_out.topology not in {"single-switch", "rail-only"}:
         at = "cluster.nodes"
     planes = " in each plane" if fabric.planes > 1 else ""
-    of = (
-        "one switch"
-        if scale_out.topology == "single-switch"
-        else f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
-    )
+    of = "one switch" if scale_out.topology == "single-switch" else plural(fabric.tiers, "tier")
     yield RULE.problem(
         at,
         f"{fabric.endpoints:,} endpoints{planes} on {of} of {fabric.switch_ports}-port switches, which join {fabric.capacity:,}"

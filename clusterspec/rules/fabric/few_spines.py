@@ -49,7 +49,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import percent
+from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "note", "heuristic")
 FEW = 6
@@ -60,5 +60,7 @@ SMALL = 256
 def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
     spines, ends = said_scale_out.spine_switches, cluster.all_nodes * scale_out.nics_per_node
     if spines and 1 <= spines <= FEW and ends > SMALL:
-        message = f"one of {spines} spine{'s' if spines > 1 else ''} down takes {percent(1 / spines, 2)} of the bandwidth between leaves"
+        message = (
+            f"one of {plural(spines, 'spine')} down takes {percent(1 / spines, 2)} of the bandwidth between leaves"
+        )
         yield RULE.problem("cluster.scale_out.spine_switches", message, "eight or more spines, of fewer ports")

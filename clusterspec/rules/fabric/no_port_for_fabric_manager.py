@@ -53,6 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.counts import counted, planned
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -69,7 +70,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     leaves = (said or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
-        message = f"{leaves} {'leaves' if leaves > 1 else 'leaf'} × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
+        message = f"{plural(leaves, 'leaf')} × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
         yield RULE.problem(
             "cluster.nodes", message, "leave one node's ports free, or add a leaf, and declare `extra_endpoints`"
         )

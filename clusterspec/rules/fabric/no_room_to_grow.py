@@ -52,6 +52,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.counts import counted, planned
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "note")
 
@@ -61,6 +62,5 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2 or not planned(facts):
         return
     if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
-        tiers = f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
-        message = f"{tiers} of {fabric.switch_ports}-port switches join {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are taken"
+        message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches join {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are taken"
         yield RULE.problem("cluster.nodes", message, "one node more needs another tier: plan it now, or leave room")

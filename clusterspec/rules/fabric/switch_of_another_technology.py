@@ -49,7 +49,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.rules.words import both
 from clusterspec.units import say_bits
 
@@ -68,7 +68,6 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         )
         return
     port = switch.port_bandwidth
-    slipped = any(slip.stated.kind == "nic" for slip in slips(facts))
-    if port is not None and port.value < rate * 0.99 and not slipped:
+    if port is not None and port.value < rate * 0.99 and not slipped(facts, "nic"):
         message = f"the ports of {switch.name} run at {say_bits(port.value)}, the NICs at {say_bits(rate)}"
         yield RULE.problem(at, message, "a faster switch, or slower NICs")

@@ -50,7 +50,7 @@ from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
 
@@ -62,7 +62,7 @@ def check(facts: Facts, said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> It
     known = broken_out_ports(scale_out.switch, rate)
     if said is None or scale_out.switch is None or known is None or said == known:
         return
-    if any(slip.stated.kind == "nic" for slip in slips(facts)):
+    if slipped(facts, "nic"):
         return
     at = "cluster.scale_out.switch_ports"
     message = f"{scale_out.switch.name} has {known} ports at {say_bits(rate)}, not {said}"

@@ -45,19 +45,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.words import as_yaml
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if (
-        layout.framework not in {"megatron-core", "nemo"}
-        or layout.pp == 1
-        or layout.ep == 1
-        or layout.order[-1] == "pp"
-    ):
+    if layout.framework not in BUILT_ON_MEGATRON or layout.pp == 1 or layout.ep == 1 or layout.order[-1] == "pp":
         return
-    order = f"[{', '.join((*(axis for axis in layout.order if axis != 'pp'), 'pp'))}]"
+    order = as_yaml((*(axis for axis in layout.order if axis != "pp"), "pp"))
     message = f"{layout.framework} with experts wants pp last in the order, not {layout.order[-1]}"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))

@@ -46,20 +46,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.conditions import NO_PIPELINE
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.legal import framework
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
-REFUSED = {
-    "deepspeed": {"zero2", "fsdp", "hsdp"},
-    "megatron-core": {"fsdp", "hsdp"},
-    "nemo": {"fsdp", "hsdp"},
-}
 
 
 def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     named = framework(facts)
-    if layout.pp > 1 and layout.sharding in REFUSED.get(named, set()):
+    if layout.pp > 1 and layout.sharding in NO_PIPELINE.get(named, ()):
         message = f"{named} does not combine {layout.sharding} with a pipeline (pp {layout.pp})"
         yield RULE.problem("layout.sharding", message, "write `zero1`, or set pp to 1")

@@ -44,6 +44,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
@@ -51,7 +52,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(layout: Layout) -> Iterator[Problem]:
     if (
-        layout.framework in {"megatron-core", "nemo"}
+        layout.framework in BUILT_ON_MEGATRON
         and layout.tp > 1
         and layout.overlap["tp"]
         and not layout.sequence_parallel

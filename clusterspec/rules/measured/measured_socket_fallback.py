@@ -49,12 +49,11 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
-from clusterspec.rules.proofs import GIB, shown
+from clusterspec.rules.proofs import GIB, SOCKETS, shown
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")
-LEAST = 0.15
 
 
 def check(measurements: tuple[Measurement, ...], cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -63,7 +62,7 @@ def check(measurements: tuple[Measurement, ...], cluster: Cluster, scale_out: Sc
         if row is None or row.size < GIB or not ranks or ranks <= cluster.ranks_per_domain:
             continue
         best = expected(cluster, measurement, row.size)
-        if best is None or row.busbw >= LEAST * best.ceiling_busbw:
+        if best is None or row.busbw >= SOCKETS * best.ceiling_busbw:
             continue
         plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")
         yield RULE.problem(

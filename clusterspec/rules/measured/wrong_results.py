@@ -47,6 +47,7 @@ from collections.abc import Iterator
 from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -54,8 +55,7 @@ RULE = Rule.of(__name__, "error")
 def check(measurements: tuple[Measurement, ...]) -> Iterator[Problem]:
     for measurement in measurements:
         if measurement.wrong:
-            values = f"{measurement.wrong:,} value{'s' if measurement.wrong > 1 else ''}"
-            message = f"{values} came out wrong: something on the way changes data"
+            message = f"{plural(measurement.wrong, 'value')} came out wrong: something on the way changes data"
             yield RULE.problem(
                 measurement.at, message, "halve the nodes until one remains, and replace it before anything is trained"
             )

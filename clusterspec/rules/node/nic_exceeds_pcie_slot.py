@@ -56,7 +56,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.units import percent, say_bits
 
 RULE = Rule.of(__name__, "error")
@@ -69,7 +69,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     if not isinstance(slot, Interconnect) or slot.bandwidth is None:
         return
     rate, payload = scale_out.nic_bandwidth.value, slot.bandwidth.value
-    if rate <= payload or any(slip.stated.kind == "nic" for slip in slips(facts)):
+    if rate <= payload or slipped(facts, "nic"):
         return
     yield RULE.problem(
         "cluster.pcie" if said else "cluster.scale_out.nic_bandwidth",

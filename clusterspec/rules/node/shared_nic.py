@@ -53,7 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.nics import starved
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain, say
+from clusterspec.units import plain, plural, say
 
 RULE = Rule.of(__name__, "warning", yields_to=("uneven-nics", "fewer-nics-than-instance"))
 
@@ -66,7 +66,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     share, rate = scale_out.node_bandwidth / accelerators, scale_out.nic_bandwidth.value
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{accelerators} accelerators share {nics} NIC{'s' if nics > 1 else ''}: {say(share, 'B/s')} each when all of them send, "
+        f"{accelerators} accelerators share {plural(nics, 'NIC')}: {say(share, 'B/s')} each when all of them send, "
         f"not {say(rate, 'B/s')}",
         f"one NIC for each accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
         severity="note" if starved(facts) else "warning",

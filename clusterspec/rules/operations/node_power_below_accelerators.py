@@ -44,7 +44,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import say
 
@@ -53,7 +53,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each = cluster.accelerator.power
-    if power.node is None or each is None or any(slip.stated.kind == "power" for slip in slips(facts)):
+    if power.node is None or each is None or slipped(facts, "power"):
         return
     parts = each.value * cluster.accelerators_per_node
     if power.node.value < parts:

@@ -50,7 +50,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import say
 
@@ -59,7 +59,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
-    if each is None or limit is None or nodes is None or any(slip.stated.kind == "power" for slip in slips(facts)):
+    if each is None or limit is None or nodes is None or slipped(facts, "power"):
         return
     overhead = power.rack_overhead.value if power.rack_overhead else 0.0
     drawn = each.value * nodes + overhead

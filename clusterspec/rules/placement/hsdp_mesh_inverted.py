@@ -51,6 +51,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.ranks import straddlers
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.words import as_yaml
 
 RULE = Rule.of(__name__, "error")
 
@@ -63,6 +64,6 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     if order.index("dp_shard") < order.index("dp_replicate") or shards is None or shards.straddling == 0:
         return
     swap = {"dp_shard": "dp_replicate", "dp_replicate": "dp_shard"}
-    turned = f"[{', '.join(swap.get(axis, axis) for axis in order)}]"
+    turned = as_yaml([swap.get(axis, axis) for axis in order])
     message = f"replicas vary faster than shards: {straddlers(shards)}, where shards are gathered twice a micro-batch"
     yield RULE.problem("layout.order", message, f"write `order: {turned}`", fix=rewrite("layout.order", turned))

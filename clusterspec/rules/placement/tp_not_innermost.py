@@ -49,7 +49,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.words import both
+from clusterspec.rules.words import as_yaml, both
 
 RULE = Rule.of(__name__, "warning")
 
@@ -61,7 +61,7 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     placement = facts.placement("tp")
     if not before or placement is None or placement.straddling:
         return  # groups in two domains have their own rule
-    order = f"[{', '.join(('tp', *(axis for axis in layout.order if axis != 'tp')))}]"
+    order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))
     named = both(f"{axis} {_degree(layout, axis)}" for axis in before)
     message = f"{named} before tp: the members of a tp group lie {placement.stride} ranks apart"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))

@@ -54,6 +54,7 @@ from clusterspec.rules.domains import tiers
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.ranks import straddlers, used_domain
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.shares import exposed, share
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning")
@@ -65,19 +66,18 @@ def check(facts: Facts, model: Model, cluster: Cluster, layout: Layout) -> Itera
     placement = facts.placement("ep")
     if placement is None or placement.straddling == 0:
         return
-    exposed = _exposed(facts)
     most = used_domain(cluster, layout) // max(1, layout.expert_tp)
     help_ = f"ep of at most {most} inside the domain" + (", or `expert_tp: 1`" if layout.expert_tp > 1 else "")
     if not layout.overlap["ep"]:
         help_ += "; or a dispatcher that overlaps (`overlap: {ep: true}`)"
-    yield RULE.problem("layout.ep", f"{straddlers(placement)}, {tiers(cluster, placement)}{exposed}", help_)
+    yield RULE.problem("layout.ep", f"{straddlers(placement)}, {tiers(cluster, placement)}{_exposed(facts)}", help_)
 
 
 def _exposed(facts: Facts) -> str:
     """What the all-to-alls cost that nothing hides."""
-    if facts.training is None or not facts.step_time or facts.plan is None:
+    if facts.training is None or facts.plan is None or not facts.step_time:
         return ""
-    seconds = sum(row.exposed for row in facts.plan.communication if row.axis == "ep")
+    seconds = exposed(facts.plan, {"ep"})
     if seconds <= 0:
         return ""
-    return f"; {say(seconds, 's')} of a step ({percent(seconds / facts.step_time, 2)}) is exposed all-to-all"
+    return f"; {say(seconds, 's')} of a step ({percent(share(seconds, facts.plan), 2)}) is exposed all-to-all"

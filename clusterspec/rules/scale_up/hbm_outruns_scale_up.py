@@ -45,7 +45,7 @@ from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
+from clusterspec.rules.slips import slipped
 from clusterspec.units import plain, say
 
 RULE = Rule.of(__name__, "note")
@@ -54,7 +54,7 @@ MOST = 12
 
 def check(facts: Facts, accelerator: Accelerator, scale_up: ScaleUp) -> Iterator[Problem]:
     memory = accelerator.memory_bandwidth
-    if memory is None or scale_up.bandwidth.value <= 0 or any(slip.stated.kind == "scale-up" for slip in slips(facts)):
+    if memory is None or scale_up.bandwidth.value <= 0 or slipped(facts, "scale-up"):
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:

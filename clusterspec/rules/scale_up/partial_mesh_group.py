@@ -51,7 +51,7 @@ from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain, say
+from clusterspec.units import plain, plural, say
 
 RULE = Rule.of(__name__, "warning")
 
@@ -82,7 +82,7 @@ def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
     links, together = size - 1, mesh_bandwidth(peer, size)
     return RULE.problem(
         at,
-        f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {links} link{'s' if links > 1 else ''} of "
+        f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {plural(links, 'link')} of "
         f"{say(peer, 'B/s')} each, {say(together, 'B/s')} where the whole mesh has {say(whole, 'B/s')} "
         f"({plain(whole / together, 2)} times)",
         f"groups of one accelerator, or of all {scale_up.domain}",

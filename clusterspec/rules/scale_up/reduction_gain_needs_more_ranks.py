@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A scale-up domain that reduces in its switches, and tensor-parallel groups of 2 to 4 accelerators (up to 5 on NVLink 5).
+A scale-up domain that reduces in its switches, and tensor-parallel groups below the size from which the library uses it: of 2 to 4 ranks on NVLink
+4, up to 5 on NVLink 5 (`clusterspec catalog show nvlink-5`).
 
 ## Why it matters
 
@@ -45,6 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.collectives.paths import least_reduced
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
@@ -57,10 +59,7 @@ def check(said_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Itera
     entry = cluster.scale_up.interconnect
     if not said_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
         return
-    few = 5 if entry.generation >= "5" else 4
-    group = -(-layout.tp // cluster.ranks_per_accelerator)
-    if 1 < group <= few:
-        message = (
-            f"tp {layout.tp} is too small a group for reduction in the switches: it pays from {few + 1} accelerators on"
-        )
+    least = least_reduced(entry).value
+    if 1 < layout.tp < least:
+        message = f"tp {layout.tp} is too small a group for reduction in the switches: it pays from {least:g} ranks on"
         yield RULE.problem("cluster.scale_up.in_network_reduction", message, "expect the ring's bandwidth")

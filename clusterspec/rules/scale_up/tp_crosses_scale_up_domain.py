@@ -54,7 +54,7 @@ from clusterspec.rules.domains import beyond, inside, tiers
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.ranks import straddlers
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import compared, severity_of
+from clusterspec.rules.what_if import beside, severity_of
 
 RULE = Rule.of(__name__, "error")
 
@@ -67,11 +67,10 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         return
     best = inside(facts)
     loss = best.saving(facts) if best else None
-    times = f"; {compared(facts, best)}" if best and loss is not None else ""
     yield RULE.problem(
         "layout.tp",
         f"tp {layout.tp} does not fit a domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}, "
-        f"{tiers(cluster, placement)}{times}",
+        f"{tiers(cluster, placement)}{beside(facts, best)}",
         f"tp within the domain: `{best.words}`"
         if best
         else f"tp of at most {cluster.ranks_per_domain}, and pp across domains",

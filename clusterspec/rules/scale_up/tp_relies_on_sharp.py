@@ -56,7 +56,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.domains import beyond, inside, tiers
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import compared
+from clusterspec.rules.what_if import beside
 
 RULE = Rule.of(__name__, "warning")
 
@@ -66,6 +66,5 @@ def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -
     if not beyond(cluster, layout) or not scale_out.in_network_reduction or placement is None:
         return
     best = inside(facts)
-    times = f"; {compared(facts, best)}" if best and best.saving(facts) is not None else ""
-    message = f"tp {layout.tp} counts on reduction in the fabric, {tiers(cluster, placement)}: it saves at most half of the traffic{times}"
+    message = f"tp {layout.tp} counts on reduction in the fabric, {tiers(cluster, placement)}: it saves at most half of the traffic{beside(facts, best)}"
     yield RULE.problem("layout.tp", message, f"tp of at most {cluster.ranks_per_domain}")

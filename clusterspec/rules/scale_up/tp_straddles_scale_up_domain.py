@@ -52,7 +52,7 @@ from clusterspec.rules.domains import beyond, inside, tiers
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.ranks import straddlers, used_domain
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import compared, severity_of
+from clusterspec.rules.what_if import beside, severity_of
 
 RULE = Rule.of(__name__, "error")
 
@@ -65,7 +65,6 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         return
     best = inside(facts)
     loss = best.saving(facts) if best else None
-    times = f"; {compared(facts, best)}" if best and loss is not None else ""
     domain = used_domain(cluster, layout)
     help_ = f"write `{best.words}`" if best else f"a tp that divides {domain}, first in the order"
     if domain % layout.tp and cluster.scale_up.domain > cluster.accelerators_per_node and not layout.nodes_per_domain:
@@ -73,7 +72,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         help_ += f"; or use {whole} nodes of each domain (`nodes_per_domain: {whole}`)" if whole else ""
     yield RULE.problem(
         "layout.tp" if domain % layout.tp else "layout.order",
-        f"{straddlers(placement)}, {tiers(cluster, placement)}{times}",
+        f"{straddlers(placement)}, {tiers(cluster, placement)}{beside(facts, best)}",
         help_,
         severity=severity_of(loss),
     )
