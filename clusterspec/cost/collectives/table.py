@@ -28,6 +28,11 @@ class CollectiveRow:
     tier: str
     algorithm: str
 
+    @property
+    def least_busbw(self) -> float:
+        """Bus bandwidth at the slow end of the band, in B/s: what a sound machine shows at the least."""
+        return self.busbw * self.seconds / self.high if self.high else self.busbw
+
     @classmethod
     def of(cls, cost: CollectiveCost) -> CollectiveRow:
         """The plain numbers of a cost."""

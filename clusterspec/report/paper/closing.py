@@ -9,6 +9,7 @@ from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
+from clusterspec.report.assumed import value_text
 from clusterspec.report.estimate_json import terms
 from clusterspec.report.measured import row, shares
 from clusterspec.report.paper.blocks import Column, Findings, Section, Shown, Table, Text
@@ -50,16 +51,6 @@ def measured(plan: Plan) -> Section | None:
     columns = (Column("Collective"), Column("Of"), Column("Reached", "right"), Column("Measured"))
     lead = "These were measured on the machine and stand in for the catalog's efficiencies."
     return Section("measured", "Measurements", (Table(columns, tuple(map(row, seen))),), lead=lead)
-
-
-def value_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(value_text(one) for one in value)
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "none" if value is None else str(value)
 
 
 def formulas(plan: Plan) -> Section | None:

@@ -7,6 +7,7 @@ from clusterspec.cost.collectives import CollectiveRow
 from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
 from clusterspec.report.paper.charts import PALETTE, Row, levels
 from clusterspec.report.results import BillReport
+from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import say
 
 
@@ -47,36 +48,66 @@ def parts(bill: BillReport, *, prices: bool) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def proofs(rows: tuple[CollectiveRow, ...]) -> Section | None:
-    """What the finished machine should show in nccl-tests, and the least to accept."""
-    if not rows:
-        return None
-    columns = (
-        Column("Collective"),
-        Column("Ranks", "right"),
-        Column("Size", "right"),
-        Column("Ceiling", "right"),
-        Column("Expected", "right"),
-        Column("Accept from", "right"),
-        Column("Bound by"),
-    )
-    cells = tuple(
-        (
-            row.collective,
-            f"{row.ranks:,}",
-            said_size(row.size),
-            say(row.ceiling_busbw, "B/s"),
-            say(row.busbw, "B/s"),
-            say(row.busbw * row.seconds / row.high, "B/s"),
-            row.bound_by,
-        )
-        for row in rows
-    )
+PROVEN = (
+    Column("Collective"),
+    Column("Ranks", "right"),
+    Column("Size", "right"),
+    Column("Ceiling", "right"),
+    Column("Expected", "right"),
+    Column("Accept from", "right"),
+    Column("Bound by"),
+)
+DEMANDED = (
+    Column("Collective"),
+    Column("Nodes", "right"),
+    Column("Size", "right"),
+    Column("At least", "right"),
+    Column("Algorithm"),
+    Column("Where"),
+    Column("Passes"),
+    Column("For", "right"),
+)
+
+
+def proofs(rows: tuple[CollectiveRow, ...], demanded: tuple[AcceptanceSpec, ...]) -> Section | None:
+    """What the spec demands of a supplier, and what the finished machine should show in nccl-tests."""
+    blocks: list[Block] = []
+    if demanded:
+        blocks.append(Table(DEMANDED, tuple(map(demand, demanded)), caption="What the spec demands"))
+    if rows:
+        blocks.append(Table(PROVEN, tuple(map(proof, rows)), caption="What this machine should show"))
     lead = (
         "Bus bandwidth as nccl-tests defines it, per direction. Accept from the lower end of the predicted band: "
         "below it something is wrong with the machine, not with the prediction."
     )
-    return Section("acceptance", "Acceptance tests", (Table(columns, cells),), lead=lead)
+    return Section("acceptance", "Acceptance tests", tuple(blocks), lead=lead) if blocks else None
+
+
+def proof(row: CollectiveRow) -> tuple[str, ...]:
+    return (
+        row.collective,
+        f"{row.ranks:,}",
+        said_size(row.size),
+        say(row.ceiling_busbw, "B/s"),
+        say(row.busbw, "B/s"),
+        say(row.least_busbw, "B/s"),
+        row.bound_by,
+    )
+
+
+def demand(one: AcceptanceSpec) -> tuple[str, ...]:
+    """One acceptance test as the spec words it; what it leaves open is a dash."""
+    metric, figure = ("algbw", one.algbw) if one.busbw is None else ("busbw", one.busbw)
+    return (
+        one.collective or "–",
+        f"{one.nodes:,}" if one.nodes else "–",
+        one.size.written if one.size else "–",
+        f"{figure.written} {metric}" if figure else "–",
+        one.algorithm or "any",
+        (one.scope or "–").replace("-", " "),
+        one.passes or "–",
+        one.duration.written if one.duration else "–",
+    )
 
 
 def said_size(size: float) -> str:
