@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,23 @@ def bill(design: Design) -> tuple[tuple[Item, ...], Fabric | None, str]:
     lines = _nodes(cluster) + (_fabric(counted) if isinstance(counted, Fabric) else [])
     items = tuple(_priced(*line, design.spec.procurement) for line in lines if line[2])
     return (items, counted, "") if isinstance(counted, Fabric) else (items, None, counted.why)
+
+
+def total(items: Sequence[Item]) -> Price | None:
+    """What all priced lines come to; None where no line is priced, a range where one of them is.
+
+    >>> total([Item("node", "n", 2, "", (3, 4)), Item("cable", "c", 10, "", 1), Item("nic", "x", 1, "")])
+    (16, 18)
+    """
+    prices = [item.price for item in items if item.price is not None]
+    if not prices:
+        return None
+    low, high = (sum(_ends(price)[end] for price in prices) for end in (0, 1))
+    return low if low == high else (low, high)
+
+
+def _ends(price: Price) -> tuple[float, float]:
+    return price if isinstance(price, tuple) else (price, price)
 
 
 Line = tuple[str, str, int, str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
+from clusterspec.cost.bill import money, total
 from clusterspec.cost.collectives import CollectiveRow
 from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
 from clusterspec.report.paper.charts import PALETTE, Row, levels
@@ -38,14 +39,15 @@ def link_text(links: int | None) -> str:
 
 def parts(bill: BillReport, *, prices: bool) -> Table:
     columns = [Column("Part"), Column("Kind"), Column("Quantity", "right"), Column("How it was counted")]
-    if prices:
-        columns += [Column("Unit price", "right"), Column("Price", "right")]
-    rows = [
-        (item.part, item.kind.replace("_", " "), f"{item.quantity:,}", item.derivation)
-        + ((item.unit_price_text, item.price_text) if prices else ())
-        for item in bill.items
-    ]
-    return Table(tuple(columns), tuple(rows))
+    rows = [(item.part, item.kind.replace("_", " "), f"{item.quantity:,}", item.derivation) for item in bill.items]
+    if not prices:
+        return Table(tuple(columns), tuple(rows))
+    columns += [Column("Unit price", "right"), Column("Price", "right")]
+    priced = [(*row, item.unit_price_text, item.price_text) for row, item in zip(rows, bill.items, strict=True)]
+    unpriced = sum(item.price is None for item in bill.items)
+    said = f"without the {unpriced} unpriced" if unpriced else ""
+    whole = money(total(bill.items), bill.items[0].currency)
+    return Table(tuple(columns), (*priced, ("Total", said, "", "", "", whole)), emphasis=(len(priced),))
 
 
 PROVEN = (
@@ -65,7 +67,7 @@ DEMANDED = (
     Column("Algorithm"),
     Column("Where"),
     Column("Passes"),
-    Column("For", "right"),
+    Column("Duration", "right"),
 )
 
 
