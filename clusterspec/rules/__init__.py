@@ -1,6 +1,8 @@
 """What an expert reviewer would say. A rule is one file: its page, its examples, its metadata, its check.
 
-`judge` asks every rule, `choose` applies the choices of a team, `explain` prints a page.
+`judge` asks every rule, `choose` applies the choices of a team, `explain` prints a page. A folder
+is a group of rules; what several of them know alike stands in `knowledge`, the advice that is
+worked out before it is given in `advice`, and what reads running text in `prose`.
 """
 
 from __future__ import annotations

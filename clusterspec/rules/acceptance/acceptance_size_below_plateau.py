@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.proofs import GIB, PLATEAU, bus_bandwidth, nodes_of, predicted, titled
+from clusterspec.rules.knowledge.proofs import GIB, PLATEAU, bus_bandwidth, nodes_of, predicted, titled
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import say

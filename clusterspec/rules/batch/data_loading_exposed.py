@@ -47,9 +47,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import severity_of
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")

@@ -52,8 +52,8 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slipped
 from clusterspec.units import percent, say_bits
 
 RULE = Rule.of(__name__, "warning")

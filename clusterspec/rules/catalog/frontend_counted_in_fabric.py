@@ -50,7 +50,7 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.instances import counts_frontend
+from clusterspec.rules.knowledge.nics import counts_frontend
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say_bits
 

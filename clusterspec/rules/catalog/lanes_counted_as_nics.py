@@ -50,8 +50,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules import slips
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge import slips
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

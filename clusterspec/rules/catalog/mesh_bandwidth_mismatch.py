@@ -60,8 +60,8 @@ from clusterspec.cluster.model import ScaleUp
 from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slips
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import say
 

@@ -51,8 +51,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import near, slips
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import near, slips
 from clusterspec.rules.words import either
 from clusterspec.units import say_bits
 

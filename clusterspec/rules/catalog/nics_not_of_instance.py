@@ -50,9 +50,9 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Platform
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.instances import counts_frontend
+from clusterspec.rules.knowledge.nics import counts_frontend
+from clusterspec.rules.knowledge.slips import near, slipped
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.slips import near, slipped
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
 

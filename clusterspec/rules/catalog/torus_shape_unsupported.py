@@ -51,8 +51,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.tori import cubes, slice_exists
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.tori import cubes, slice_exists
 from clusterspec.spec.model import ScaleUpSpec
 
 RULE = Rule.of(__name__, "error")

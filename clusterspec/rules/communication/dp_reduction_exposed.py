@@ -55,10 +55,10 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import NOTICEABLE, severity_of
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed, share
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import REPLICA_AXES, exposed, share
-from clusterspec.rules.what_if import NOTICEABLE, severity_of
 from clusterspec.units import percent, plural, say
 
 RULE = Rule.of(__name__, "warning", "likely")

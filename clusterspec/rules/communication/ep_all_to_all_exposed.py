@@ -52,8 +52,8 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import computing, exposed, sent, share
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import computing, exposed, sent, share
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")

@@ -51,11 +51,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.sharding import hsdp_instead
+from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import SHARD_AXES, computing, exposed, sent, share
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.sharding import hsdp_instead
-from clusterspec.rules.shares import SHARD_AXES, computing, exposed, sent, share
-from clusterspec.rules.what_if import severity_of
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")

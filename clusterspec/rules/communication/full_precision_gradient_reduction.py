@@ -52,8 +52,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "heuristic")

@@ -50,10 +50,10 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
 from clusterspec.cost.term import Communication
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import share
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import share
-from clusterspec.rules.what_if import NOTICEABLE
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")

@@ -48,10 +48,10 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, ScaleUp, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, compared, fitting
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import computing, exposed
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import computing, exposed
-from clusterspec.rules.what_if import NOTICEABLE, Alternative, compared, fitting
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")

@@ -52,8 +52,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, severity
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import counted, severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 

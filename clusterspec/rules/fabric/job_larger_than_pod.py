@@ -55,8 +55,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import oversubscription
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import oversubscription
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 

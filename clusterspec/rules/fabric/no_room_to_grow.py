@@ -49,8 +49,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, planned
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import counted, planned
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 

@@ -55,11 +55,11 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.counts import crossed, oversubscription, oversubscription_key
+from clusterspec.rules.advice.what_if import A_QUARTER, NOTICEABLE
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.failures import job_nodes
+from clusterspec.rules.knowledge.counts import crossed, oversubscription, oversubscription_key
+from clusterspec.rules.knowledge.failures import job_nodes
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import A_QUARTER, NOTICEABLE
 from clusterspec.rules.words import both
 from clusterspec.units import percent, plain, say
 

@@ -61,8 +61,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, ordered, severity
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import counted, ordered, severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

@@ -48,8 +48,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import LEVELS
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, ordered
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import counted, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent

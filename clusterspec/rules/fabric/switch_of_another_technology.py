@@ -48,8 +48,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slipped
 from clusterspec.rules.words import both
 from clusterspec.units import say_bits
 

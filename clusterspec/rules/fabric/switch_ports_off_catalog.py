@@ -49,8 +49,8 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.slips import slipped
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
 

@@ -50,8 +50,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, severity
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import counted, severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

@@ -57,8 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.counts import counted, ordered
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.counts import counted, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

@@ -49,9 +49,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.conditions import DEEPSPEED
+from clusterspec.rules.advice.proposals import advice, breaks, framework, whole_world
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import advice, breaks, framework, whole_world
+from clusterspec.rules.knowledge.conditions import DEEPSPEED
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

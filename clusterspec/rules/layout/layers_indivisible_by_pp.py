@@ -58,8 +58,8 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import breaks, near_multiples, offer
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import breaks, near_multiples, offer
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec

@@ -48,8 +48,8 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import advice, breaks
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import advice, breaks
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -48,8 +48,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import breaks, near_multiples, offer, whole_world
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import breaks, near_multiples, offer, whole_world
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 

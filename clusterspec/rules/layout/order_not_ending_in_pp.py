@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.conditions import BUILT_ON_MEGATRON
+from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml
 

@@ -48,9 +48,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.conditions import sequence_step
+from clusterspec.rules.advice.proposals import breaks, framework, near_multiples
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import breaks, framework, near_multiples
+from clusterspec.rules.knowledge.conditions import sequence_step
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 

@@ -47,8 +47,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import whole_world
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import whole_world
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec

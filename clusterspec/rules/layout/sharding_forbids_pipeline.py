@@ -46,9 +46,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.conditions import NO_PIPELINE
+from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import framework
+from clusterspec.rules.knowledge.conditions import NO_PIPELINE
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.conditions import BUILT_ON_MEGATRON
+from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

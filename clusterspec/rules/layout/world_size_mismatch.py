@@ -54,8 +54,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import advice
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import advice
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
 

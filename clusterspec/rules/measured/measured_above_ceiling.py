@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
-from clusterspec.rules.proofs import PLATEAU, shown
+from clusterspec.rules.knowledge.proofs import PLATEAU, shown
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 

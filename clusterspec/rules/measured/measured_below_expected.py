@@ -51,9 +51,9 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement, expected, idle_nics
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.proofs import GIB, SOCKETS, shown
+from clusterspec.rules.knowledge.proofs import GIB, SOCKETS, shown
+from clusterspec.rules.knowledge.slips import slips
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slips
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")

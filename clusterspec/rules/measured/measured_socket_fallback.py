@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
-from clusterspec.rules.proofs import GIB, SOCKETS, shown
+from clusterspec.rules.knowledge.proofs import GIB, SOCKETS, shown
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 

@@ -57,10 +57,10 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.proofs import GIB
+from clusterspec.rules.knowledge.proofs import GIB
+from clusterspec.rules.knowledge.slips import AGREES, near
+from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import AGREES, near
-from clusterspec.rules.stated import stated_figures
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import percent, say
 

@@ -48,8 +48,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.remedies import for_activations, in_words, may_fit
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.remedies import for_activations, in_words, may_fit
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 

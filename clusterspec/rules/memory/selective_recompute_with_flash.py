@@ -48,9 +48,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.conditions import MEGATRON
+from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import framework
+from clusterspec.rules.knowledge.conditions import MEGATRON
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note")

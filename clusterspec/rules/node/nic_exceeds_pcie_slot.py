@@ -55,8 +55,8 @@ from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slipped
 from clusterspec.units import percent, say_bits
 
 RULE = Rule.of(__name__, "error")

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.nics import starved, usual_network
+from clusterspec.rules.knowledge.nics import starved, usual_network
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say_bits
 

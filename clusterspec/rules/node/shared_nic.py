@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.nics import starved
+from clusterspec.rules.knowledge.nics import starved
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural, say
 

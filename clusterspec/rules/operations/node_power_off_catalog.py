@@ -42,8 +42,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slipped
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import percent, say
 

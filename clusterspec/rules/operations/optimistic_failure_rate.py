@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.failures import job_nodes, time_between_failures
+from clusterspec.rules.knowledge.failures import job_nodes, time_between_failures
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.units import plain, say

@@ -49,8 +49,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import whole_world
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import whole_world
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 

@@ -50,8 +50,8 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.shares import share, term
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import share, term
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.ranks import straddlers
+from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml
 

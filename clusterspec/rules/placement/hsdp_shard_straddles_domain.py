@@ -48,10 +48,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import compared, fitting
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.ranks import straddlers, used_domain
+from clusterspec.rules.knowledge.domains import used_domain
+from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import compared, fitting
 
 RULE = Rule.of(__name__, "warning")
 

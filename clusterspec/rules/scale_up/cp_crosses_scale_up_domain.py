@@ -47,9 +47,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.domains import tiers
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.ranks import straddlers
+from clusterspec.rules.knowledge.domains import tiers
+from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note")

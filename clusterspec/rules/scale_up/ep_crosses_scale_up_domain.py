@@ -50,11 +50,11 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.domains import tiers
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.ranks import straddlers, used_domain
+from clusterspec.rules.knowledge.domains import tiers, used_domain
+from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.shares import exposed, share
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.shares import exposed, share
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning")

@@ -44,8 +44,8 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import slipped
 from clusterspec.units import plain, say
 
 RULE = Rule.of(__name__, "note")

@@ -53,10 +53,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.domains import beyond, inside, tiers
+from clusterspec.rules.advice.what_if import beside
+from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.domains import beyond, tiers
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import beside
 
 RULE = Rule.of(__name__, "warning")
 

@@ -48,11 +48,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.domains import beyond, inside, tiers
+from clusterspec.rules.advice.what_if import beside, severity_of
+from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.ranks import straddlers, used_domain
+from clusterspec.rules.knowledge.domains import beyond, tiers, used_domain
+from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.what_if import beside, severity_of
 
 RULE = Rule.of(__name__, "error")
 

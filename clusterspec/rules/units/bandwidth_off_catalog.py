@@ -52,8 +52,8 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import AGREES, Slip, near, slips
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.slips import AGREES, Slip, near, slips
 from clusterspec.rules.words import both
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))

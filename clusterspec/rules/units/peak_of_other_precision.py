@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.peaks import StatedPeak, stated_peaks
+from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import say

@@ -57,7 +57,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.quantity import Sparsity
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.peaks import stated_peaks
+from clusterspec.rules.knowledge.peaks import stated_peaks
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import both
 from clusterspec.units import say

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from clusterspec.finding import Fix, Problem
 from clusterspec.quantity import Direction
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.stated import Known, Stated, stated_figures
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.rules.stated import Known, Stated, stated_figures
 from clusterspec.units import percent, plain
 
 AGREES = 0.05

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.model import Cluster, Layout
 
 
 def straddlers(placement: Placement) -> str:
@@ -32,10 +31,3 @@ def shown(ranks: Sequence[int], size: int) -> str:
         return f"{ranks[0]}–{ranks[0] + size - 1}"
     listed = ", ".join(map(str, ranks[:3]))
     return listed + (" …" if size > 3 else "")
-
-
-def used_domain(cluster: Cluster, layout: Layout) -> int:
-    """Ranks of one domain that the job fills."""
-    if layout.nodes_per_domain:
-        return layout.nodes_per_domain * cluster.ranks_per_node
-    return cluster.ranks_per_domain

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from clusterspec.cost.plan import Plan
-from clusterspec.rules.conditions import NO_PIPELINE
+from clusterspec.rules.advice.proposals import allowed, framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.legal import allowed, framework
+from clusterspec.rules.knowledge.conditions import NO_PIPELINE
 from clusterspec.rules.words import as_yaml
 from clusterspec.units import percent, say
 

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from math import log2
 
 from clusterspec.cluster.layout import EXPERTS_CUT_BY_TP
-from clusterspec.rules.conditions import CONDITIONS, Case, Cut, failures
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.conditions import CONDITIONS, Case, Cut, failures
 from clusterspec.rules.words import either
 
 CUT_AXES = frozenset(field.name for field in fields(Cut)) - {"interleaved", "own_stages", "ring"}

@@ -10,7 +10,7 @@ from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.failures import job_nodes
+from clusterspec.rules.knowledge.failures import job_nodes
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 

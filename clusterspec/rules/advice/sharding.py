@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, fitting
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.what_if import NOTICEABLE, Alternative, fitting
 
 
 def hsdp_instead(facts: Facts) -> Alternative | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.rules.advice.what_if import Alternative, fitting
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.what_if import Alternative, fitting
 from clusterspec.units import say
 
 SHOWN = 2

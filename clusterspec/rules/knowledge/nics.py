@@ -1,11 +1,13 @@
-"""How much network an accelerator has, beside what its kind usually has."""
+"""The NICs of a node beside what is usual: of its accelerators, and of the cloud instance that it is."""
 
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.slips import slipped
+from clusterspec.rules.knowledge.slips import near, slipped
 
+ROUNDED = 0.02
+"""Of a total: data sheets and spec round alike."""
 ENOUGH = 0.5
 """Of the usual NIC rate: ZeRO-3 at half of it is reported as workable, below as unusable (DeepSpeed issue 2928)."""
 
@@ -24,3 +26,17 @@ def starved(facts: Facts) -> bool:
         return False
     usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
     return usual is not None and not slipped(facts, "nic") and 0 < share < ENOUGH * usual
+
+
+def counts_frontend(facts: Facts) -> bool:
+    """Whether the stated fabric equals the instance's fabric and its frontend together."""
+    platform, fabric, said = facts.platform, facts.scale_out, facts.said_scale_out
+    if platform is None or fabric is None or said is None:
+        return False
+    if said.nics_per_node is None and said.nic_bandwidth is None:
+        return False
+    if platform.nics_per_node is None or platform.nic_bandwidth is None or platform.frontend_bandwidth is None:
+        return False
+    frontend = (platform.frontend_nics or 1) * platform.frontend_bandwidth.value
+    both = platform.nics_per_node * platform.nic_bandwidth.value + frontend
+    return near(fabric.node_bandwidth, both, ROUNDED)

@@ -11,8 +11,6 @@ REPLICA_AXES = ("dp_cp", "expert_dp", "replicate")
 """Axes over which gradients are summed."""
 SHARD_AXES = ("dp_cp", "expert_dp", "shard")
 """Axes over which fsdp and hsdp gather weights."""
-
-
 REDUCTIONS = ("all-reduce", "reduce-scatter")
 
 
