@@ -1,4 +1,4 @@
-"""The rules there are: name → (group, what its check needs). Written by ``tools/rules_docs.py``.
+"""The rules there are: name → (group, what its check needs). Written by `make docs`.
 
 A rule without needs is spoken of by a lower room; only its page is here. The index lets a rule's module stay
 unread until a spec has what the rule needs.

@@ -10,8 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that makes its text."""
-    from tools import first_hour, rules_docs
-    from tools.generate import catalog, commands, formulas, prose, spec
+    from tools.generate import catalog, commands, first_hour, formulas, prose, rules, spec, units
 
     return {
         "docs/commands.md": commands.page,
@@ -23,8 +22,9 @@ def pages() -> dict[str, Callable[[], str]]:
         "catalog/index.json": catalog.rows_of_all,
         "catalog/VERSION": catalog.version,
         "docs/first-hour.md": first_hour.page,
-        "clusterspec/rules/index.py": rules_docs.index,
-        "docs/rules.md": rules_docs.pages,
+        "clusterspec/units/table.py": units.table,
+        "clusterspec/rules/index.py": rules.index,
+        "docs/rules.md": rules.pages,
     }
 
 

@@ -1,20 +1,11 @@
-"""Writes what is made from the rules: their index (``clusterspec/rules/index.py``) and ``docs/rules.md``.
-
-tools/rules_docs.py          writes both
-tools/rules_docs.py --check  says which is not up to date, and exits 1
-"""
+"""What is made from the rules: their index (``clusterspec/rules/index.py``) and ``docs/rules.md``."""
 
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-RULES = ROOT / "clusterspec" / "rules"
-INDEX = RULES / "index.py"
-PAGES = ROOT / "docs" / "rules.md"
-LINE = 120
+RULES = Path(__file__).resolve().parents[2] / "clusterspec" / "rules"
 
 GROUPS = (
     "document",
@@ -43,7 +34,7 @@ def rules() -> list[tuple[str, str, tuple[str, ...]]]:
     """Every rule file as (name, group, parameters of its check; none where a lower room speaks)."""
     found = {path.parent.name for path in RULES.glob("*/*.py") if is_rule(path)}
     if found != set(GROUPS):
-        raise SystemExit(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")
+        raise ValueError(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")
     return [
         (path.stem.replace("_", "-"), group.replace("_", "-"), needs(path))
         for group in GROUPS
@@ -66,7 +57,7 @@ def needs(path: Path) -> tuple[str, ...]:
 def index() -> str:
     """The text of the index."""
     rows = [row(name, group, parameters) for name, group, parameters in rules()]
-    return f'''"""The rules there are: name → (group, what its check needs). Written by ``tools/rules_docs.py``.
+    return f'''"""The rules there are: name → (group, what its check needs). Written by `make docs`.
 
 A rule without needs is spoken of by a lower room; only its page is here. The index lets a rule's module stay
 unread until a spec has what the rule needs.
@@ -101,7 +92,7 @@ def pages() -> str:
         f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model can tell the\n"
         "loss, the loss decides. `clusterspec explain RULE` prints a page; a comment\n"
         "`# clusterspec: ignore[RULE]: reason` on the line of a finding waives it.\n"
-        "This file is made from the docstrings in `clusterspec/rules` by `tools/rules_docs.py`.\n\n"
+        "This file is made from the docstrings in `clusterspec/rules` by `make docs`.\n\n"
         "| rule | group | severity | |\n|---|---|---|---|\n"
     )
     texts = (f'<a id="{row.rule.name}"></a>\n\n' + deeper(page(row.rule.name).text) for row in rows)
@@ -115,27 +106,3 @@ def deeper(text: str) -> str:
         fenced ^= line.startswith("```")
         lines.append(f"#{line}" if line.startswith("#") and not fenced else line)
     return "\n".join(lines) + "\n"
-
-
-def outdated(path: Path, text: str) -> bool:
-    return not path.exists() or path.read_text(encoding="utf-8") != text
-
-
-def main(arguments: list[str]) -> int:
-    check = "--check" in arguments
-    stale = []
-    for path, make in ((INDEX, index), (PAGES, pages)):
-        text = make()
-        if outdated(path, text):
-            stale.append(path)
-            if not check:
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-    for path in stale:
-        print(f"{path.relative_to(ROOT)} {'is not up to date' if check else 'written'}")
-    return 1 if check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-    raise SystemExit(main(sys.argv[1:]))

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from clusterspec.cli import run
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "first-hour.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "first-hour.md"
 BLOCK = re.compile(r"````console\n(.*?)````", re.DOTALL)
 """Four backticks, since the page of a rule has fences of its own."""
 FLAWED = """\
