@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pint
 import pytest
 
 from clusterspec.units.registry import convert, factor, registry
 from clusterspec.units.table import TABLE
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("symbol", sorted(TABLE))
