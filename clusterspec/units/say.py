@@ -25,7 +25,7 @@ _COUNTS = ((1e12, "T"), (1e9, "B"))
 def say(value: float, unit: str, digits: int = 3) -> str:
     """A value in an SI unit (``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``s``), ``1`` or a currency code.
 
-    Counts below a thousand million and money are said in full, everything else to ``digits``
+    Counts below a billion and money are said in full, everything else to ``digits``
     significant digits.
 
     >>> say(450e9, "B/s"), say(0.0123, "s"), say(1024, "1"), say(7.916e15, "FLOP/s")

@@ -91,7 +91,7 @@ OPERATIONS: list[tuple[str, Said]] = [
     (powered("node: 5 kW"), told("node-power-below-accelerators", "cluster.power.node", "error")),
     (powered("node: 8 kW"), told("node-power-off-catalog", "cluster.power.node")),
     (powered("node: 9.5 kW"), []),
-    # 70.6 thousand million parameters of 14 bytes at 40 GB/s are 25 s
+    # 70.6 billion parameters of 14 bytes at 40 GB/s are 25 s
     (
         f"{NETWORKS}{WORK}operations: {{checkpoint_interval: 30 min, checkpoint_time: 10 s, burn_in: 72 h}}\n",
         told("checkpoint-faster-than-storage", "operations.checkpoint_time", "error"),

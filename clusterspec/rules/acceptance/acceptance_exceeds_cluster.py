@@ -2,7 +2,7 @@
 
 ## What it finds
 
-An entry whose `nodes` exceed the cluster's nodes and spares.
+An entry whose `nodes` or `ranks` exceed those of the cluster, spares included.
 
 ## Why it matters
 
@@ -10,7 +10,7 @@ The test cannot be run, so the clause proves nothing.
 
 ## What to do
 
-Fewer nodes.
+Fewer nodes or ranks.
 
 ## When to ignore it
 

@@ -6,8 +6,8 @@ An all-reduce test over two nodes (in two domains) without `algorithm: ring`.
 
 ## Why it matters
 
-Over two nodes NCCL takes a tree, in which half of the data never leaves its node as often as the formula of bus bandwidth assumes:
-the figure exceeds the NICs, and a fabric at two thirds of its rate passes.
+Over two nodes NCCL takes a tree, and every byte crosses the NICs once in each direction. Bus bandwidth is worked out as if it crossed
+nearly twice, as it does round a ring: the figure exceeds the NICs, and a fabric at two thirds of its rate passes.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A global batch, in tokens, above the critical batch size of a run of `tokens`: where a fifth of all tokens are spent on nothing. Silent
-below 1.7 thousand million tokens, where it was not measured.
+A global batch, in tokens, above the critical batch size of a run of `tokens`: where a fifth of all tokens are wasted. Silent
+below 1.7 billion tokens, where it was not measured.
 
 ## Why it matters
 
@@ -76,13 +76,13 @@ def check(facts: Facts, training: Workload) -> Iterator[Problem]:
     yield RULE.problem(
         "workload.global_batch",
         f"{_tokens(step)} tokens a step are {plain(step / critical)} times what a run of {_tokens(tokens)} tokens can use "
-        f"({_tokens(critical)}): about {percent(WASTE * step / critical, 2)} of the tokens are spent in vain",
+        f"({_tokens(critical)}): about {percent(WASTE * step / critical, 2)} of the tokens are wasted",
         f"a batch of {fitting:,} at most, and the accelerators in tp, pp or cp instead of replicas",
     )
 
 
 def critical_batch(tokens: float) -> float:
-    """Tokens of a batch beyond which a fifth of a run's tokens are in vain: B = 2580 · 512 · (D / 24.6e9)^0.47.
+    """Tokens of a batch beyond which a fifth of a run's tokens are wasted: B = 2580 · 512 · (D / 24.6e9)^0.47.
 
     >>> round(critical_batch(24.6e9)), round(critical_batch(15e12) / 1e6)
     (1320960, 27)

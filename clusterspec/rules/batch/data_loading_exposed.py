@@ -7,8 +7,8 @@ reads (at 4 bytes a token).
 
 ## Why it matters
 
-Nothing else in the step can make up for it: a loader that takes 0.5 s of a 5 s step idles a tenth of the machine, the dearest
-part of the building, for want of the cheapest.
+Nothing else in the step can make up for it: a loader that takes 0.5 s of a 5 s step idles a tenth of the machine, the most
+expensive part of the building, for want of the cheapest.
 
 ## What to do
 

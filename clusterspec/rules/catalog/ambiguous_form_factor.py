@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-An H100 SXM has 900 GB/s of NVLink to seven others, an H100 PCIe a bridge to one and 350 W less. Tensor parallelism of
+An H100 SXM has 900 GB/s duplex of NVLink to seven others, an H100 PCIe a bridge to one and 350 W less. Tensor parallelism of
 8 is right on one and hopeless on the other.
 
 ## What to do

@@ -8,7 +8,7 @@ closest words are offered.
 ## Why it matters
 
 A program that passes over a misspelt word plans on its default. `sharding: zero3` taken for the default
-`zero1` would put the memory of a 70.6B model on 64 ranks at 437 GB of states a rank instead of 17.7 GB.
+`zero1` would put the memory of a 70.6B model on 64 ranks at 437 GB of states a rank instead of 19.9 GB.
 
 ## What to do
 

@@ -7,7 +7,7 @@ local ranks.
 
 ## Why it matters
 
-Without spines, traffic to another rail hops through an accelerator of the own node first: it costs scale-up bandwidth, and all-to-all
+Without spines, traffic to another rail hops through an accelerator of the sender's node first: it costs scale-up bandwidth, and all-to-all
 pays it for seven eighths of its data. NCCL's maintainers call it a significant risk.
 
 ## What to do

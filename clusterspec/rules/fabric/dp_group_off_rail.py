@@ -15,7 +15,7 @@ Degrees whose product divides the node, or is a multiple of it.
 
 ## When to ignore it
 
-On fabrics with full bandwidth through the spines, where a hop more hardly counts.
+On fabrics with full bandwidth through the spines, where one more hop hardly counts.
 
 ## Fires
 

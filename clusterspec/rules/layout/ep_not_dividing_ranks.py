@@ -7,7 +7,7 @@ divide.
 
 ## Why it matters
 
-Expert layers are cut anew over the ranks of a stage: expert_tp × ep × what is left. Left over ranks have no place, and the
+Expert layers are cut anew over the ranks of a stage: expert_tp × ep × what is left. Ranks left over have no place, and the
 groups are refused.
 
 ## What to do

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A stage whose weights that are multiplied, the output head counted, exceed the mean by more than 5 % where an evener split exists. A
+A stage whose weights that are multiplied, the output head counted, exceed the mean by more than 5 % where a more even split exists. A
 note where the split is not stated but follows from the layers: BLOOM's team rebalanced theirs for it.
 
 ## Why it matters
@@ -16,7 +16,7 @@ Fewer layers on the stages with embedding and head (`stage_layers: [8, 9, 9, 6]`
 
 ## When to ignore it
 
-Where pp follows from memory and nothing evener exists; the help says what would.
+Where memory fixes pp and no split is more even.
 
 ## Fires
 
@@ -76,7 +76,7 @@ def check(said_layout: LayoutSpec, training: Workload, model: Model, layout: Lay
     yield RULE.problem(
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} does {percent(loads[heaviest] / mean - 1, 2)} more than the mean{last}: all wait for it",
-        f"evener: `stage_layers: {_even(sum(ranks), head, layout.pp)}`",
+        f"more even: `stage_layers: {_even(sum(ranks), head, layout.pp)}`",
         severity="warning" if stated else "note",
     )
 
@@ -89,7 +89,7 @@ def _head_in_layers(model: Model) -> float:
 
 
 def _best(layers: int, head: float, stages: int) -> float:
-    """The heaviest stage of the evenest split, in layers."""
+    """The heaviest stage of the most even split, in layers."""
     split = _even(layers, head, stages)
     return max(max(split[:-1], default=0), split[-1] + head)
 

@@ -7,8 +7,8 @@ do not.
 
 ## Why it matters
 
-Shards are gathered twice for each micro-batch, replicas summed once a step. Turned around, the dear traffic runs over NICs and the
-cheap one over the fast links.
+Shards are gathered twice for each micro-batch, replicas summed once a step. Turned around, the heavy traffic runs over NICs and the
+light one over the fast links.
 
 ## What to do
 

@@ -6,7 +6,7 @@ cp above 1, and a context group, enumerated from `layout.order`, with members in
 
 ## Why it matters
 
-Keys and values travel around the ring once a layer and direction, over NICs now. They hide behind attention only where each rank
+Keys and values travel around the ring once a layer in each pass, over NICs now. They hide behind attention only where each rank
 has long enough a piece: attention grows with the square of the piece, the traffic with its length.
 
 ## What to do

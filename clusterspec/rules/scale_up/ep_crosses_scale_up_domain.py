@@ -6,7 +6,7 @@ A model with experts, ep above 1, and an expert group, enumerated from `layout.o
 
 ## Why it matters
 
-Dispatch and combine are all-to-alls that wait on the critical path twice a layer and direction. Across nodes each accelerator
+Dispatch and combine are all-to-alls that stand on the critical path twice a layer in each pass, forward and backward. Across nodes each accelerator
 sends the share (N − g)/N of it through its NIC: 50 GB/s where the domain has 450.
 
 ## What to do

@@ -6,8 +6,8 @@ Memory bandwidth more than 12 times the scale-up bandwidth of one direction.
 
 ## Why it matters
 
-The ratio says how much a tensor-parallel group loses to talking: 7.4 on H100, 8.9 on B200, 11.8 on MI300X, more than 13 over
-PCIe. Above 12, tensor parallelism pays only to make the model fit.
+The ratio says how much a tensor-parallel group loses to talking: 7.4 on H100, 8.9 on B200, 11.8 on MI300X, 27 on an
+L40S, which has PCIe 4 alone. Above 12, tensor parallelism pays only to make the model fit.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""The expected model FLOPs utilization is higher than training runs reach.
+"""The expected model FLOPs utilization is higher than almost every training run reaches.
 
 ## What it finds
 
@@ -58,5 +58,5 @@ HIGHEST_CREDIBLE = 0.60
 def check(said_workload: WorkloadSpec) -> Iterator[Problem]:
     mfu = said_workload.expected_mfu
     if mfu is not None and HIGHEST_CREDIBLE < mfu <= 1:
-        message = f"an MFU of {percent(mfu)} is more than published runs reach; large ones lie between 35 and 50 %"
+        message = f"an MFU of {percent(mfu)} is more than nearly every published run reaches; large ones lie between 35 and 50 %"
         yield RULE.problem("workload.expected_mfu", message, "plan on 0.40, or cite the measurement in a comment")
