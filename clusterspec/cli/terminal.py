@@ -6,14 +6,18 @@ import argparse
 import codecs
 import contextlib
 import os
+import shutil
 import sys
 
 from clusterspec.cli import UsageFault
-from clusterspec.report.ink import Ink
+from clusterspec.report.ink import WIDTH, Ink
 
-LOOKALIKES = {"×": "x", "–": "-", "−": "-", "…": "...", "→": "->", "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "#"}
-LOOKALIKES |= dict.fromkeys("▏▎▍", "")
+LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
+LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
 """What stands in for our signs where an encoding lacks them: old terminals, pipes on Windows."""
+
+NARROWEST, WIDEST = 40, 200
+"""Columns that are used whatever a terminal says of itself."""
 
 
 def say(text: str, *, exact: bool = False) -> None:
@@ -81,13 +85,15 @@ codecs.register_error("clusterspec-alike", alike)
 
 
 def ink(asked: argparse.Namespace) -> Ink:
-    """Colour by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and whether a terminal listens."""
+    """Colour by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and whether a terminal listens, and its width."""
+    listening = sys.stdout is not None and sys.stdout.isatty()
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns if listening else WIDTH
+    width = max(NARROWEST, min(columns, WIDEST))
     if asked.color != "auto":
-        return Ink(asked.color == "always")
+        return Ink(asked.color == "always", width)
     if os.environ.get("NO_COLOR"):
-        return Ink(False)
-    listening = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    return Ink(bool(os.environ.get("FORCE_COLOR")) or listening)
+        return Ink(False, width)
+    return Ink(bool(os.environ.get("FORCE_COLOR")) or (listening and os.environ.get("TERM") != "dumb"), width)
 
 
 class Progress:

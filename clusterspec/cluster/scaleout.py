@@ -111,7 +111,7 @@ def _nic_bandwidth(asked: _Asked, technology: Interconnect) -> Bandwidth | None:
         if supplied is typical
         else f"the usual rate of {technology.id}"
     )
-    asked.ledger.assume(key, supplied.value, of)
+    asked.ledger.assume(key, supplied, of)
     return supplied
 
 

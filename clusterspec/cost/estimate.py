@@ -70,7 +70,7 @@ def _fitted(found: Timed) -> Iterator[Assumption]:
     known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
     for key, figure in known.items():
         if isinstance(figure.origin, Assumed):
-            yield key, figure.value, figure.origin.why
+            yield key, figure, figure.origin.why
 
 
 def _together(first: tuple[Assumption, ...], second: tuple[Assumption, ...]) -> tuple[Assumption, ...]:

@@ -24,9 +24,9 @@ def text(report: BillReport, ink: Ink = PLAIN) -> str:
         for item in report.items
     ]
     right = (2, 3, 4) if priced else (2,)
-    table = (
-        grid.grid(heads, rows, right=right, ink=ink) if rows else "Nothing can be counted from what the spec says.\n"
-    )
+    if not rows:
+        return "Nothing can be counted from what the spec says.\n\n" + fabric(report) + "\n"
+    table = grid.grid(heads, rows, right=right, wrap=(0, len(heads) - 1), ink=ink)
     return table + "\n" + fabric(report) + "\n"
 
 

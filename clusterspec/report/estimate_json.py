@@ -7,6 +7,7 @@ from typing import Any
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.report.assumed import assumption_json
 from clusterspec.report.measured import measured_json
 
 Json = dict[str, Any]
@@ -41,7 +42,7 @@ def body(plan: Plan) -> Json:
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term) for term in terms(plan)],
         "measured": measured_json(design.cluster),
-        "assumptions": [{"key": key, "value": value, "why": why} for key, value, why in plan.assumptions],
+        "assumptions": [assumption_json(each) for each in plan.assumptions],
     }
 
 

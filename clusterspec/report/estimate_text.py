@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.finding import Severity
+from clusterspec.report.assumed import groups, value_text
 from clusterspec.report.estimate_json import terms
 from clusterspec.report.grid import bar, grid
-from clusterspec.report.ink import PLAIN, Ink, plain, plural
+from clusterspec.report.ink import PLAIN, Ink, plain, plural, wrapped
 from clusterspec.report.measured import HEADS, row, shares
 from clusterspec.report.results import EstimateReport, count
 from clusterspec.units import percent, say
@@ -27,23 +29,28 @@ def text(report: EstimateReport, ink: Ink = PLAIN) -> str:
         parts.append(ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, ink))
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
-        table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), ink=ink)
+        table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
         parts.append(ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table)
-    if plan.assumptions:
-        parts.append(ink.paint("bold", "Assumed, because nobody said") + "\n" + assumptions(plan, ink))
+    said, figures = groups(plan)
+    if said:
+        parts.append(ink.paint("bold", "Assumed, because nobody said") + "\n" + assumptions(said, ink))
+    if figures:
+        parts.append(ink.paint("bold", "Constants that no data sheet states") + "\n" + taken(figures, ink))
     return "\n".join([*parts, footer(report, ink)])
 
 
 def heading(report: EstimateReport, ink: Ink) -> str:
+    """What is estimated, in a line or two."""
     design = report.design
     cluster, work = design.cluster, design.workload
     name = plain(design.spec.name or report.input.name)
     if cluster is None:
         return f"{ink.paint('bold', name)}: the cluster cannot be settled; `clusterspec check` says why\n"
-    said = (
-        f"{plural(cluster.accelerators, 'accelerator')} ({cluster.accelerator.name}) in {plural(cluster.nodes, 'node')}"
-    )
-    return ink.paint("bold", name) + ": " + said + (f", {plain(work.model.name)}" if work else "") + "\n"
+    machines = f"{plural(cluster.accelerators, 'accelerator')} ({cluster.accelerator.name})"
+    model = f", {plain(work.model.name)}" if work else ""
+    first, *rest = wrapped(f"{name}: {machines} in {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
+    painted = ink.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
+    return "".join(line + "\n" for line in (painted, *rest))
 
 
 def headline(plan: Plan, ink: Ink) -> str:
@@ -139,11 +146,20 @@ def memory(use: MemoryUse, ink: Ink) -> str:
     return grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
 
 
-def assumptions(plan: Plan, ink: Ink) -> str:
-    from clusterspec.report.paper.closing import value_text
+def assumptions(found: tuple[Assumption, ...], ink: Ink) -> str:
+    """What the spec leaves open, one key a line."""
+    rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
+    return grid(("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink)
 
-    rows = [(f"  {key}", value_text(value), why) for key, value, why in plan.assumptions]
-    return grid(("  key", "taken", "why"), rows, ink=ink)
+
+def taken(found: tuple[Assumption, ...], ink: Ink) -> str:
+    """Figures with their reasons below them: these are sentences."""
+    key = max(len(name) for name, _, _ in found)
+    lines = []
+    for name, value, why in found:
+        lines += wrapped(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
+        lines += [ink.paint("dim", line) for line in wrapped(why, ink.measure, " " * 6, " " * 6)]
+    return "".join(line + "\n" for line in lines)
 
 
 def footer(report: EstimateReport, ink: Ink) -> str:
@@ -173,15 +189,16 @@ def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
 
 
 def explained(term: Term, ink: Ink) -> str:
-    lines = [f"{ink.paint('bold', term.name)} = {say(term.value, term.unit)}", f"  formula  {term.formula}"]
+    lines = [f"{ink.paint('bold', term.name)} = {say(term.value, term.unit)}"]
+    lines += wrapped(term.formula, ink.measure, "  formula  ", " " * 11)
     if term.source:
-        lines.append(f"  source   {term.source}")
+        lines += wrapped(term.source, ink.measure, "  source   ", " " * 11)
     if term.low is not None and term.high is not None:
         lines.append(f"  band     {say(term.low, term.unit)} to {say(term.high, term.unit)}")
     out = "\n".join(lines) + "\n"
     if term.inputs:
         rows = [(f"  {name}", say(figure.value, figure.unit, 4), str(figure.origin)) for name, figure in term.inputs]
-        out += "\n" + grid(("  input", "value", "where from"), rows, right=(1,), ink=ink)
+        out += "\n" + grid(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
     if term.parts:
         out += "\n" + breakdown(term, ink, depth=2)
     return out

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-import unicodedata
 from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report.ink import PLAIN, Ink, plain, plural
+from clusterspec.report.grid import wide
+from clusterspec.report.ink import PLAIN, Ink, plain, plural, wrapped
 from clusterspec.report.results import CheckReport
 from clusterspec.source import Source, Span
-
-WIDTH = 100
 
 
 def text(report: CheckReport, ink: Ink = PLAIN) -> str:
@@ -23,27 +20,20 @@ def text(report: CheckReport, ink: Ink = PLAIN) -> str:
 def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
     """One finding: what, where, the line, and what to do."""
     label = f"{finding.severity}[{finding.rule}]:"
-    lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ")
+    lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
     lines += frame(finding.span, finding.severity, sources, ink)
     lines += [f"{ink.paint('blue', '   ::')} {span}: {plain(said)}" for span, said in finding.related]
     if finding.help:
-        lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ")
+        lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
-        lines += folded("   = fix:", ink.paint("green", "   = ") + "fix:", finding.fix_description, "     ")
+        lines += folded("   = fix:", ink.paint("green", "   = ") + "fix:", finding.fix_description, "     ", ink)
     return "\n".join(lines) + "\n"
 
 
-def folded(label: str, painted: str, message: str, indent: str) -> list[str]:
+def folded(label: str, painted: str, message: str, indent: str, ink: Ink) -> list[str]:
     """A label and a message folded to the width; the label is painted after it was measured."""
-    lines = textwrap.wrap(
-        f"{label} {plain(message)}",
-        WIDTH,
-        subsequent_indent=indent,
-        drop_whitespace=True,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [painted + lines[0][len(label) :], *lines[1:]]
+    first, *rest = wrapped(f"{label} {plain(message)}", ink.measure, then=indent)
+    return [painted + first[len(label) :], *rest]
 
 
 def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: Ink) -> list[str]:
@@ -51,33 +41,34 @@ def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: In
     bar = ink.painter("blue")
     number = span.start.line
     gutter = max(2, len(str(number)))
+    room = ink.width - gutter - 3
     out = [f"{' ' * gutter}{bar('-->')} {plain(str(span))}"]
     source = sources.get(span.file)
     if source is None or not source.line(number).strip():
         return out
     shown = [number] if number == 1 or not source.line(number - 1).strip() else [number - 1, number]
     out.append(f"{' ' * gutter} {bar('|')}")
-    out += [f"{bar(str(line).rjust(gutter))} {bar('|')} {cut(source.line(line))}".rstrip() for line in shown]
-    out.append(f"{' ' * gutter} {bar('|')} {mark(source.line(number), span, severity, ink)}")
+    out += [f"{bar(str(line).rjust(gutter))} {bar('|')} {cut(source.line(line), room)}".rstrip() for line in shown]
+    out.append(f"{' ' * gutter} {bar('|')} {ink.severity(severity, mark(source.line(number), span, room))}")
     return out
 
 
-def cut(line: str) -> str:
+def cut(line: str, room: int) -> str:
+    """A line as a terminal can show it, cut where the room ends."""
     shown = plain(line.replace("\t", " "))
-    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"
+    if wide(shown) <= room:
+        return shown
+    while wide(shown) >= room:
+        shown = shown[: min(room, len(shown)) - 1]
+    return shown + "…"
 
 
-def mark(line: str, span: Span, severity: Severity, ink: Ink) -> str:
+def mark(line: str, span: Span, room: int) -> str:
+    """What stands under a line to point at a part of it."""
     start = span.start.column - 1
     end = span.end.column - 1 if span.end.line == span.start.line else len(line.rstrip())
-    under = max(1, columns(line[start:end]))
-    room = max(1, WIDTH - columns(line[:start]))
-    return " " * columns(line[:start]) + ink.severity(severity, "^" * min(under, room))
-
-
-def columns(part: str) -> int:
-    """How many terminal columns a text takes: wide characters take two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in part)
+    before = wide(line[:start])
+    return " " * before + "^" * min(max(1, wide(line[start:end])), max(1, room - before))
 
 
 def summary(report: CheckReport, ink: Ink = PLAIN) -> str:

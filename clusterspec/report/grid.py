@@ -4,23 +4,43 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import zip_longest
 
-from clusterspec.report.ink import PLAIN, Ink
+from clusterspec.report.ink import PLAIN, Ink, wrapped
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
+NARROWEST = 16
+"""Columns below which wrapping a cell makes it worse."""
+_PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def wide(text: str) -> int:
-    """Columns that a text takes on a terminal."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    """Columns that a text takes on a terminal; paint takes none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in _PAINT.sub("", text)
+    )
 
 
-def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), ink: Ink = PLAIN) -> str:
-    """Rows under heads, two spaces apart; the columns in ``right`` are set to the right."""
+def grid(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Iterable[int] = (),
+    wrap: Collection[int] = (),
+    ink: Ink = PLAIN,
+) -> str:
+    """Rows under heads, two spaces apart; the columns in ``right`` are set to the right.
+
+    Where the rows are wider than the terminal, the cells of the columns in ``wrap`` go on below.
+    """
     columns = set(right)
     widths = [max(wide(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
+    least = {k: max(wide(word) for row in [heads, *rows] for word in ("", *row[k].split())) for k in wrap}
+    widths = _fitted(widths, least, ink.width)
 
     def line(cells: Sequence[str]) -> str:
         shown = [
@@ -29,7 +49,23 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable
         ]
         return "  ".join(shown).rstrip()
 
-    return "".join(text + "\n" for text in [ink.paint("dim", line(heads)), *map(line, rows)])
+    def lines(cells: Sequence[str]) -> list[str]:
+        parts = [wrapped(cell, widths[k]) if wide(cell) > widths[k] else [cell] for k, cell in enumerate(cells)]
+        return [line(each) for each in zip_longest(*parts, fillvalue="")]
+
+    body = [text for row in rows for text in lines(row)]
+    return "".join(text + "\n" for text in [ink.paint("dim", line(heads)), *body])
+
+
+def _fitted(widths: list[int], least: Mapping[int, int], room: int) -> list[int]:
+    """The widths, those in ``least`` made smaller, the widest first, until the room suffices or words would break."""
+    fitted = list(widths)
+    for _ in range(sum(widths) + 2 * (len(widths) - 1) - room):
+        slack = [k for k in least if fitted[k] > max(least[k], NARROWEST)]
+        if not slack:
+            break
+        fitted[max(slack, key=lambda k: fitted[k])] -= 1
+    return fitted
 
 
 def bar(share: float, width: int = 20) -> str:

@@ -1,7 +1,8 @@
-"""Colour for terminals: plain strings in, strings with or without escape codes out."""
+"""Colour and width for terminals: plain strings in, strings with or without escape codes out."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,11 +12,21 @@ CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34
 BY_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
+WIDTH = 100
+"""Columns where nobody knows better: in pipes, in files. Text wider than that reads badly, tables do not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """Paints text when ``on``; otherwise hands it back as it is."""
+    """Paints text when ``on``, otherwise hands it back as it is; ``width`` is how many columns there are."""
 
     on: bool = False
+    width: int = WIDTH
+
+    @property
+    def measure(self) -> int:
+        """The columns that a paragraph takes."""
+        return min(self.width, WIDTH)
 
     def paint(self, style: str, text: str) -> str:
         return f"\x1b[{CODES[style]}m{text}\x1b[0m" if self.on and text else text
@@ -28,6 +39,18 @@ class Ink:
 
 
 PLAIN = Ink()
+
+
+def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]:
+    """A paragraph in lines of a width, words kept whole; ``first`` stands before the first, ``then`` before others."""
+    return textwrap.wrap(
+        text,
+        max(width, 10),
+        initial_indent=first,
+        subsequent_indent=then,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def plain(text: str) -> str:

@@ -26,7 +26,7 @@ def test_several_nodes_that_name_none_get_the_typical_nic_as_an_assumption() -> 
     keys = assumed(design)
     assert keys["cluster.scale_out.technology"] == "infiniband-hdr"
     assert keys["cluster.scale_out.nics_per_node"] == 8
-    assert keys["cluster.scale_out.nic_bandwidth"] == 25e9
+    assert keys["cluster.scale_out.nic_bandwidth"].value == 25e9
 
 
 def test_of_several_fabrics_the_first_is_filled_and_said() -> None:

@@ -11,6 +11,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.pipeline import Settings, Study, study_text
 from clusterspec.report import estimate_text
+from clusterspec.report.ink import Ink
 from clusterspec.report.paper import closing
 
 SPEC = """\
@@ -28,7 +29,7 @@ def study(text: str) -> Study:
 
 def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     report = pipeline.estimate(study(SPEC + MEASURED))
-    text = estimate_text.text(report)
+    text = estimate_text.text(report, Ink(width=160))
     assert "Measured, in place of the catalog's efficiencies" in text
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]

@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, rows, shelf, tables
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened
-from clusterspec.cli.terminal import say, say_json
+from clusterspec.cli.terminal import ink, say, say_json
 
 Told = tuple[str, dict[str, Any]]
 """What an action says: as text, and as the body of a JSON document."""
@@ -33,19 +33,19 @@ def listed(asked: argparse.Namespace, catalog: Catalog) -> Told:
     if asked.kind and asked.kind not in catalog.kinds:
         raise UsageFault(f"no kind is called {asked.kind!r}; there are {', '.join(catalog.kinds)}")
     found = rows.rows(catalog, (asked.kind,) if asked.kind else ())
-    return tables.list_text(found), {"entries": [row.to_json() for row in found]}
+    return tables.list_text(found, ink(asked).width), {"entries": [row.to_json() for row in found]}
 
 
 def shown(asked: argparse.Namespace, catalog: Catalog) -> Told:
     sheet = shelf.show(catalog, asked.entry)
-    return tables.show_text(sheet), {"entry": sheet.to_json()}
+    return tables.show_text(sheet, ink(asked).measure), {"entry": sheet.to_json()}
 
 
 def searched(asked: argparse.Namespace, catalog: Catalog) -> Told:
     found = rows.search(catalog, " ".join(asked.words))
-    return tables.list_text(found), {"entries": [row.to_json() for row in found]}
+    return tables.list_text(found, ink(asked).width), {"entries": [row.to_json() for row in found]}
 
 
 def compared(asked: argparse.Namespace, catalog: Catalog) -> Told:
     comparison = shelf.compare(catalog, asked.old, asked.new)
-    return tables.compare_text(comparison), comparison.to_json()
+    return tables.compare_text(comparison, ink(asked).width), comparison.to_json()

@@ -10,6 +10,7 @@ from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.cost.collectives import names_of
 from clusterspec.report import collective_text
+from clusterspec.report.ink import plural
 
 DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
 """32 KiB to 16 GiB in doublings, as nccl-tests is usually run."""
@@ -26,7 +27,7 @@ def run(asked: argparse.Namespace) -> int:
     cluster = one.design.cluster
     if cluster is not None and asked.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node
-        raise UsageFault(f"--ranks {asked.ranks}: the cluster has {most:,} ranks")
+        raise UsageFault(f"--ranks {asked.ranks}: the cluster has {plural(most, 'rank')}")
     report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm)
     if asked.format == "json":
         say_json(report.to_json())

@@ -7,12 +7,14 @@ import argparse
 from clusterspec import rules
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.choices import headed
-from clusterspec.cli.terminal import say, say_json
+from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.report import page_text
+from clusterspec.report.ink import Ink
 
 
 def run(asked: argparse.Namespace) -> int:
     """Prints the page of a rule, or the list of all."""
-    text, body = listed() if asked.rule is None else explained(asked.rule)
+    text, body = listed() if asked.rule is None else explained(asked.rule, ink(asked))
     if asked.format == "json":
         say_json(headed(asked, body))
     else:
@@ -26,10 +28,10 @@ def listed() -> tuple[str, dict[str, object]]:
     return rules.listing_text(listing) + "\n", {"rules": [row.to_json() for row in listing]}
 
 
-def explained(name: str) -> tuple[str, dict[str, object]]:
+def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     """The page of one rule, as text and for JSON; a name that no rule has is the caller's fault."""
     if not rules.known(name):
         near = rules.nearest(name)
         raise UsageFault(f"no rule is called {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
     page = rules.explain(name)
-    return page, {"rule": name, "page": page}
+    return page_text.text(page, paint), {"rule": name, "page": page}

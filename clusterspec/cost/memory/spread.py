@@ -26,4 +26,4 @@ class Spread:
 
     @property
     def assumption(self) -> Assumption:
-        return (self.key, self.value, self.why)
+        return (self.key, self.figure, self.why)

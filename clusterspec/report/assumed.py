@@ -1,0 +1,41 @@
+"""What nobody said and was taken all the same, as every writer of estimates shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.cluster.model import Assumption
+from clusterspec.cost.plan import Plan
+from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.units import say
+
+
+def groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
+    """What the spec leaves open, and the figures of machines and software that no source states."""
+    settled = {key for key, _, _ in plan.design.assumptions}
+    open_ = tuple(each for each in plan.assumptions if each[0] in settled)
+    return open_, tuple(each for each in plan.assumptions if each[0] not in settled)
+
+
+def value_text(value: Any) -> str:
+    """A value as people write it, with its unit.
+
+    >>> value_text(True), value_text(("tp", "dp")), value_text(None)
+    ('yes', 'tp, dp', 'none')
+    """
+    if isinstance(value, Figure):
+        return say(value.value, value.unit, 4) + (" each way" if isinstance(value, Bandwidth) else "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(value_text(one) for one in value)
+    if isinstance(value, float):
+        return say(value, "1", 4)
+    return "none" if value is None else str(value)
+
+
+def assumption_json(each: Assumption) -> dict[str, Any]:
+    """One of them for programs: SI numbers, with the unit where there is one."""
+    key, value, why = each
+    unit = value.unit if isinstance(value, Figure) and value.unit != "1" else None
+    return {"key": key, "value": value.value if isinstance(value, Figure) else value, "unit": unit, "why": why}

@@ -1,0 +1,53 @@
+"""The page of a rule for a terminal: Markdown with its paragraphs folded, and in colour where that is on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+
+_FENCE = "```"
+_ITEM = re.compile(r"^- ", re.MULTILINE)
+_CODE = re.compile(r"`[^`]+`")
+
+
+def text(page: str, ink: Ink = PLAIN) -> str:
+    """The page, still Markdown; headings and code stand out where colour is on."""
+    return "\n".join("\n".join(block(part, ink)) + "\n" for part in blocks(page))
+
+
+def blocks(page: str) -> Iterator[str]:
+    """The paragraphs, lists, headings and fences of a page, without the empty lines between them."""
+    fence: list[str] = []
+    lines: list[str] = []
+    for line in [*page.splitlines(), ""]:
+        if fence or line.startswith(_FENCE):
+            fence.append(line)
+            if len(fence) > 1 and line.startswith(_FENCE):
+                yield "\n".join(fence)
+                fence = []
+        elif line.strip():
+            lines.append(line)
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+
+
+def block(part: str, ink: Ink) -> list[str]:
+    """The lines of one of them."""
+    if part.startswith("#"):
+        return [ink.paint("bold", part)]
+    if part.startswith(_FENCE):
+        return [ink.paint("cyan", line) for line in part.splitlines()]
+    if part.startswith("*") and part.endswith("*"):
+        return [ink.paint("dim", part)]
+    if part.startswith("- "):
+        items = [" ".join(item.split()) for item in _ITEM.split(part) if item]
+        return [line for item in items for line in coded(wrapped(item, ink.measure, "- ", "  "), ink)]
+    return coded(wrapped(" ".join(part.split()), ink.measure), ink)
+
+
+def coded(lines: list[str], ink: Ink) -> list[str]:
+    """Lines with what stands between backticks painted."""
+    return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]
