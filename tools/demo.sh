@@ -3,6 +3,7 @@
 set -eu
 clusterspec=$1 spec=$2 out=$3
 mkdir -p "$out"
+rm -f "$out"/design.* "$out"/procurement.* # what is listed at the end was written now
 
 run() { # run COMMAND…: show a command and carry it out; findings (status 1) do not end the demonstration
     printf '\n\033[1m$ clusterspec %s\033[0m\n' "$*" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9]*m//g'; fi

@@ -15,8 +15,14 @@ system() { # system WHY PACKAGE…: install Debian packages, or say how
     return 1
 }
 
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-    echo "clusterspec needs Python 3.11 or newer; $("$python" --version) is installed" >&2
+new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+asked=$python
+for python in "$asked" python3.13 python3.12 python3.11 ''; do
+    [ -z "$python" ] || ! new_enough "$python" || break
+done
+[ -n "$python" ] || {
+    echo "clusterspec needs Python 3.11 or newer, and $asked is none; say where one is: make PYTHON=..." >&2
     exit 1
 }
 if [ ! -x "$folder/bin/pip" ]; then
