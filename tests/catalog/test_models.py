@@ -22,7 +22,7 @@ def rounding(name: str, fact: str) -> float:
     written = str(CATALOG.card("model", name).facts[fact].value)
     digits = re.match(r"\d+(?:\.(\d+))?", written)
     assert digits is not None
-    half = 0.5 * 10 ** -len(digits[1] or "")
+    half: float = 0.5 * 10 ** -len(digits[1] or "")
     return max(0.01, half / float(digits[0]))
 
 

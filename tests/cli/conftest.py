@@ -48,12 +48,20 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
     def carried_out(*words: str, stdin: bytes = b"") -> Done:
-        out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        said, complained = io.BytesIO(), io.BytesIO()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", error)
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(said, encoding="utf-8", write_through=True))
+        monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(complained, encoding="utf-8", write_through=True))
         status = run(words)
-        texts = [stream.buffer.getvalue().decode() for stream in (out, error)]  # type: ignore[attr-defined]
+        texts = [stream.getvalue().decode() for stream in (said, complained)]
         return Done(status, *texts)
 
     return carried_out
+
+
+def skip_without_pdf() -> None:
+    """WeasyPrint may be missing, or the libraries beneath it."""
+    try:
+        import weasyprint  # noqa: F401
+    except (ImportError, OSError) as why:
+        pytest.skip(f"no PDF here: {why}")

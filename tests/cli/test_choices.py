@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,7 @@ def test_an_entry_that_is_no_file_is_the_callers_fault(kind: str, call: Call) ->
     Path("spec.yaml").write_text(BASE)
     place = Path("own/accelerators/h100-sxm-80gb.yaml")
     place.parent.mkdir(parents=True)
-    make = {
+    make: dict[str, Callable[[], None]] = {
         "folder": place.mkdir,
         "pipe": lambda: os.mkfifo(place),
         "endless": lambda: place.symlink_to("/dev/zero"),

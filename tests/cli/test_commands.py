@@ -11,7 +11,7 @@ import pytest
 
 from clusterspec import resources
 from clusterspec.cli.parser import documented, parser
-from tests.cli.conftest import BASE, ROOT, Call
+from tests.cli.conftest import BASE, ROOT, Call, skip_without_pdf
 
 CONTRACT = {
     "check",
@@ -137,7 +137,7 @@ def test_the_library_says_what_the_commands_say(call: Call) -> None:
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 def test_reports_are_written(kind: str, suffix: str, call: Call) -> None:
     if suffix == "pdf":
-        pytest.importorskip("weasyprint", exc_type=OSError)
+        skip_without_pdf()
     spec = str(ROOT / "examples" / "dgx-h100-pod.yaml")
     done = call("report", spec, "-o", f"out.{suffix}", "--kind", kind)
     assert done.status in (0, 1), done.error

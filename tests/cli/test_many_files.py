@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.catalog import Catalog
 from clusterspec.cli import files
+from clusterspec.cluster.resolve import resolve
+from clusterspec.spec.model import Spec
 from tests.cli.conftest import BASE, Call
 
 FLAWED = BASE.replace("tp: 2", "tp: 3")
@@ -70,10 +73,11 @@ def test_a_rule_that_crashes_keeps_no_command_from_answering(
 def test_a_file_that_we_cannot_digest_hides_no_other(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     from clusterspec import pipeline
 
-    def choosy(spec: object, catalog: object) -> object:
-        return crash() if "one" in spec.file else settle(spec, catalog)  # type: ignore[attr-defined, arg-type]
+    def choosy(spec: Spec, catalog: Catalog) -> object:
+        if "one" in spec.file:
+            crash()
+        return resolve(spec, catalog)
 
-    settle = pipeline.resolve
     monkeypatch.setattr(pipeline, "resolve", choosy)
     for name in ("one.yaml", "two.yaml"):
         Path(name).write_text(FLAWED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import BASE, ROOT
+from tests.cli.conftest import BASE, ROOT, skip_without_pdf
 
 HIDDEN = """
 import sys
@@ -52,7 +52,7 @@ def run_without(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
 )
 def test_what_to_install_is_one_line(missing: str, target: str, said: str, tmp_path: Path) -> None:
     if missing == "pango":
-        pytest.importorskip("weasyprint", exc_type=OSError)
+        skip_without_pdf()
     (tmp_path / "spec.yaml").write_text(BASE)
     done = run_without(missing, "report", str(tmp_path / "spec.yaml"), "-o", str(tmp_path / target))
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
@@ -50,6 +51,6 @@ def layout_of(text: str) -> Layout:
     return layout
 
 
-def assumed(design: Design) -> dict[str, object]:
+def assumed(design: Design) -> dict[str, Any]:
     """The assumptions as a mapping from key to value."""
     return {key: value for key, value, _ in design.assumptions}

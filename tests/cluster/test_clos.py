@@ -56,8 +56,10 @@ def test_more_leaves_never_need_fewer_switches_above(
     leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int
 ) -> None:
     leaf = Ports.split(ports, leaf_ratio)
-    for count in (lambda n: two_tiers(n, leaf, ports), lambda n: three_tiers(n, leaf, ports, ratio, rails)):
-        fewer, more = count(leaves * rails), count((leaves + 1) * rails)
+    sizes = (leaves * rails, (leaves + 1) * rails)
+    two = tuple(two_tiers(size, leaf, ports) for size in sizes)
+    three = tuple(three_tiers(size, leaf, ports, ratio, rails) for size in sizes)
+    for fewer, more in (two, three):
         assert fewer.fits or not more.fits
         if more.fits:
             assert fewer.spines + fewer.cores <= more.spines + more.cores

@@ -37,7 +37,10 @@ EXPERTS: tuple[dict[str, Any], ...] = (
     {"tp": 4, "ep": 2},
     {"ep": 1},
 )
-PLANS = [({}, layout) for layout in LAYOUTS] + [({"model": MIXTRAL}, layout) for layout in EXPERTS]
+PLANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    *(({}, layout) for layout in LAYOUTS),
+    *(({"model": MIXTRAL}, layout) for layout in EXPERTS),
+]
 
 
 @pytest.mark.parametrize(("workload", "layout"), PLANS)
@@ -95,7 +98,9 @@ def test_more_nodes_never_raise_the_rate_of_one_accelerator(layout: dict[str, An
         plan({"nodes": nodes}, workload={"global_batch": 32 * nodes}, layout=layout).tokens_per_second_per_accelerator
         for nodes in (4, 16, 64, 256)
     ]
-    assert rates == sorted(rates, reverse=True)
+    known = [rate for rate in rates if rate is not None]
+    assert len(known) == len(rates)
+    assert known == sorted(known, reverse=True)
 
 
 def test_more_recomputation_takes_longer_and_lowers_mfu() -> None:

@@ -71,20 +71,20 @@ def portion(tokens: float, hidden: int, layers: int = 1) -> Portion:
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
     rank = portion(2048, 8192)
-    return layers * sum(flow.calls for flow in (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0)))
+    return float(layers * sum(flow.calls for flow in (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0))))
 
 
 def recomputed_work(weights: float, tokens: float, devices: int) -> float:
     flops = model_flops_per_token(weights, 0) * tokens * utilization.recomputation_factor(1)
-    return flops / devices
+    return float(flops / devices)
 
 
 def communication_over_compute(seconds: float, weights: float, tokens: float, **machine: float) -> float:
-    return seconds / utilization.compute_time(model_flops_per_token(weights, 0) * tokens, **machine)
+    return float(seconds / utilization.compute_time(model_flops_per_token(weights, 0) * tokens, **machine))
 
 
 def slot(transfers: float, lanes: int, code: str) -> float:
-    return links.slot_bandwidth(transfers, lanes, CODES[code])
+    return float(links.slot_bandwidth(transfers, lanes, CODES[code]))
 
 
 COMPOSED: dict[str, Callable[..., Any]] = {

@@ -52,7 +52,7 @@ class Dumper(yaml.SafeDumper):
 
 
 def dump(tree: Any, **options: Any) -> str:
-    return yaml.dump(tree, Dumper=Dumper, **options)
+    return str(yaml.dump(tree, Dumper=Dumper, **options))
 
 
 def old_yaml_reads_alike(tree: Any) -> bool:

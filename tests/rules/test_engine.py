@@ -13,12 +13,14 @@ import pytest
 
 import clusterspec
 from clusterspec.config import Config
-from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.pipeline import Settings, study_text
 from clusterspec.rules import Facts, RulesFailedError, choose, judge, known, nearest, summary_of
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
-from clusterspec.source import dotted
+from clusterspec.source import Position, Span, dotted
+from clusterspec.spec.model import Spec
 
 ROOT = Path(clusterspec.__file__).parent
 POD = """\
@@ -50,7 +52,7 @@ def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
 
 def offered(parameter: str) -> tuple[Any, ...]:
     if parameter == "spec":
-        return (clusterspec.rules.facts.Spec,)
+        return (Spec,)
     namespace = vars(sys.modules["clusterspec.rules.facts"]) | {
         "Measurement": sys.modules["clusterspec.cost.measured"].Measurement
     }
@@ -139,7 +141,7 @@ def test_one_wrong_figure_gives_one_finding(cluster: str, rule: str, at: str, se
 def test_a_rule_is_not_asked_without_what_it_needs(settings: Settings) -> None:
     facts = facts_of("clusterspec: 1\n", settings)
     assert judge(facts) == []
-    assert facts.cluster is facts.layout is facts.workload is None
+    assert (facts.cluster, facts.layout, facts.workload) == (None, None, None)
 
 
 def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired(
@@ -147,7 +149,12 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
 ) -> None:
     asked: list[str] = []
     estimate = Facts._redone
-    monkeypatch.setattr(Facts, "_redone", lambda self, spec: asked.append("again") or estimate(self, spec))
+
+    def redone(self: Facts, spec: Spec) -> Plan | None:
+        asked.append("again")
+        return estimate(self, spec)
+
+    monkeypatch.setattr(Facts, "_redone", redone)
     sound = POD.replace("tp: 16, pp: 3", "tp: 2").replace("llama-3.1-70b", "llama-3.1-8b")
     study = study_text(sound, settings)
     assert judge(study.facts()) == []
@@ -164,27 +171,28 @@ def test_names_are_known_and_misspellings_are_met_with_the_nearest() -> None:
     assert summary_of("no-such-rule") == "no-such-rule"
 
 
-def problem(confidence: str = "certain", severity: str = "warning") -> Problem:
-    return Problem("shared-nic", (), "said", severity=Severity(severity), confidence=Confidence(confidence))
+def finding(confidence: str = "certain", severity: str = "warning") -> Finding:
+    span = Span("spec.yaml", Position(1, 1), Position(1, 2))
+    return Finding("shared-nic", Severity(severity), Confidence(confidence), "said", "", span, ())
 
 
 @pytest.mark.parametrize(
     ("config", "said", "severities"),
     [
-        (Config(), problem(), ["warning"]),
-        (Config(select=("few-spines",)), problem(), []),
-        (Config(select=("shared-nic",)), problem(), ["warning"]),
-        (Config(ignore=("shared-nic",)), problem(), []),
-        (Config(error=("shared-nic",)), problem("heuristic", "note"), ["error"]),
-        (Config(severity={"shared-nic": Severity.NOTE}), problem(), ["note"]),
-        (Config(profile="strict"), problem(), ["error"]),
-        (Config(profile="strict"), problem("likely"), ["error"]),
-        (Config(profile="strict"), problem("heuristic"), ["warning"]),
-        (Config(profile="strict"), problem("certain", "note"), ["note"]),
-        (Config(profile="strict", severity={"shared-nic": Severity.NOTE}), problem(), ["note"]),
+        (Config(), finding(), ["warning"]),
+        (Config(select=("few-spines",)), finding(), []),
+        (Config(select=("shared-nic",)), finding(), ["warning"]),
+        (Config(ignore=("shared-nic",)), finding(), []),
+        (Config(error=("shared-nic",)), finding("heuristic", "note"), ["error"]),
+        (Config(severity={"shared-nic": Severity.NOTE}), finding(), ["note"]),
+        (Config(profile="strict"), finding(), ["error"]),
+        (Config(profile="strict"), finding("likely"), ["error"]),
+        (Config(profile="strict"), finding("heuristic"), ["warning"]),
+        (Config(profile="strict"), finding("certain", "note"), ["note"]),
+        (Config(profile="strict", severity={"shared-nic": Severity.NOTE}), finding(), ["note"]),
     ],
 )
-def test_a_team_chooses_rules_and_severities(config: Config, said: Problem, severities: list[str]) -> None:
+def test_a_team_chooses_rules_and_severities(config: Config, said: Finding, severities: list[str]) -> None:
     assert [str(chosen.severity) for chosen in choose([said], config)] == severities
 
 

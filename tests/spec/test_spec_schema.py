@@ -12,6 +12,7 @@ import pytest
 
 from clusterspec.document import parse
 from clusterspec.document.outline import branches, child, keys, resolved
+from clusterspec.quantity import Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
 from clusterspec.spec.model import Spec
@@ -43,7 +44,7 @@ def fields_of(record: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, tuple[
         yield (*path, key), options
         for option in options:
             inner = get_args(option)[0] if get_args(option) else option
-            if is_dataclass(inner) and inner.__name__ != "Quantity":
+            if is_dataclass(inner) and inner is not Quantity:
                 yield from fields_of(inner, (*path, key))
 
 

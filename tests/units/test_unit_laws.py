@@ -172,7 +172,7 @@ def test_letter_case_never_changes_a_value_in_silence(symbol: str) -> None:
     """Only b and B differ, which is their meaning; any other capital is the same value or refused."""
     kind = next(name for name, kind in KINDS.items() if kind.unit == TABLE[symbol][0])
     suffix = " dense" if kind == "peak" else ""
-    read_values = {}
+    read_values: dict[bool, set[float]] = {}
     for spelling in cases(symbol):
         quantity = attempt(f"7 {spelling}{suffix}", kind)
         if quantity is not None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pint
 import pytest
@@ -43,7 +44,7 @@ def test_the_words_that_trip_pint_mean_what_the_field_means(symbol: str, into: s
 
 def test_pint_left_alone_would_read_magnetism() -> None:
     """Why there is an own registry; should pint change its mind, this says so."""
-    default = pint.UnitRegistry()
+    default: pint.UnitRegistry[Any] = pint.UnitRegistry()
     assert default.Unit("Gb").dimensionality != default.Unit("bit").dimensionality
     assert default.Unit("GT").dimensionality == default.Unit("tesla").dimensionality
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
@@ -57,7 +58,7 @@ def page() -> str:
 
 def kind_pages() -> dict[str, Callable[[], str]]:
     """One page for each kind of entry, by its path from the root."""
-    return {f"docs/catalog/{kind}.md": lambda kind=kind: kind_page(kind) for kind in KINDS if cards(kind)}
+    return {f"docs/catalog/{kind}.md": partial(kind_page, kind) for kind in KINDS if cards(kind)}
 
 
 def kind_page(kind: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterspec.cost.measured import Measurement
 from clusterspec.cost.measured.inference import collective_of, ranks_of
 from clusterspec.cost.measured.log import LARGEST, NoLog, read_log
 from clusterspec.cost.measured.measurements import settle
@@ -104,7 +105,7 @@ def test_no_text_is_more_than_a_log_or_none(text: str, rows: str) -> None:
             ranks_of(log, collective_of(log))
 
 
-def settled(folder: Path, **entry: object) -> tuple[object, list[Problem]]:
+def settled(folder: Path, **entry: object) -> tuple[Measurement | None, list[Problem]]:
     found, problems = settle([MeasuredSpec(**entry)], None, folder)  # type: ignore[arg-type]
     return (found[0] if found else None), problems
 
@@ -153,10 +154,12 @@ def test_sizes_run_several_times_count_by_their_mean_time(tmp_path: Path) -> Non
     twice = Run("all-reduce", 8, ((GIB, 300.0), (GIB, 400.0)))
     (tmp_path / "a.txt").write_text(twice.text())
     found, _ = settled(tmp_path, log="a.txt")
-    assert [row.busbw for row in found.rows] == [pytest.approx(1 / ((1 / 300 + 1 / 400) / 2) * 1e9, rel=1e-3)]  # type: ignore[union-attr]
+    assert found is not None
+    assert [row.busbw for row in found.rows] == [pytest.approx(1 / ((1 / 300 + 1 / 400) / 2) * 1e9, rel=1e-3)]
 
 
 def test_algbw_becomes_busbw_by_the_ranks(tmp_path: Path) -> None:
     size, rate = Quantity(4.0 * GIB, "B", "4 GiB"), Quantity(200e9, "B/s", "200 GB/s")
     found, _ = settled(tmp_path, collective="all-reduce", ranks=8, size=size, algbw=rate)
-    assert found.rows[0].busbw == pytest.approx(350e9)  # type: ignore[union-attr]
+    assert found is not None
+    assert found.rows[0].busbw == pytest.approx(350e9)

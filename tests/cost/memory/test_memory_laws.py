@@ -34,7 +34,7 @@ def used(of: Model, work: dict[str, Any] | None = None, **cut: Any) -> MemoryUse
 def kept(found: MemoryUse) -> float:
     """Bytes of states that stay from step to step: what is only gathered or being reduced does not count."""
     passing = {"gathered layers", "gathered tables", "layer being reduced", "placeholders", "widened gradient"}
-    terms = [part for name in STATES for part in getattr(found, name).parts]
+    terms: list[Term] = [part for name in STATES for part in getattr(found, name).parts]
     return sum(term.value for term in terms if term.name not in passing)
 
 
