@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from clusterspec import pipeline
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
 from tests.golden import assert_golden
+from tests.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 
 def study(path: Path) -> pipeline.Study:
-    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    return pipeline.study_text(path.read_text("utf-8"), settings, path.name, path.parent)
+    return pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
 
 
 def test_there_are_enough_of_them() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import date
 from pathlib import Path
 
 from clusterspec import pipeline
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
 from clusterspec.report import findings_text
+from tests.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -23,9 +21,8 @@ def test_the_first_look_is_what_check_says() -> None:
     spec, shown = SPEC.search(text), OUTPUT.search(text)
     assert spec
     assert shown
-    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    one = pipeline.study_text(spec[1], settings, "cluster.yaml")
-    said = findings_text.text(pipeline.check([one], settings))
+    one = pipeline.study_text(spec[1], SETTINGS, "cluster.yaml")
+    said = findings_text.text(pipeline.check([one], SETTINGS))
     if os.environ.get("UPDATE_GOLDEN"):
         README.write_text(text[: shown.start(2)] + said + text[shown.end(2) :], "utf-8")
         return

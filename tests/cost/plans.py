@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
-from clusterspec.pipeline import Settings, study_text
+from clusterspec.pipeline import study_text
+from tests.settings import SETTINGS
 
-SETTINGS = Settings.of(Path(__file__).parent, [], date(2026, 11, 20))
 LLAMA = "llama-3.1-8b"
 MIXTRAL = "mixtral-8x7b"
 

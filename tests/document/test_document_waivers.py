@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 from clusterspec.document import Document, load, parse, settle, waivers
 from clusterspec.finding import Finding, Problem
 from clusterspec.source import Source
-
-TODAY = date(2026, 11, 20)
+from tests.settings import TODAY
 
 
 def document_of(text: str) -> Document:

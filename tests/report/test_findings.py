@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import date
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from clusterspec import pipeline
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
 from clusterspec.document import apply_edits
 from clusterspec.report import baseline, findings_machines, findings_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.results import CheckReport
 from tests.golden import assert_golden
+from tests.settings import SETTINGS
 
 GOLDEN = Path(__file__).with_name("golden")
 FLAWED = """\
@@ -39,9 +37,8 @@ layout:
 
 @pytest.fixture(scope="module")
 def report() -> CheckReport:
-    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    one = pipeline.study_text(FLAWED, settings, "flawed.yaml")
-    return pipeline.check([one], settings)
+    one = pipeline.study_text(FLAWED, SETTINGS, "flawed.yaml")
+    return pipeline.check([one], SETTINGS)
 
 
 def test_the_text_people_see(report: CheckReport) -> None:
@@ -103,8 +100,7 @@ def test_fixes_mend_what_they_say(report: CheckReport) -> None:
     assert edits
     mended = apply_edits(FLAWED, edits)
     assert "# meant Gb/s" in mended, "comments and layout stay"
-    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    again = pipeline.study_text(mended, settings, "flawed.yaml").findings
+    again = pipeline.study_text(mended, SETTINGS, "flawed.yaml").findings
     assert not {finding.rule for finding in again} & {f.rule for f in report.findings if f.edits}
 
 
@@ -123,10 +119,9 @@ def test_what_is_no_baseline_is_refused(text: str) -> None:
 
 
 def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
-    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
     text = 'clusterspec: 1\nname: "\\e[2J"\ncluster: {platform: "x\\n::error::y\\e[31m"}\n'
-    one = pipeline.study_text(text, settings, "a\n::b.yaml")
-    found = pipeline.check([one], settings)
+    one = pipeline.study_text(text, SETTINGS, "a\n::b.yaml")
+    found = pipeline.check([one], SETTINGS)
     assert found.findings
     assert "\x1b" not in findings_text.text(found)
     assert all(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
 
 from clusterspec import pipeline
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
-from clusterspec.pipeline import Settings, Study, study_text
+from clusterspec.pipeline import Study, study_text
 from clusterspec.report import estimate_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper import closing
+from tests.settings import SETTINGS
 
 SPEC = """\
 clusterspec: 1
@@ -24,7 +21,7 @@ MEASURED = "measured: [{collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 18
 
 
 def study(text: str) -> Study:
-    return study_text(text, Settings(Catalog.open(), Config(), date(2026, 11, 20)))
+    return study_text(text, SETTINGS)
 
 
 def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
 
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
 from clusterspec.finding import Finding
 from clusterspec.pipeline import Settings, study_text
+from tests.settings import SETTINGS
 
-TODAY = date(2026, 11, 20)
 LOGS = Path(__file__).parent / "logs"
 """The folder in which every spec of these tests stands."""
 Check = Callable[[str], list[Finding]]
@@ -21,7 +18,7 @@ Check = Callable[[str], list[Finding]]
 
 @pytest.fixture(scope="session")
 def settings() -> Settings:
-    return Settings(Catalog.open(), Config(), TODAY)
+    return SETTINGS
 
 
 @pytest.fixture(scope="session")

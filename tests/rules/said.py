@@ -17,6 +17,11 @@ def said(check: Check, group: str, text: str) -> Said:
     return [(one.rule, dotted(one.path), str(one.severity)) for one in findings if of(one.rule) == group]
 
 
+def told(rule: str, key: str, severity: str = "warning") -> Said:
+    """One finding, and no other."""
+    return [(rule, key, severity)]
+
+
 def of(rule: str) -> str:
     """The group of a rule."""
     return RULES[rule][0] if rule in RULES else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said
+from .said import Said, said, told
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 2}"
 WITHOUT_SHARP = "cluster: {platform: dgx-h100, nodes: 16, scale_up: {in_network_reduction: false}}"
@@ -14,10 +14,6 @@ RACKS = "cluster: {platform: gb200-nvl72, nodes: 36}"
 DENSE = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 512}\n"
 EXPERTS = "workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 512}\n"
 BUSBW = "acceptance[0].busbw"
-
-
-def told(rule: str, key: str, severity: str = "warning") -> Said:
-    return [(rule, key, severity)]
 
 
 def above(key: str = BUSBW) -> Said:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies
 
-from clusterspec.pipeline import Settings, study_text
+from clusterspec.pipeline import study_text
 from clusterspec.rules.index import RULES
+from tests.settings import SETTINGS
 
-from .conftest import TODAY, Check
+from .conftest import Check
 from .test_twins import PODS, spec
 
 NUMBERS = [0, 1, 2, 3, 5, 7, 12, 64, 1000, 65_537, 10**9, 10**18, -1]
@@ -116,22 +117,10 @@ def hostile(pod: str, changes: list[tuple[str, Any]]) -> str:
 def test_no_spec_makes_a_rule_crash(pod: str, changes: list[tuple[str, Any]]) -> None:
     text = hostile(pod, changes)
     start = time.process_time()
-    findings = study_text(text, shared()).findings
+    findings = study_text(text, SETTINGS).findings
     assert time.process_time() - start < 5
     assert {finding.rule for finding in findings} <= set(RULES)
     assert all(finding.message for finding in findings)
-
-
-def shared() -> Settings:
-    if not _SHARED:
-        from clusterspec.catalog import Catalog
-        from clusterspec.config import Config
-
-        _SHARED.append(Settings(Catalog.open(), Config(), TODAY))
-    return _SHARED[0]
-
-
-_SHARED: list[Settings] = []
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,12 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said
+from .said import Said, said, told
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16}"
 SLIPPED = "cluster: {platform: dgx-h100, nodes: 4, scale_up: {bandwidth: 900 GB/s unidirectional}}"
 RIGHT = "cluster: {platform: dgx-h100, nodes: 4, scale_up: {bandwidth: 900 GB/s duplex}}"
 BUSBW = "measured[0].busbw"
-
-
-def told(rule: str, key: str, severity: str = "warning") -> Said:
-    return [(rule, key, severity)]
 
 
 CASES: list[tuple[str, str, Said]] = [

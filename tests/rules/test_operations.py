@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said
+from .said import Said, said, told
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16}"
 NETWORKS = """
@@ -18,10 +18,6 @@ cluster:
     out_of_band: {nic_bandwidth: 1 Gb/s}
 """
 WORK = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}\nlayout: {tp: 8, pp: 4}\n"
-
-
-def told(rule: str, key: str, severity: str = "warning") -> Said:
-    return [(rule, key, severity)]
 
 
 def operated(keys: str, nodes: int = 16, spares: int = 0) -> str:

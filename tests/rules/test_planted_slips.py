@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 
 import pytest
 
 from clusterspec import pipeline
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
+from tests.settings import SETTINGS
 
-SETTINGS = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
 PARTS = [name for name in SETTINGS.catalog.ids("accelerator") if SETTINGS.catalog.accelerator(name).scale_up_bandwidth]
 SLIPS = {
     "duplex-counted-as-one-way",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said
+from .said import Said, said, told
 
 SOUND = """
 cluster:
@@ -33,10 +33,6 @@ QUOTE = """\
     - {part: node, quantity: 33, unit_price: 310000, price: 10230000}
     - {part: leaf switch, quantity: 9, unit_price: 36000, price: 324000}
 """
-
-
-def told(rule: str, key: str, severity: str = "warning") -> Said:
-    return [(rule, key, severity)]
 
 
 PRICES = "procurement.prices"

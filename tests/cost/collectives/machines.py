@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
 from functools import cache
-from pathlib import Path
 from textwrap import dedent
 
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.pipeline import Settings, study_text
-
-SETTINGS = Settings.of(Path(__file__).parent, [], date(2026, 11, 20))
+from clusterspec.pipeline import study_text
+from tests.settings import SETTINGS
 
 
 def cluster(body: str) -> Cluster:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from clusterspec import pipeline
-from clusterspec.catalog import Catalog
-from clusterspec.config import Config
+from tests.settings import SETTINGS
 
 SPEC = """\
 clusterspec: 1
@@ -19,8 +16,7 @@ layout: {{framework: custom, pp: 4, ep: {ep}, micro_batch: 1, recompute: full, s
 
 def sent(ep: int, limit: int | None) -> float:
     routing = f", routing: {{max_nodes: {limit}}}" if limit else ""
-    settings = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    plan = pipeline.study_text(SPEC.format(ep=ep, routing=routing), settings).plan
+    plan = pipeline.study_text(SPEC.format(ep=ep, routing=routing), SETTINGS).plan
     return sum(row.bytes for row in plan.communication if row.axis == "ep")
 
 
