@@ -10,10 +10,10 @@ from hypothesis import given, settings, strategies
 
 from clusterspec.pipeline import study_text
 from clusterspec.rules.index import RULES
+from tests.rules.twins.pods import PODS, spec
 from tests.settings import SETTINGS
 
 from .conftest import Check
-from .test_twins import PODS, spec
 
 NUMBERS = [0, 1, 2, 3, 5, 7, 12, 64, 1000, 65_537, 10**9, 10**18, -1]
 RATES = ["0 Gb/s", "1 b/s", "100 GB/s duplex", "400 Gb/s", "-3 GB/s", "1e30 TB/s", "900 GB/s unidirectional"]

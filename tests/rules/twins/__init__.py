@@ -1,0 +1,1 @@
+"""Planted flaws, each beside a near miss, by what they are about."""
