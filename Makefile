@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit docs accuracy fuzz bench clean
+.PHONY: help demo test docs accuracy fit fuzz bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ docs: $(VENV)/developed ## write every generated page
 
 accuracy: $(VENV)/developed ## score every published case and write docs/accuracy.md
 	$(BIN)/python -m tools.accuracy
+
+fit: $(VENV)/developed ## fit the constants of time to three of four published runs, and check them on the fourth
+	$(BIN)/python -m tools.fit
 
 fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.collectives.stack import FITTED
+from clusterspec.cost.compute.fixed import FIXED
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
 
@@ -16,8 +17,8 @@ def constants() -> str:
             entry = catalog.get(kind, name)
             for key, figure in sorted(getattr(entry, "achievable", {}).items()):
                 rows.append(row(f"{kind}/{name}", key, figure))
-    for name, figure in FITTED.items():
-        rows.append(row("collectives", name, figure))
+    rows += [row("collectives", name, figure) for name, figure in FITTED.items()]
+    rows += [row("everywhere", name, figure) for name, figure in FIXED.items()]
     return "\n".join(rows) + "\n"
 
 
