@@ -13,6 +13,7 @@ from tools.accuracy.constants import constants
 from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score
 from tools.accuracy.reasons import reason
 from tools.accuracy.scatter import scatter
+from tools.fit import runs as fit_runs
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 HEAD = """# Accuracy
@@ -20,6 +21,9 @@ HEAD = """# Accuracy
 Written by `make accuracy` from the published cases in `tests/accuracy`. Errors are |predicted ÷ published − 1|;
 *bias* is the median of predicted ÷ published − 1; *inside* is the share of published values within the predicted
 band, *half-width* the median of half that band over the prediction.
+"""
+SPLIT = """The constants of time are fitted to three of every four runs of a source and checked on the fourth. `make fit` repeats
+it, and leaves out each source in turn besides.
 """
 PEERS = """## Peers on the same runs
 
@@ -47,6 +51,9 @@ def build() -> None:
         "## Step time\n",
         "![predicted against published step time](accuracy-runs.svg)\n",
         table([*grouped(runs), score("mixture of experts", mixtures), score("null model", null_model())]),
+        "\n### Fitted and not fitted\n",
+        SPLIT,
+        table(by_split(runs)),
         "\n### By source\n",
         table(by_source(runs)),
         "\n### The worst ten\n",
@@ -79,6 +86,12 @@ def _is_mixture(name: str) -> bool:
     return any(
         run["id"] == name and run["spec"]["workload"]["model"].get("experts") for run in published.published_runs()
     )
+
+
+def by_split(cases: Sequence[Case]) -> list[Score]:
+    fitted = {run.id for run in fit_runs.runs() if run.fitted}
+    parts = {"fitted to": True, "never fitted to": False}
+    return [score(name, [case for case in cases if (case.id in fitted) is part]) for name, part in parts.items()]
 
 
 def by_source(cases: Sequence[Case]) -> list[Score]:
