@@ -22,8 +22,8 @@ Written by `make accuracy` from the published cases in `tests/accuracy`. Errors 
 *bias* is the median of predicted ÷ published − 1; *inside* is the share of published values within the predicted
 band, *half-width* the median of half that band over the prediction.
 """
-SPLIT = """The constants of time are fitted to three of every four runs of a source and checked on the fourth. `make fit` repeats
-it, and leaves out each source in turn besides.
+SPLIT = """The constants of time are fitted to three of every four runs of a source and checked on the fourth.
+`make fit` repeats it, and leaves out each source in turn besides.
 """
 PEERS = """## Peers on the same runs
 
