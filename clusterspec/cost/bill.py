@@ -10,9 +10,7 @@ from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.spec.model import Price, ProcurementSpec
-
-BITS = 8e-9
-"""From bytes per second to the Gb/s that NICs are sold by."""
+from clusterspec.units import say_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +95,9 @@ def _nodes(cluster: Cluster) -> list[Line]:
     ]
     scale_out, within = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
     if scale_out is not None and not within and not cluster.cloud:
-        gigabits = scale_out.nic_bandwidth.value * BITS
         nodes = cluster.all_nodes
         derivation = f"{nodes} nodes × {scale_out.nics_per_node}"
-        part = f"{scale_out.technology.id} NIC, {gigabits:g} Gb/s"
+        part = f"{scale_out.technology.id} NIC, {say_bits(scale_out.nic_bandwidth.value)}"
         lines.append(("nic", part, nodes * scale_out.nics_per_node, derivation))
     return lines
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.report.results import BillReport
+from clusterspec.units import plural
 
 FIELDS = ("kind", "part", "quantity", "derivation", "unit_price", "price")
 
@@ -36,7 +37,7 @@ def fabric(report: BillReport) -> str:
     if found is None:
         return f"No fabric to buy: {report.why}"
     switches = f"{found.leaf_switches:,} leaf, {found.spine_switches:,} spine and {found.core_switches:,} core switches"
-    return f"Fabric: {found.tiers} tiers, {switches}"
+    return f"Fabric: {plural(found.tiers, 'tier')}, {switches}"
 
 
 def csv(report: BillReport) -> str:

@@ -8,13 +8,14 @@ from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.finding import Severity
+from clusterspec.report import communication as traffic
 from clusterspec.report.assumed import groups, value_text
 from clusterspec.report.estimate_json import terms
 from clusterspec.report.grid import bar, grid
-from clusterspec.report.ink import PLAIN, Ink, plain, plural, wrapped
+from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.report.measured import HEADS, row, shares
 from clusterspec.report.results import EstimateReport, count
-from clusterspec.units import percent, say
+from clusterspec.units import percent, plural, say
 
 
 def text(report: EstimateReport, ink: Ink = PLAIN) -> str:
@@ -115,21 +116,8 @@ def nested(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]
 
 
 def communication(plan: Plan, ink: Ink) -> str:
-    rows = [
-        (
-            f"  {row.axis}",
-            row.collective,
-            row.tier,
-            f"{row.ranks:,}",
-            say(row.calls, "1"),
-            say(row.bytes, "B"),
-            say(row.seconds, "s"),
-            say(row.exposed, "s"),
-        )
-        for row in plan.communication
-    ]
-    heads = ("  axis", "collective", "tier", "ranks", "calls", "bytes", "time", "exposed")
-    return grid(heads, rows, right=range(3, 8), ink=ink)
+    rows = [(f"  {axis}", *rest) for axis, *rest in map(traffic.row, plan.communication)]
+    return grid((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 
 
 def memory(use: MemoryUse, ink: Ink) -> str:

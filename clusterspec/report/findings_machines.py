@@ -11,6 +11,7 @@ from typing import Any
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.results import CheckReport
 from clusterspec.source import pointer
+from clusterspec.units import plural
 
 Json = dict[str, Any]
 DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
@@ -141,7 +142,7 @@ def gitlab(report: CheckReport) -> list[Json]:
 def markdown(report: CheckReport) -> str:
     """A table for a pull request's comment or a job summary."""
     if not report.findings:
-        return f"**clusterspec**: {len(report.inputs)} file(s) checked, nothing found.\n"
+        return f"**clusterspec**: {plural(len(report.inputs), 'file')} checked, nothing found.\n"
     counted = ", ".join(f"{number} {level}" for level, number in report.summary.items())
     head = [
         f"**clusterspec**: {counted}",

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.grid import wide
-from clusterspec.report.ink import PLAIN, Ink, plain, plural, wrapped
+from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.report.results import CheckReport
 from clusterspec.source import Source, Span
+from clusterspec.units import plural
 
 
 def text(report: CheckReport, ink: Ink = PLAIN) -> str:

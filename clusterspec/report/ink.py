@@ -10,8 +10,6 @@ from clusterspec.finding import Severity
 
 CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34", "green": "32", "cyan": "36"}
 BY_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
-
-
 WIDTH = 100
 """Columns where nobody knows better: in pipes, in files. Text wider than that reads badly, tables do not."""
 
@@ -56,12 +54,3 @@ def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]
 def plain(text: str) -> str:
     """Text from a file made safe for a terminal: control characters become visible."""
     return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else f"\\x{ord(c):02x}" for c in text)
-
-
-def plural(count: int, word: str) -> str:
-    """A count with its word.
-
-    >>> plural(1, "error"), plural(3, "warning")
-    ('1 error', '3 warnings')
-    """
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -10,7 +10,7 @@ from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.cost.collectives import names_of
 from clusterspec.report import collective_text
-from clusterspec.report.ink import plural
+from clusterspec.units import plural
 
 DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
 """32 KiB to 16 GiB in doublings, as nccl-tests is usually run."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.plan import Plan
-from clusterspec.report.ink import plural
 from clusterspec.report.paper import closing, costs, materials, rates
 from clusterspec.report.paper.blocks import Card, Cards, Column, Paper, Section, Table, Tone, Verdict
 from clusterspec.report.results import EstimateReport, FullReport, count
-from clusterspec.units import percent, say, say_bits
+from clusterspec.units import percent, plural, say, say_bits
 
 KINDS = {"design": "Design report", "procurement": "Procurement report"}
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.report import communication as traffic
 from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table
 from clusterspec.report.paper.charts import Slice, stack
 from clusterspec.units import percent, say
-
-TIERS = {"scale-up": "scale-up", "scale-out": "scale-out", "memory": "memory"}
 
 
 def time(plan: Plan) -> Section | None:
@@ -51,29 +50,9 @@ def said_of(parts: tuple[Term, ...], unit: str) -> str:
 
 def communication(rows: tuple[Communication, ...]) -> Table:
     """What each axis sends in one step, and what of it nothing hides."""
-    columns = (
-        Column("Axis"),
-        Column("Collective"),
-        Column("Tier"),
-        Column("Ranks", "right"),
-        Column("Calls", "right"),
-        Column("Bytes", "right"),
-        Column("On the wire", "right"),
-        Column("Exposed", "right"),
-    )
-    cells = tuple(
-        (
-            row.axis,
-            row.collective,
-            row.tier,
-            f"{row.ranks:,}",
-            say(row.calls, "1"),
-            say(row.bytes, "B"),
-            say(row.seconds, "s"),
-            say(row.exposed, "s"),
-        )
-        for row in rows
-    )
+    heads = enumerate(traffic.HEADS)
+    columns = tuple(Column(head.capitalize(), "right" if k in traffic.NUMBERS else "left") for k, head in heads)
+    cells = tuple(map(traffic.row, rows))
     return Table(columns, cells, caption="Communication in one step, per accelerator")
 
 

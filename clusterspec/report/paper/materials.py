@@ -9,7 +9,7 @@ from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Tab
 from clusterspec.report.paper.charts import PALETTE, Row, levels
 from clusterspec.report.results import BillReport
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import say
+from clusterspec.units import plural, say
 
 
 def section(bill: BillReport, *, prices: bool) -> Section:
@@ -30,7 +30,7 @@ def drawing(fabric: Fabric, bill: BillReport) -> Picture:
     ]
     rows = [row for row in shown if row.count]
     said = "; ".join(f"{row.count:,} {row.label}" for row in rows)
-    return Picture(levels(rows, said), f"The scale-out fabric, {fabric.tiers} switch level(s)")
+    return Picture(levels(rows, said), f"The scale-out fabric, {plural(fabric.tiers, 'switch level')}")
 
 
 def link_text(links: int | None) -> str:

@@ -6,7 +6,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import Figure
 from clusterspec.report.paper.blocks import Column, Picture, Section, Table
 from clusterspec.report.paper.charts import PALETTE, Bar, bars
-from clusterspec.units import say, say_bits
+from clusterspec.units import bandwidth_readings, say
 
 COLUMNS = (
     Column("Figure"),
@@ -50,7 +50,8 @@ def rate(label: str, figure: Figure) -> tuple[str, ...]:
 
 
 def derived(label: str, value: float, origin: str) -> tuple[str, ...]:
-    return (label, say(value, "B/s"), say(2 * value, "B/s"), say_bits(value), origin)
+    ways = bandwidth_readings(value, 3)
+    return (label, ways.one_way, ways.duplex, ways.one_way_bits, origin)
 
 
 def tiers(cluster: Cluster) -> Picture:
