@@ -25,6 +25,10 @@ KINDS = tuple(_PLACES)
 _LONGEST = 64  # characters of a name that are compared with ids; no id is longer
 
 
+class UnreadableFolder(Exception):
+    """A folder of a catalog may not be looked into; the message names it."""
+
+
 class Folders:
     """The files of several catalogs laid over each other."""
 
@@ -40,8 +44,11 @@ class Folders:
         found: dict[str, FilePath] = {}
         for folder in self.folders:
             place = folder / _PLACES[kind]
-            if place.is_dir():
-                found |= {file.stem: file for file in place.iterdir() if file.suffix == ".yaml"}
+            try:
+                if place.is_dir():
+                    found |= {file.stem: file for file in place.iterdir() if file.suffix == ".yaml"}
+            except PermissionError as fault:
+                raise UnreadableFolder(f"the catalog folder {place}: {fault.strerror}") from None
         return found
 
     def ids(self, kind: str) -> tuple[str, ...]:

@@ -54,9 +54,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def callers(fault: Exception) -> bool:
     """Whether a fault lies in the call, or in a catalog that the caller brought."""
-    from clusterspec.catalog import BrokenEntry
+    from clusterspec.catalog import BrokenEntry, UnreadableFolder
 
-    return isinstance(fault, UsageFault | BrokenEntry)
+    return isinstance(fault, UsageFault | BrokenEntry | UnreadableFolder)
 
 
 def told(fault: Exception) -> str:

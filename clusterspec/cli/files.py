@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from clusterspec.cli import OwnFault, UsageFault, callers, told
 from clusterspec.cli.inputs import STDIN, Desk, shown
-from clusterspec.cli.terminal import Progress
+from clusterspec.cli.terminal import Progress, say_error
 from clusterspec.document import find
 from clusterspec.pipeline import Checked
 from clusterspec.report.results import Input
@@ -26,10 +26,15 @@ def named(asked: argparse.Namespace) -> list[str]:
     found: dict[str, None] = {}
     for path in asked.paths:
         try:
-            found |= dict.fromkeys(find.specs(path, only_specs=asked.only_specs))
+            found |= dict.fromkeys(find.specs(path, only_specs=asked.only_specs, passed_over=passed_over))
         except OSError as fault:
             raise UsageFault(f"{path}: {fault.strerror or fault}") from None
     return list(found)
+
+
+def passed_over(fault: OSError) -> None:
+    """Says of a file that lies in a folder, and may be a spec, that it could not be looked at."""
+    say_error(f"clusterspec: {fault.filename}: {fault.strerror}; passed over")
 
 
 def checked(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
 from clusterspec.document.parse import parse
@@ -16,36 +16,43 @@ _NAMES_KEY = re.compile(rb"""clusterspec["']?\s*:""")
 _TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
 
 
-def specs(path: str, *, only_specs: bool = False) -> list[str]:
+PassedOver = Callable[[OSError], None]
+"""Told of what lies in a folder and cannot be read; its ``filename`` says where."""
+
+
+def specs(path: str, *, only_specs: bool = False, passed_over: PassedOver = lambda _: None) -> list[str]:
     """The specs that one path names: a file (or ``-``) itself, and in a folder every YAML file whose
     top mapping has the key ``clusterspec``, in order of name.
 
     Hidden folders, ``node_modules`` and folders behind symbolic links are passed over, and with
-    ``only_specs`` a file that is no spec, too. Raises `OSError` when there is nothing at ``path``.
+    ``only_specs`` a file that is no spec, too. Raises `OSError` when there is nothing at ``path``,
+    or it is a folder that cannot be read.
     """
     if path == "-":
         return [path]
     if FilePath(path).is_dir():
-        return [name for name in _yaml_files(path) if _is_spec(name)]
+        os.scandir(path).close()
+        return [name for name in _yaml_files(path, passed_over) if _is_spec(name, passed_over)]
     FilePath(path).stat()
-    return [] if only_specs and not _is_spec(path) else [path]
+    return [] if only_specs and not _is_spec(path, passed_over) else [path]
 
 
-def _yaml_files(folder: str) -> Iterator[str]:
-    for where, folders, files in os.walk(folder):
+def _yaml_files(folder: str, passed_over: PassedOver) -> Iterator[str]:
+    for where, folders, files in os.walk(folder, onerror=passed_over):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         for name in sorted(files):
             if name.endswith(_SUFFIXES):
                 yield os.path.join(where, name)  # noqa: PTH118 — keeps ./ as the user wrote it
 
 
-def _is_spec(name: str) -> bool:
+def _is_spec(name: str, passed_over: PassedOver) -> bool:
     """Whether a file is meant as a spec; a broken one is, when the key starts a line."""
     try:
         if not FilePath(name).is_file():
             return False
         data = read_bytes(name)
-    except OSError:
+    except OSError as fault:
+        passed_over(fault)
         return False
     if not _NAMES_KEY.search(data):
         return False

@@ -102,3 +102,17 @@ def test_an_entry_that_is_no_file_is_the_callers_fault(kind: str, call: Call) ->
         done = call(*words, "--catalog", "own")
         assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1), done
         assert f"{place}:1:1: " in done.error
+
+
+def test_a_folder_of_entries_that_may_not_be_entered_is_the_callers_fault(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    Path("spec.yaml").write_text(BASE)
+    Path("own/accelerators").mkdir(parents=True)
+    monkeypatch.setattr(Path, "iterdir", denied)  # the tests may run as root, whom nothing is denied
+    for words in (("check", "spec.yaml"), ("catalog", "list")):
+        done = call(*words, "--catalog", "own")
+        assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1), done

@@ -123,3 +123,31 @@ def test_only_specs_are_checked_where_a_hook_names_every_file(call: Call) -> Non
 def test_a_file_named_explicitly_is_not_passed_over(name: str, call: Call) -> None:
     Path(name).write_text(OTHER[name])
     assert call("check", name).status == 1
+
+
+def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clusterspec.document import find, read_bytes
+
+    def denied(name: str) -> bytes:
+        if "secret" in name:
+            raise PermissionError(13, "Permission denied", name)
+        return read(name)
+
+    read = read_bytes
+    monkeypatch.setattr(find, "read_bytes", denied)  # the tests may run as root, whom nothing is denied
+    Path("specs").mkdir()
+    Path("specs/open.yaml").write_text(BASE)
+    Path("specs/secret.yaml").write_text(BASE)
+    done = call("check", "specs", "--format", "json")
+    assert [row["file"] for row in json.loads(done.out)["inputs"]] == ["specs/open.yaml"]
+    assert done.error == "clusterspec: specs/secret.yaml: Permission denied; passed over\n"
+
+
+def test_a_folder_that_may_not_be_entered_is_not_an_empty_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    Path("specs").mkdir()
+    monkeypatch.setattr("clusterspec.document.find.os.scandir", denied)
+    done = call("check", "specs")
+    assert (done.status, done.error) == (2, "clusterspec: specs: Permission denied\n")
