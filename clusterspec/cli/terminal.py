@@ -10,7 +10,7 @@ import shutil
 import sys
 
 from clusterspec.cli import UsageFault
-from clusterspec.report.ink import WIDTH, Ink
+from clusterspec.report.ink import WIDTH, Ink, plain
 
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
@@ -46,10 +46,11 @@ def say_json(document: object) -> None:
 
 
 def say_error(text: str) -> None:
-    """One line on standard error, where there is one that takes it."""
+    """One line on standard error, where there is one that takes it; names of files cannot break it."""
     if sys.stderr is not None:
+        line = plain(text).replace("\n", " ")
         with contextlib.suppress(OSError):
-            print(held(text, sys.stderr.encoding, "alike"), file=sys.stderr)
+            print(held(line, sys.stderr.encoding, "alike"), file=sys.stderr)
 
 
 def forget_output() -> None:

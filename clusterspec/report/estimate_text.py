@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from shlex import quote
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
@@ -154,10 +155,11 @@ def footer(report: EstimateReport, ink: Ink) -> str:
     """What the check says, in one line, and how to see more."""
     counted = count(report.findings)
     said = ", ".join(plural(number, level) for level, number in counted.items() if number)
-    lines = [f"`clusterspec estimate {report.input.name} --explain TERM` shows the formula and inputs of a term."]
+    file = plain(quote(report.input.name)).replace("\n", " ")
+    lines = [f"`clusterspec estimate {file} --explain TERM` shows the formula and inputs of a term."]
     if said:
         gravest = next(Severity(level) for level, number in counted.items() if number)
-        lines.insert(0, ink.severity(gravest, f"{said} found: `clusterspec check {report.input.name}`"))
+        lines.insert(0, ink.severity(gravest, f"{said} found: `clusterspec check {file}`"))
     return "\n".join(lines) + "\n"
 
 

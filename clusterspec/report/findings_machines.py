@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from html import escape
+from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
+from clusterspec.report.ink import plain
 from clusterspec.report.results import CheckReport
 from clusterspec.source import pointer
 from clusterspec.units import plural
 
 Json = dict[str, Any]
 DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def fingerprint(finding: Finding) -> str:
@@ -62,7 +68,7 @@ def sarif_result(finding: Finding, rules: list[str]) -> Json:
         replacements = [
             {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}} for edit in finding.edits
         ]
-        change = {"artifactLocation": {"uri": finding.span.file}, "replacements": replacements}
+        change = {"artifactLocation": {"uri": uri(finding.span.file)}, "replacements": replacements}
         result["fixes"] = [{"description": {"text": finding.fix_description}, "artifactChanges": [change]}]
     return result
 
@@ -76,8 +82,17 @@ def region(span: Any) -> Json:
     }
 
 
+def uri(file: str) -> str:
+    """The name of a file as the relative reference that SARIF asks for.
+
+    >>> uri("clusters/my pod.yaml")
+    'clusters/my%20pod.yaml'
+    """
+    return quote(PurePath(file).as_posix(), safe="/", errors="surrogateescape")
+
+
 def location(finding: Finding) -> Json:
-    return {"artifactLocation": {"uri": finding.span.file}, "region": region(finding.span)}
+    return {"artifactLocation": {"uri": uri(finding.span.file)}, "region": region(finding.span)}
 
 
 def junit(report: CheckReport) -> str:
@@ -105,18 +120,22 @@ def junit(report: CheckReport) -> str:
 def junit_case(finding: Finding) -> str:
     name = f"{finding.rule} {finding.span.start.line}:{finding.span.start.column}"
     inside = (
-        f"<system-out>{escape(finding.message)}</system-out>"
+        f"<system-out>{xml(finding.message)}</system-out>"
         if finding.severity is Severity.NOTE
         else f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
-        f"{escape(str(finding.span))}\n{escape(finding.help)}</failure>"
+        f"{xml(str(finding.span))}\n{xml(finding.help)}</failure>"
     )
     return f"    <testcase classname={quoted(finding.span.file)} name={quoted(name)}>{inside}</testcase>"
 
 
+def xml(value: str) -> str:
+    """A value as text of XML; characters that XML forbids become a replacement mark."""
+    return escape(_NOT_XML.sub("\ufffd", value))
+
+
 def quoted(value: str) -> str:
-    """A value as an XML attribute; characters that XML forbids become a replacement mark."""
-    allowed = "".join(c if c in "\t\n" or c >= " " else "\ufffd" for c in value)
-    return f'"{escape(allowed)}"'
+    """A value as an XML attribute."""
+    return f'"{xml(value)}"'
 
 
 GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -155,12 +174,12 @@ def markdown(report: CheckReport) -> str:
 
 def markdown_row(finding: Finding) -> str:
     rule = f"[{finding.rule}]({DOCUMENTATION}#{finding.rule})"
-    cells = (str(finding.severity), f"`{finding.span}`", rule, cell(finding.message), cell(finding.help))
+    cells = (str(finding.severity), f"`{cell(str(finding.span))}`", rule, cell(finding.message), cell(finding.help))
     return f"| {' | '.join(cells)} |"
 
 
 def cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return plain(text).replace("|", "\\|").replace("\n", " ")
 
 
 def dumps(value: Any) -> str:

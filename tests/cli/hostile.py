@@ -52,6 +52,9 @@ WORDS = [
     "\u202e",
     "🚀",
     "*",
+    "\x1b[31m\x07\x08",
+    "\ufffe\uffff\x7f\x85\u2028",
+    "|\n<b>`::error::]]>&\"'",
 ]
 CONTAINERS: list[Any] = [
     None,

@@ -95,3 +95,12 @@ def test_an_escape_is_one_that_json_reads_back() -> None:
 )
 def test_colour_is_as_asked(environment: dict[str, str], words: str, painted: bool) -> None:
     assert ("\x1b[" in shell(f"$C check spec.yaml {words}", **environment).stdout) is painted
+
+
+def test_the_name_of_a_file_commands_no_terminal() -> None:
+    name = "e\x1b[31m\n.yaml"
+    Path(name).write_text(BASE)
+    for line in ("$C check *e*.yaml", "$C estimate e*.yaml", "$C check e*.yaml --select no-rule", "$C bom e*.yaml"):
+        done = shell(line)
+        assert "\x1b" not in done.stdout + done.stderr
+    assert len(shell("$C check 'absent\x1b\n.yaml'").stderr.splitlines()) == 1

@@ -119,12 +119,26 @@ def test_what_is_no_baseline_is_refused(text: str) -> None:
 
 
 def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
-    text = 'clusterspec: 1\nname: "\\e[2J"\ncluster: {platform: "x\\n::error::y\\e[31m"}\n'
-    one = pipeline.study_text(text, SETTINGS, "a\n::b.yaml")
-    found = pipeline.check([one], SETTINGS)
-    assert found.findings
-    assert "\x1b" not in findings_text.text(found)
-    assert all(
-        row.startswith(("::error ", "::warning ", "::notice ")) for row in findings_text.github(found).splitlines()
-    )
+    sly = r"x\n::error::y\e[31m\ufffe\b"
+    text = f'clusterspec: 1\nname: "\\e[2J"\ncluster: {{platform: "{sly}", "{sly}": 1, nodes: no}}\n'
+    found = pipeline.check([pipeline.study_text(text, SETTINGS, "a\n::b\x1b.yaml")], SETTINGS)
+    assert len(found.findings) > 2
+    for said in (
+        findings_text.text(found),
+        findings_text.concise(found),
+        findings_text.github(found),
+        findings_machines.markdown(found),
+        findings_machines.junit(found).replace("\ufffd", ""),
+    ):
+        assert all(character.isprintable() or character == "\n" for character in said)
+    commands = findings_text.github(found).splitlines()
+    assert all(row.startswith(("::error ", "::warning ", "::notice ")) for row in commands)
+    assert len(commands) == len(found.findings)
     ElementTree.fromstring(findings_machines.junit(found))
+
+
+def test_sarif_names_files_as_references() -> None:
+    one = pipeline.study_text("clusterspec: 2\n", SETTINGS, "my clusters/pod #1 \udcff.yaml")
+    sarif = findings_machines.sarif(pipeline.check([one], SETTINGS))
+    place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place == {"uri": "my%20clusters/pod%20%231%20%FF.yaml"}
