@@ -100,8 +100,6 @@ class _Reader:
         return made
 
     def _value(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
-        if node.get("x-unused"):
-            self._note_unused(path)
         if path in self.broken:
             return None
         if isinstance(value, dict):
@@ -112,6 +110,8 @@ class _Reader:
             made = self._scalar(options, node, path, value)
         if made is None:
             self.broken.add(path)
+        elif node.get("x-unused"):
+            self._note_unused(path)
         return made
 
     def _mapping(self, options: tuple[Any, ...], node: Schema, path: Path, value: dict[str, Any]) -> Any:

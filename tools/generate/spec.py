@@ -9,6 +9,13 @@ from typing import Any
 from clusterspec import resources
 
 Schema = dict[str, Any]
+WORDS = {
+    "object": "mapping",
+    "array": "list",
+    "string": "text",
+    "integer": "whole number",
+    "boolean": "`true` or `false`",
+}
 HEAD = """# The spec
 
 Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explain every key with
@@ -64,15 +71,28 @@ def takes(raw: Schema, root: Schema) -> str:
         return f"`{field['const']}`"
     if quantity := field.get("x-quantity"):
         return str(quantity).replace("_", " ")
-    kinds = field.get("type")
-    said = " or ".join(kinds) if isinstance(kinds, list) else kinds or "mapping"
+    said = " or ".join(dict.fromkeys(kinds(field, root)))
     examples = field.get("examples") or []
     return f"{said}, such as `{json.dumps(examples[0], ensure_ascii=False)}`" if examples else said
+
+
+def kinds(field: Schema, root: Schema) -> Iterator[str]:
+    """What a value may be, in the words of YAML."""
+    if "x-quantity" in field:
+        yield str(field["x-quantity"]).replace("_", " ")
+    elif "const" in field:
+        yield f"`{field['const']}`"
+    elif "type" in field:
+        types: list[str] = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        yield from (WORDS.get(each, each) for each in types)
+    for choice in (*field.get("oneOf", ()), *field.get("anyOf", ())):
+        yield from kinds(resolved(choice, root), root)
 
 
 def meaning(raw: Schema, field: Schema) -> str:
     said = raw.get("description") or field.get("description") or raw.get("title") or field.get("title") or ""
     default = field.get("default")
+    said += " Nothing uses it yet." if field.get("x-unused") else ""
     return said + (f" Default: `{json.dumps(default, ensure_ascii=False)}`." if default is not None else "")
 
 

@@ -2,7 +2,9 @@
 
 ## What it finds
 
-A key of the format that no check and no estimate looks at in this version of the program.
+A key of the format that no check, no estimate and no report looks at in this version of the program: the power of a
+switch, the number of switches of a level, technology and switches of the networks beside the fabric, and the prices of storage,
+support and racks, which no bill adds up.
 
 ## Why it matters
 
@@ -18,7 +20,10 @@ When the key is there for people.
 
 ## Fires
 
-Nowhere today: every key of version 1 is used.
+```yaml cluster.power.switch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, power: {switch: 1.7 kW}}
+```
 
 ## Silent
 
