@@ -1,0 +1,55 @@
+"""A command loads what it needs: what people wait for is mostly imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import ROOT
+
+PROBE = """
+import contextlib, io, sys
+sys.path.insert(0, sys.argv[1])
+from clusterspec.cli import run
+with contextlib.redirect_stdout(io.StringIO()):
+    assert run(sys.argv[2:]) == 0
+print(*sorted({".".join(name.split(".")[:2]) for name in sys.modules}))
+"""
+JUDGING = {f"clusterspec.{room}" for room in ("pipeline", "rules", "cost", "cluster", "spec")}
+LIBRARIES = {"jsonschema", "jinja2", "weasyprint", "numpy"}
+
+
+def loaded(*words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, str(ROOT), *words], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("catalog", "list"),
+        ("catalog", "show", "h100-sxm-80gb"),
+        ("catalog", "search", "nvlink"),
+        ("catalog", "diff", "h100-sxm-80gb", "h200-sxm-141gb"),
+        ("init",),
+        ("schema",),
+    ],
+    ids=" ".join,
+)
+def test_what_only_looks_up_loads_nothing_that_judges(words: tuple[str, ...]) -> None:
+    assert not loaded(*words) & (JUDGING | LIBRARIES | {"pint"})
+
+
+def test_a_conversion_loads_nothing_that_judges() -> None:
+    assert not loaded("convert", "900 GB/s duplex") & JUDGING
+
+
+@pytest.mark.parametrize("command", ["check", "estimate", "bom"])
+def test_what_judges_loads_no_library_of_reports_or_of_conversions(command: str) -> None:
+    found = loaded(command, "examples/dgx-h100-pod.yaml")
+    assert not found & {"jinja2", "weasyprint", "numpy", "pint", "clusterspec.search"}
+    assert "concurrent.futures" not in found
