@@ -197,6 +197,11 @@ class Model(Entry):
         return self.latent_kv > 0
 
     @property
+    def ffn_matrices(self) -> int:
+        """Matrices of one feed-forward network: three where it is gated."""
+        return 3 if self.gated_ffn else 2
+
+    @property
     def dense_layers(self) -> int:
         """How many layers have a dense feed-forward network."""
         return self.layers - self.moe_layers

@@ -72,7 +72,7 @@ class Parameters:
 def count(model: Model) -> Parameters:
     """The weights of ``model`` by component."""
     hidden, moe = model.hidden, model.moe_layers
-    matrices = 3 if model.gated_ffn else 2
+    matrices = model.ffn_matrices
     expert = parameters.ffn_weights(hidden, model.expert_ffn_hidden, matrices) if moe else 0
     embedding = parameters.embedding_weights(model.vocab, hidden)
     positions = (model.max_sequence_length or 0) if model.learned_positions else 0

@@ -53,7 +53,7 @@ class Job:
     @property
     def matrices(self) -> int:
         """Matrices of a feed-forward network."""
-        return 3 if self.model.gated_ffn else 2
+        return self.model.ffn_matrices
 
     @property
     def residual_ranks(self) -> int:

@@ -46,13 +46,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import GIB, PLATEAU, bus_bandwidth, nodes_of, predicted, titled
+from clusterspec.rules.knowledge.proofs import FAIR, GIB, PLATEAU, bus_bandwidth, nodes_of, predicted, titled
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "warning", "likely")
-MOST = 0.8
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
@@ -64,7 +63,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
         here = predicted(test, cluster, test.size.value)
         if asked is None or plateau is None or here is None or asked <= here.busbw:
             continue
-        if not MOST * plateau.busbw <= asked <= plateau.ceiling_busbw:
+        if not FAIR[0] * plateau.busbw <= asked <= plateau.ceiling_busbw:
             continue
         yield RULE.problem(
             ("acceptance", number, "size"),

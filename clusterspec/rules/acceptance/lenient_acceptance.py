@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import GIB, PLATEAU, bus_bandwidth, key, predicted, titled
+from clusterspec.rules.knowledge.proofs import FAIR, GIB, PLATEAU, bus_bandwidth, fair_floor, key, predicted, titled
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import percent, say
@@ -63,11 +63,11 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
         asked, best = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
         if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
             continue
-        share, low, high = percent(asked / best.ceiling_busbw, 2), 0.8 * best.busbw, 0.9 * best.busbw
-        if asked >= low:
+        share = percent(asked / best.ceiling_busbw, 2)
+        if asked >= FAIR[0] * best.busbw:
             continue  # the collective itself stays far below its ceiling here
         yield RULE.problem(
             ("acceptance", number, key(test)),
             f"{titled(test, cluster)}: {say(asked, 'B/s')} is {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
-            f"ask for {say(low, 'B/s')} to {say(high, 'B/s')}: 80 to 90 % of what this machine should show",
+            f"ask for {fair_floor(best)}",
         )

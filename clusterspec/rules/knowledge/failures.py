@@ -33,8 +33,10 @@ def poisson_percentile(mean: float, share: float) -> int:
     >>> poisson_percentile(8.0, 0.95)
     13
     """
-    if mean > 500:
-        return round(mean + 1.645 * sqrt(mean))  # the normal limit, for the 95th percentile that is asked for
+    if mean > 500:  # the normal limit
+        from statistics import NormalDist
+
+        return round(mean + NormalDist().inv_cdf(share) * sqrt(mean))
     chance = total = exp(-mean)
     number = 0
     while total < share:

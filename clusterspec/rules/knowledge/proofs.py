@@ -10,10 +10,13 @@ from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collectiv
 from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.cost.measured import Measurement
 from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import percent, say
 
 GIB = float(1 << 30)
 PLATEAU = 16 * GIB
 """A size at which every fabric that we know of has reached its bandwidth."""
+FAIR = (0.80, 0.90)
+"""Of what is expected: between these a floor is one that a sound machine passes and a broken one does not."""
 SOCKETS = 0.15
 """Of what the NICs carry: sockets reach less, everything that finds its network more (aws-ofi-nccl issue 803: 5.4
 GB/s against 122.6).
@@ -64,6 +67,12 @@ def _without_reduction(cluster: Cluster) -> Cluster:
     up, out = replace(cluster.scale_up, in_network_reduction=False), cluster.scale_out
     out = replace(out, in_network_reduction=False) if out else None
     return replace(cluster, scale_up=up, scale_out=out, measured=())
+
+
+def fair_floor(best: CollectiveCost) -> str:
+    """`304 GB/s to 342 GB/s: 80 to 90 % of what this machine should show`."""
+    low, high = (say(share * best.busbw, "B/s") for share in FAIR)
+    return f"{low} to {high}: {FAIR[0] * 100:.0f} to {percent(FAIR[1])} of what this machine should show"
 
 
 def key(stated: AcceptanceSpec) -> str:
