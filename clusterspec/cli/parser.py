@@ -179,7 +179,9 @@ def _estimate(add: Add) -> None:
     one = add("estimate", "predicts memory, step time, MFU and communication, term by term")
     _spec(one)
     _formats(one, "text", "json")
-    one.add_argument("--explain", metavar="TERM", type=named, help="show one term with its formula, inputs, origins and parts")
+    one.add_argument(
+        "--explain", metavar="TERM", type=named, help="show one term with its formula, inputs, origins and parts"
+    )
 
 
 def _collective(add: Add) -> None:
