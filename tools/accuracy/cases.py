@@ -65,9 +65,14 @@ def _table(name: str) -> Iterator[dict[str, str]]:
 
 
 @cache
+def study_of(number: int) -> pipeline.Study:
+    """One published run, read once; its plan and its findings are worked out when somebody first asks."""
+    return study(published_runs()[number]["spec"])
+
+
 def plan_of(number: int) -> Plan | None:
-    """The plan of one published run, worked out once."""
-    return study(published_runs()[number]["spec"]).plan
+    """The plan of one published run."""
+    return study_of(number).plan
 
 
 def step_time(run: dict[str, Any], plan: Plan | None) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clusterspec.finding import Finding, Severity
-from tools.accuracy.cases import published_runs, study
+from tools.accuracy.cases import published_runs, study_of
 from tools.accuracy.reasons import reason
 
 HEAD = """# False alarms on reality
@@ -33,8 +33,8 @@ class Judged:
 def judged() -> list[Judged]:
     """Every published run that ran, with its findings."""
     return [
-        Judged(run["id"], run["id"].split("-")[0], study(run["spec"]).findings)
-        for run in published_runs()
+        Judged(run["id"], run["id"].split("-")[0], study_of(number).findings)
+        for number, run in enumerate(published_runs())
         if run["fits"]
     ]
 
