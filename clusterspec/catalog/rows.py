@@ -43,7 +43,7 @@ def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[Row, ...]:
 
     Raises `BrokenEntry` for a company entry that cannot be read.
     """
-    shipped = {(row.kind, row.id): row for row in _shipped()}
+    shipped = {(each.kind, each.id): each for each in _shipped()}
     found = [
         shipped[kind, name] if catalog.shipped(kind, name) else row(catalog.card(kind, name))
         for kind in kinds or catalog.kinds
