@@ -144,6 +144,11 @@ class Cluster:
         """B/s per direction that one accelerator has of its node's NICs at line rate; None without a fabric."""
         return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
 
+    @property
+    def tapered_share(self) -> float | None:
+        """The same above all levels of the fabric, when everybody sends at once."""
+        return self.nic_share / self.scale_out.taper if self.nic_share is not None and self.scale_out else None
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:

@@ -30,18 +30,19 @@ def section(cluster: Cluster) -> Section:
 def rates(cluster: Cluster) -> list[tuple[str, ...]]:
     """The rows of the table, from the accelerator outward."""
     up, out = cluster.scale_up, cluster.scale_out
+    share, tapered = cluster.nic_share, cluster.tapered_share
     rows = []
     if up.domain > 1:
         rows.append(rate("Scale-up, one accelerator, all links", up.bandwidth))
         if up.peer_bandwidth.value < up.bandwidth.value:
             rows.append(rate("Scale-up, between two accelerators", up.peer_bandwidth))
-    if out is not None and (share := cluster.nic_share) is not None:
+    if out is not None and share is not None and tapered is not None:
         rows.append(rate("Scale-out, one NIC", out.nic_bandwidth))
         rows.append(derived(f"Scale-out, one node ({out.nics_per_node} NICs)", out.node_bandwidth, "NICs × rate"))
         rows.append(derived("Scale-out, share of one accelerator", share, "node ÷ accelerators"))
         if out.taper > 1:
             label = f"The same above the taper ({out.taper:g}:1)"
-            rows.append(derived(label, share / out.taper, "share ÷ oversubscription"))
+            rows.append(derived(label, tapered, "share ÷ oversubscription"))
     return rows
 
 
@@ -56,16 +57,16 @@ def derived(label: str, value: float, origin: str) -> tuple[str, ...]:
 
 def tiers(cluster: Cluster) -> Picture:
     """What one accelerator can move on each tier, per direction."""
-    out, memory = cluster.scale_out, cluster.accelerator.memory_bandwidth
+    share, tapered, memory = cluster.nic_share, cluster.tapered_share, cluster.accelerator.memory_bandwidth
     shown = [("Device memory", memory.value if memory else 0.0)]
     if cluster.scale_up.domain > 1:
         shown.append((f"Scale-up, domain of {cluster.scale_up.domain}", cluster.scale_up.bandwidth.value))
         if cluster.scale_up.peer_bandwidth.value < cluster.scale_up.bandwidth.value:
             shown.append(("Scale-up, one peer", cluster.scale_up.peer_bandwidth.value))
-    if out is not None and (share := cluster.nic_share) is not None:
+    if share is not None and tapered is not None:
         shown.append(("Scale-out, per accelerator", share))
-        if out.taper > 1:
-            shown.append(("Scale-out, above the taper", share / out.taper))
+        if tapered < share:
+            shown.append(("Scale-out, above the taper", tapered))
     rows = [
         Bar(label, value, say(value, "B/s"), PALETTE[number % len(PALETTE)])
         for number, (label, value) in enumerate(shown)
