@@ -101,13 +101,16 @@ class Progress:
     """Says on a terminal what is being done; silent in a pipe."""
 
     def __init__(self) -> None:
-        self.on = sys.stderr is not None and sys.stderr.isatty()
+        self.on = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.said = False
 
     def __call__(self, text: str) -> None:
         if self.on:
-            sys.stderr.write(f"\r\x1b[2K{text}")
+            sys.stderr.write(f"\r\x1b[2K{plain(text)}")
             sys.stderr.flush()
+            self.said = True
 
     def done(self) -> None:
-        """Wipes the line."""
-        self("")
+        """Wipes the line, where one was written."""
+        if self.said:
+            self("")
