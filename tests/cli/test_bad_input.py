@@ -109,6 +109,8 @@ IN_THE_CALL = [
     ("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", "0"),
     ("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", "0 GiB"),
     ("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", "1 gb"),
+    ("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", "1e30 GB"),
+    ("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", "9" * 400),
     ("collective", "spec.yaml", "all-reduce", "--ranks", "9999", "--size", "1 GiB"),
     ("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", "1 GiB", "--algorithm", "magic"),
     ("collective", "spec.yaml", "gossip", "--ranks", "8", "--size", "1 GiB"),

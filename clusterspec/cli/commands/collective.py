@@ -15,6 +15,9 @@ from clusterspec.units import plural
 DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
 """32 KiB to 16 GiB in doublings, as nccl-tests is usually run."""
 
+LARGEST = 1e18
+"""Bytes; more than any machine holds."""
+
 
 def run(asked: argparse.Namespace) -> int:
     """Prints the table of a collective over the sizes asked for."""
@@ -41,7 +44,7 @@ def size_of(text: str) -> float:
     try:
         size = units.read(text, "bytes").value
     except units.UnitFault as fault:
-        raise UsageFault(f"--size {text}: {fault.message} {fault.help}".strip()) from None
-    if size < 1:
-        raise UsageFault(f"--size {text}: a message has at least one byte")
+        raise UsageFault(f"--size: {fault}") from None
+    if not 1 <= size <= LARGEST:
+        raise UsageFault(f"--size {text}: a message has from one byte to {units.say(LARGEST, 'B')}")
     return size
