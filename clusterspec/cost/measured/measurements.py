@@ -18,9 +18,9 @@ from typing import TypeVar
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.ceilings import factor
-from clusterspec.cost.measured.inference import collective_of, ranks_of
-from clusterspec.cost.measured.log import DISAGREES, LARGEST, Log, NoLog, read_log
 from clusterspec.finding import Problem
+from clusterspec.logs.inference import collective_of, ranks_of
+from clusterspec.logs.nccl_tests import DISAGREES, LARGEST, Log, NoLog, read_log
 from clusterspec.source import Path
 from clusterspec.spec.model import MeasuredSpec
 

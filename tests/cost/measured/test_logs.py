@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.cost.measured import Measurement
-from clusterspec.cost.measured.inference import collective_of, ranks_of
-from clusterspec.cost.measured.log import LARGEST, NoLog, read_log
 from clusterspec.cost.measured.measurements import settle
 from clusterspec.finding import Problem
+from clusterspec.logs.inference import collective_of, ranks_of
+from clusterspec.logs.nccl_tests import LARGEST, NoLog, read_log
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import ceil, floor
 
-from clusterspec.cost.measured.log import PRINTED, Line, Log
+from clusterspec.logs.nccl_tests import PRINTED, Line, Log
 
 _BYTES = {
     "int8": 1,
