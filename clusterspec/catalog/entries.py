@@ -107,23 +107,40 @@ class Interconnect(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Nic(Entry):
-    """A network adapter: line rate of one port, ports, and the slot it needs."""
+    """A network adapter.
+
+    ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
+    generation and width of the slot it needs; ``cages`` how many cages of the form ``connector`` its
+    bracket has, 0 where its ports lead to cages of the node; ``power`` the largest of the card in watts.
+    """
 
     port_bandwidth: Bandwidth | None = None
     ports: int | None = None
     pcie: int | None = None
+    lanes: int | None = None
+    cages: int | None = None
+    connector: str | None = None
     families: tuple[str, ...] = ()
+    power: Figure | None = None
     year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Switch(Entry):
-    """A switch of the scale-out fabric: logical ports at a line rate, and what it carries."""
+    """A switch of the scale-out fabric.
+
+    ``ports`` counts logical ports at the line rate ``port_bandwidth`` (B/s per direction), and
+    ``cages`` the cages of the form ``connector`` that carry them; one module fills one cage and
+    carries ``ports`` / ``cages`` of them. ``splits`` is the largest number of ports after breakout.
+    """
 
     ports: int | None = None
     port_bandwidth: Bandwidth | None = None
     families: tuple[str, ...] = ()
     cages: int | None = None
+    connector: str | None = None
+    splits: int | None = None
+    rack_units: int | None = None
     power: Figure | None = None
     in_network_reduction: bool = False
     latency: Figure | None = None
@@ -137,6 +154,8 @@ class Platform(Entry):
     ``technologies`` are what it comes with, the usual first; ``frontend_bandwidth`` is the line
     rate of one of its ``frontend_nics``; ``power`` is of one node; ``pfc`` and ``ecn`` say what a
     provider is known to run on its fabric, None where that is not known or is the buyer's affair.
+    ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and
+    carries ``nics_per_node`` / ``cages`` NICs.
     """
 
     form: str = ""
@@ -152,11 +171,16 @@ class Platform(Entry):
     nics_per_node: int | None = None
     nic_bandwidth: Bandwidth | None = None
     nic: str | None = None
+    cages: int | None = None
+    connector: str | None = None
     pcie_host: int | None = None
     pcie_nic: int | None = None
     frontend_nics: int | None = None
     frontend_bandwidth: Bandwidth | None = None
+    frontend_cages: int | None = None
+    frontend_connector: str | None = None
     power: Figure | None = None
+    rack_units: int | None = None
     pfc: bool | None = None
     ecn: bool | None = None
     year: int | None = None
