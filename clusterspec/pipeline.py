@@ -187,7 +187,7 @@ def study_file(path: FilePath, settings: Settings | None = None) -> Study:
 
 def prose(source: Source, data: bytes, settings: Settings) -> Checked:
     """What is wrong with the quantities of running text."""
-    from clusterspec.rules.prose import judge
+    from clusterspec.prose import judge
 
     problems = judge(source, settings.catalog, settings.today)
     settled = [places.settle(problem, None, source) for problem in problems]
@@ -225,7 +225,7 @@ def collective(
 
 def bill(one: Study) -> BillReport:
     """What has to be bought, counted and priced."""
-    from clusterspec.cost.bill import bill as items_of
+    from clusterspec.procurement.bill import bill as items_of
 
     items, fabric, why = items_of(one.design)
     return BillReport(one.settings.tool, one.input, items, fabric, why, one.checked.findings)

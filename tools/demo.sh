@@ -18,7 +18,7 @@ if "${clusterspec%clusterspec}python" -c 'import weasyprint' >/dev/null 2>&1; th
     run report "$spec" -o "$out/design.pdf"
     run report "$spec" --kind procurement -o "$out/procurement.pdf"
 else
-    echo 'PDF is left out: install libpango-1.0-0 and libpangoft2-1.0-0, then run this again' >&2
+    echo 'PDF is left out: install libpango-1.0-0, libpangoft2-1.0-0 and libharfbuzz-subset0, then run this again' >&2
 fi
 printf '\nThe reports are in %s:\n' "$out"
 ls -1 "$out" | sed "s|^|  $out/|"

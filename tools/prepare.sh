@@ -31,6 +31,6 @@ if [ ! -x "$folder/bin/pip" ]; then
 fi
 echo "installing clusterspec and what it needs into $folder"
 "$folder/bin/pip" install --quiet --disable-pip-version-check --editable "$requirement"
-if ! "$folder/bin/python" -c 'import weasyprint' >/dev/null 2>&1; then
-    system "PDF" libpango-1.0-0 libpangoft2-1.0-0 || echo "going on without PDF: reports are written as HTML" >&2
+if ! "$folder/bin/python" -W error -c 'import weasyprint' >/dev/null 2>&1; then
+    system "PDF" libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 || echo "going on without PDF: reports are written as HTML" >&2
 fi

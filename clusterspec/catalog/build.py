@@ -1,4 +1,4 @@
-"""From a card to the entry of its kind: every fact under the name that the program uses."""
+"""From a raw entry to the entry of its kind: every fact under the name that the program uses."""
 
 from __future__ import annotations
 
@@ -190,5 +190,11 @@ BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
 
 
 def _header(read: Reader) -> dict[str, Any]:
-    card = read.card
-    return {"id": card.id, "name": card.name, "vendor": card.vendor, "status": card.status, "notes": card.notes}
+    raw_entry = read.raw_entry
+    return {
+        "id": raw_entry.id,
+        "name": raw_entry.name,
+        "vendor": raw_entry.vendor,
+        "status": raw_entry.status,
+        "notes": raw_entry.notes,
+    }

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from clusterspec import resources
-from clusterspec.catalog.card import Card, read_card
+from clusterspec.catalog.raw_entry import RawEntry, read_raw_entry
 from clusterspec.document import Document, validate
 from clusterspec.finding import Problem
 
@@ -19,7 +19,7 @@ def check(document: Document, kind: str, name: str) -> list[Problem]:
     if problems:
         return problems
     misplaced = [*_misplaced(document, "kind", kind), *_misplaced(document, "id", name)]
-    return [*misplaced, *_unsourced(read_card(document.value))]
+    return [*misplaced, *_unsourced(read_raw_entry(document.value))]
 
 
 def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]:
@@ -29,9 +29,9 @@ def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]
         yield Problem("catalog-entry-misplaced", (key,), message, "change the one or move the file")
 
 
-def _unsourced(card: Card) -> Iterator[Problem]:
+def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
     """A figure nobody answers for: no source of the entry, and no reason why it is assumed."""
-    for fact in (*card.facts.values(), *card.achievable.values()):
+    for fact in (*raw_entry.facts.values(), *raw_entry.achievable.values()):
         if fact.origin is None:
             message = f"{fact.name} rests on no source that this entry lists, and on no assumption"
             help_ = "name one of `sources` in `source:`, or say why in `assumed:`"

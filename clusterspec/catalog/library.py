@@ -9,9 +9,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, cast
 
 from clusterspec import resources
-from clusterspec.catalog.card import Card, read_card
 from clusterspec.catalog.checks import check
 from clusterspec.catalog.folders import KINDS, Folders
+from clusterspec.catalog.raw_entry import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, settle
 from clusterspec.finding import Finding, Problem
 from clusterspec.source import Source
@@ -102,7 +102,7 @@ class Catalog:
             from clusterspec.catalog.build import BUILDERS  # not needed to list, search or show
             from clusterspec.catalog.reader import Reader
 
-            reader = Reader(self.card(kind, id_))
+            reader = Reader(self.raw_entry(kind, id_))
             entry = BUILDERS[kind](reader)
             if reader.problems:
                 raise BrokenEntry(kind, id_, self._settle(kind, id_, reader.problems))
@@ -131,12 +131,12 @@ class Catalog:
     def model(self, id_: str) -> Model:
         return cast("Model", self.get("model", id_))
 
-    def card(self, kind: str, id_: str) -> Card:
+    def raw_entry(self, kind: str, id_: str) -> RawEntry:
         """The entry as written: every fact with its source, its notes and its doubts."""
         source, document, problems = self._document(kind, id_)
         if document is None or problems:
             raise BrokenEntry(kind, id_, tuple(settle(problem, document, source) for problem in problems))
-        return read_card(document.value)
+        return read_raw_entry(document.value)
 
     def shipped(self, kind: str, id_: str) -> bool:
         """Whether an entry is the one that comes with the program, and not a company's."""

@@ -1,4 +1,4 @@
-"""Reads the facts of a card as what they measure: counts, words, figures, bandwidths, peaks.
+"""Reads the facts of a raw entry as what they measure: counts, words, figures, bandwidths, peaks.
 
 A fact that is absent reads as None. One that cannot be read reads as None too and leaves a
 `Problem` at its place, so one bad line of a company's entry never hides the others.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from clusterspec.catalog.card import Card, Fact
+from clusterspec.catalog.raw_entry import Fact, RawEntry
 from clusterspec.finding import Problem
 from clusterspec.origin import Assumed, Origin
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
@@ -21,10 +21,10 @@ _ACHIEVED = ("rate", "time", "bytes", "power", "peak")
 
 
 class Reader:
-    """Typed access to one card; ``problems`` holds what could not be read."""
+    """Typed access to one raw entry; ``problems`` holds what could not be read."""
 
-    def __init__(self, card: Card) -> None:
-        self.card = card
+    def __init__(self, raw_entry: RawEntry) -> None:
+        self.raw_entry = raw_entry
         self.problems: list[Problem] = []
 
     def text(self, name: str) -> str | None:
@@ -76,14 +76,14 @@ class Reader:
     def peaks(self, group: str) -> Mapping[str, Peak]:
         """Dense peaks by precision."""
         found: dict[str, Peak] = {}
-        for name, fact in self.card.facts.items():
+        for name, fact in self.raw_entry.facts.items():
             if name.startswith(f"{group}.") and (quantity := self._quantity(fact, fact.value, "peak")):
                 found[name.removeprefix(f"{group}.")] = Peak.dense(quantity.dense, self._origin(fact))
         return found
 
     def achievable(self) -> Mapping[str, Figure]:
         """What was measured: plain numbers are fractions, the others are in SI."""
-        return {name: figure for name, fact in self.card.achievable.items() if (figure := self._achieved(fact))}
+        return {name: figure for name, fact in self.raw_entry.achievable.items() if (figure := self._achieved(fact))}
 
     def _achieved(self, fact: Fact) -> Figure | None:
         if isinstance(fact.value, int | float):
@@ -98,7 +98,7 @@ class Reader:
         return Figure(last.dense, last.unit, self._origin(fact)) if last else None
 
     def _fact(self, name: str) -> Fact | None:
-        return self.card.facts.get(name)
+        return self.raw_entry.facts.get(name)
 
     def _plain(self, name: str, kind: type[_T], words: str) -> _T | None:
         fact = self._fact(name)
@@ -135,7 +135,7 @@ class Reader:
 
     def _origin(self, fact: Fact) -> Origin:
         unsourced = "its entry names no source"  # which `checks` refuses
-        return fact.origin or Assumed(f"{self.card.kind}/{self.card.id} {fact.name}", unsourced)
+        return fact.origin or Assumed(f"{self.raw_entry.kind}/{self.raw_entry.id} {fact.name}", unsourced)
 
     def _refuse(self, fact: Fact, rule: str, message: str, advice: str = "") -> None:
         path = fact.path if fact.bare else (*fact.path, "is")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from clusterspec import resources
-from clusterspec.catalog.card import Card
 from clusterspec.catalog.library import Catalog
+from clusterspec.catalog.raw_entry import RawEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[Row, ...]:
     """
     shipped = {(each.kind, each.id): each for each in _shipped()}
     found = [
-        shipped[kind, name] if catalog.shipped(kind, name) else row(catalog.card(kind, name))
+        shipped[kind, name] if catalog.shipped(kind, name) else row(catalog.raw_entry(kind, name))
         for kind in kinds or catalog.kinds
         for name in catalog.ids(kind)
     ]
@@ -58,15 +58,23 @@ def search(catalog: Catalog, text: str) -> tuple[Row, ...]:
     return tuple(each for each in rows(catalog) if all(word in each.words for word in wanted))
 
 
-def row(card: Card) -> Row:
-    """The row of one card."""
-    headline = " · ".join(part for part in _HEADLINES[card.kind](card) if part)
-    return Row(card.kind, card.id, card.name, card.vendor, card.status.state, card.status.as_of, headline)
+def row(raw_entry: RawEntry) -> Row:
+    """The row of one raw entry."""
+    headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
+    return Row(
+        raw_entry.kind,
+        raw_entry.id,
+        raw_entry.name,
+        raw_entry.vendor,
+        raw_entry.status.state,
+        raw_entry.status.as_of,
+        headline,
+    )
 
 
-def index(cards: Sequence[Card]) -> str:
-    """The text of ``catalog/index.json``: the rows of all cards, one a line."""
-    lines = ",\n".join(json.dumps(row(card).to_json(), ensure_ascii=False) for card in cards)
+def index(raw_entries: Sequence[RawEntry]) -> str:
+    """The text of ``catalog/index.json``: the rows of all raw entries, one a line."""
+    lines = ",\n".join(json.dumps(row(raw_entry).to_json(), ensure_ascii=False) for raw_entry in raw_entries)
     return f"[\n{lines}\n]\n"
 
 
@@ -75,56 +83,56 @@ def _shipped() -> list[Row]:
     return [Row(**values) for values in json.loads(text)]
 
 
-def _accelerator(card: Card) -> Iterator[str]:
-    memory = card.facts.get("memory")
+def _accelerator(raw_entry: RawEntry) -> Iterator[str]:
+    memory = raw_entry.facts.get("memory")
     yield (memory.prints or str(memory.value)) if memory else ""
-    yield _value(card, "memory_bandwidth")
-    precision = "bf16" if "peak.bf16" in card.facts else "fp16"
-    peak = _value(card, f"peak.{precision}")
+    yield _value(raw_entry, "memory_bandwidth")
+    precision = "bf16" if "peak.bf16" in raw_entry.facts else "fp16"
+    peak = _value(raw_entry, f"peak.{precision}")
     yield peak and f"{peak} {precision}"
-    yield _value(card, "scale_up.bandwidth")
+    yield _value(raw_entry, "scale_up.bandwidth")
 
 
-def _interconnect(card: Card) -> Iterator[str]:
-    yield _value(card, "scope")
-    yield _value(card, "bandwidth")
-    ports = _value(card, "node_ports")
+def _interconnect(raw_entry: RawEntry) -> Iterator[str]:
+    yield _value(raw_entry, "scope")
+    yield _value(raw_entry, "bandwidth")
+    ports = _value(raw_entry, "node_ports")
     yield ports and f"{ports} ports a node"
 
 
-def _nic(card: Card) -> Iterator[str]:
-    yield f"{_value(card, 'ports')} x {_value(card, 'port_bandwidth')}"
-    slot = _value(card, "pcie")
+def _nic(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_value(raw_entry, 'ports')} x {_value(raw_entry, 'port_bandwidth')}"
+    slot = _value(raw_entry, "pcie")
     yield slot and f"PCIe {slot}"
 
 
-def _switch(card: Card) -> Iterator[str]:
-    yield f"{_value(card, 'ports') or '?'} x {_value(card, 'port_bandwidth')}"
-    yield _value(card, "families")
+def _switch(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_value(raw_entry, 'ports') or '?'} x {_value(raw_entry, 'port_bandwidth')}"
+    yield _value(raw_entry, "families")
 
 
-def _platform(card: Card) -> Iterator[str]:
-    yield f"{_value(card, 'accelerators_per_node')} x {_value(card, 'accelerator')}"
-    yield f"domain {_value(card, 'domain')}"
-    nics = _value(card, "nics_per_node")
-    yield nics and f"{nics} x {_value(card, 'nic_bandwidth') or '?'}"
-    yield _value(card, "technologies").split(", ")[0]
+def _platform(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_value(raw_entry, 'accelerators_per_node')} x {_value(raw_entry, 'accelerator')}"
+    yield f"domain {_value(raw_entry, 'domain')}"
+    nics = _value(raw_entry, "nics_per_node")
+    yield nics and f"{nics} x {_value(raw_entry, 'nic_bandwidth') or '?'}"
+    yield _value(raw_entry, "technologies").split(", ")[0]
 
 
-def _model(card: Card) -> Iterator[str]:
-    size = card.facts.get("parameters")
+def _model(raw_entry: RawEntry) -> Iterator[str]:
+    size = raw_entry.facts.get("parameters")
     yield (size.prints or str(size.value)) if size else ""
-    yield f"{_value(card, 'layers')} layers of {_value(card, 'hidden')}"
-    experts = _value(card, "experts")
-    yield experts and f"{experts} experts, {_value(card, 'experts_per_token')} for each token"
+    yield f"{_value(raw_entry, 'layers')} layers of {_value(raw_entry, 'hidden')}"
+    experts = _value(raw_entry, "experts")
+    yield experts and f"{experts} experts, {_value(raw_entry, 'experts_per_token')} for each token"
 
 
-def _stack(card: Card) -> Iterator[str]:
-    yield _value(card, "frameworks")
-    yield f"from {_value(card, 'year')}"
+def _stack(raw_entry: RawEntry) -> Iterator[str]:
+    yield _value(raw_entry, "frameworks")
+    yield f"from {_value(raw_entry, 'year')}"
 
 
-_HEADLINES: dict[str, Callable[[Card], Iterator[str]]] = {
+_HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "accelerator": _accelerator,
     "interconnect": _interconnect,
     "nic": _nic,
@@ -135,8 +143,8 @@ _HEADLINES: dict[str, Callable[[Card], Iterator[str]]] = {
 }
 
 
-def _value(card: Card, name: str) -> str:
-    fact = card.facts.get(name)
+def _value(raw_entry: RawEntry, name: str) -> str:
+    fact = raw_entry.facts.get(name)
     if fact is None:
         return ""
     return ", ".join(map(str, fact.value)) if isinstance(fact.value, list) else str(fact.value)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from clusterspec.catalog.entry_view import Comparison, EntryView, comparison, view
 from clusterspec.catalog.library import Catalog, UnknownEntry
-from clusterspec.catalog.sheet import Comparison, Sheet, comparison, sheet
 
 
-def show(catalog: Catalog, name: str) -> Sheet:
+def show(catalog: Catalog, name: str) -> EntryView:
     """The entry of an id, or of ``kind/id`` where several kinds share the id.
 
     Raises `UnknownEntry`, `BrokenEntry`, or `AmbiguousName`.
     """
-    return sheet(catalog.card(*resolve(catalog, name)))
+    return view(catalog.raw_entry(*resolve(catalog, name)))
 
 
 def compare(catalog: Catalog, left: str, right: str) -> Comparison:

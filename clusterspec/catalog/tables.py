@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from clusterspec.catalog.entry_view import Comparison, EntryView, Line, Pair
 from clusterspec.catalog.rows import Row
-from clusterspec.catalog.sheet import Comparison, Line, Pair, Sheet
 from clusterspec.origin import Cited
 from clusterspec.units import plain
 
@@ -23,14 +23,14 @@ def list_text(rows: Sequence[Row], width: int = 100) -> str:
     return "\n\n".join(blocks) + "\n" if blocks else "nothing in the catalog fits\n"
 
 
-def show_text(sheet: Sheet, width: int = 100) -> str:
+def show_text(view: EntryView, width: int = 100) -> str:
     """An entry in full: each figure with its readings and the number of its source."""
-    numbers = {source: number for number, source in enumerate(_sources(sheet), 1)}
-    parts = [_title(sheet), "", *_facts(sheet.facts, numbers, width)]
-    if sheet.achievable:
-        parts += ["", "seen in practice", *_facts(sheet.achievable, numbers, width)]
-    parts += _list("does not add up", [f"{name}: {why}" for name, why in sheet.exceptions.items()], width)
-    parts += _list("notes", sheet.notes, width)
+    numbers = {source: number for number, source in enumerate(_sources(view), 1)}
+    parts = [_title(view), "", *_facts(view.facts, numbers, width)]
+    if view.achievable:
+        parts += ["", "seen in practice", *_facts(view.achievable, numbers, width)]
+    parts += _list("does not add up", [f"{name}: {why}" for name, why in view.exceptions.items()], width)
+    parts += _list("notes", view.notes, width)
     parts += _list("sources", [f"[{number}] {_cite(source)}" for source, number in numbers.items()], 0)
     return "\n".join(parts) + "\n"
 
@@ -43,15 +43,15 @@ def compare_text(comparison: Comparison, width: int = 100) -> str:
     return "\n".join(_table(cells, width)) + "\n"
 
 
-def _title(sheet: Sheet) -> str:
-    vendor = f" ({sheet.vendor})" if sheet.vendor else ""
-    note = f", {sheet.status.note}" if sheet.status.note else ""
-    return f"{sheet.kind}/{sheet.id}: {sheet.name}{vendor}\n{sheet.status.state} as of {sheet.status.as_of}{note}"
+def _title(view: EntryView) -> str:
+    vendor = f" ({view.vendor})" if view.vendor else ""
+    note = f", {view.status.note}" if view.status.note else ""
+    return f"{view.kind}/{view.id}: {view.name}{vendor}\n{view.status.state} as of {view.status.as_of}{note}"
 
 
-def _sources(sheet: Sheet) -> dict[Cited, None]:
+def _sources(view: EntryView) -> dict[Cited, None]:
     """Every source once, in the order in which the facts rest on them."""
-    origins = [line.fact.origin for line in (*sheet.facts, *sheet.achievable)]
+    origins = [line.fact.origin for line in (*view.facts, *view.achievable)]
     return dict.fromkeys(_bare(origin) for origin in origins if isinstance(origin, Cited))
 
 

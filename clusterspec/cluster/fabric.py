@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from clusterspec.cluster.fabric_levels import count_levels
+from clusterspec.cluster.fabric_plane import SwitchCount, count_plane
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.plane import Count, count_plane
-from clusterspec.cluster.stacked import count_levels
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 TREES = ("fat-tree", "rail-optimized", "rail-only", "single-switch", "unknown")
@@ -98,7 +98,7 @@ def fabric(cluster: Cluster, said: ScaleOutSpec | None = None) -> Fabric | NoFab
     return _assembled(cluster, count, said or ScaleOutSpec())
 
 
-def _assembled(cluster: Cluster, count: Count, said: ScaleOutSpec) -> Fabric:
+def _assembled(cluster: Cluster, count: SwitchCount, said: ScaleOutSpec) -> Fabric:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = scale_out.planes
@@ -139,7 +139,7 @@ def _switch_name(cluster: Cluster) -> str:
     return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
 
 
-def _derivations(cluster: Cluster, count: Count, carries: LinkCounts) -> dict[str, str]:
+def _derivations(cluster: Cluster, count: SwitchCount, carries: LinkCounts) -> dict[str, str]:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = f", in each of {scale_out.planes} planes" if scale_out.planes > 1 else ""

@@ -2,7 +2,7 @@
 
 Groups follow from the order and the degrees of a layout; nodes, domains and pods are blocks of
 consecutive ranks. Both are regular, so one representative answers for all of a kind, and the cost
-does not grow with the cluster (`clusterspec.cluster.lattice`).
+does not grow with the cluster (`clusterspec.cluster.rank_sets`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from math import gcd, lcm
 
-from clusterspec.cluster.lattice import (
+from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.rank_sets import (
     MOST_ALIGNMENTS,
     Run,
     Runs,
@@ -25,9 +28,6 @@ from clusterspec.cluster.lattice import (
     spread,
     steps,
 )
-from clusterspec.cluster.layout import nodes_of_domain
-from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cluster.sharing import groups_sharing_a_node
 
 SHOWN = 16

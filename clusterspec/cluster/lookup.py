@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Platform, Switch
-from clusterspec.cluster.ledger import Ledger
+from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.source import Path, dotted
 
@@ -24,11 +24,11 @@ LISTED = 8
 
 
 class Lookup:
-    """The catalog as resolving sees it: an entry, or a problem in the ledger."""
+    """The catalog as resolving sees it: an entry, or a problem in the log."""
 
-    def __init__(self, catalog: Catalog, ledger: Ledger) -> None:
+    def __init__(self, catalog: Catalog, log: ResolutionLog) -> None:
         self.catalog = catalog
-        self.ledger = ledger
+        self.log = log
 
     def accelerator(self, name: str, path: Path) -> Accelerator | None:
         return self._find("accelerator", Accelerator, name, path)
@@ -39,7 +39,7 @@ class Lookup:
         if entry is None or entry.scope != other_than:
             return entry
         message = f"`{name}` is a {entry.scope} interconnect, which `{dotted(path)}` does not take"
-        self.ledger.problems.append(Problem("unknown-catalog-id", path, message, "name one of the other kind"))
+        self.log.problems.append(Problem("unknown-catalog-id", path, message, "name one of the other kind"))
         return None
 
     def platform(self, name: str, path: Path) -> Platform | None:
@@ -64,7 +64,7 @@ class Lookup:
         entry = self.known(kind, name)
         if isinstance(entry, type_):
             return entry
-        self.ledger.problems.append(unknown(self.catalog, kind, name, path))
+        self.log.problems.append(unknown(self.catalog, kind, name, path))
         return None
 
 

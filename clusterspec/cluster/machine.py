@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from clusterspec.catalog.entries import Accelerator, Platform
-from clusterspec.cluster.ledger import Ledger, written_figure
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.parts import Parts
+from clusterspec.cluster.resolution_log import ResolutionLog, written_figure
 from clusterspec.cluster.scaleout import settle_scale_out
 from clusterspec.cluster.scaleup import NODE_SCALE, settle_scale_up
 from clusterspec.origin import Written
@@ -22,14 +22,14 @@ USUAL_NODE = 8
 
 def settle_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
     """The cluster, or None where its accelerator or its number of nodes is not known."""
-    ledger = lookup.ledger
+    log = lookup.log
     platform = lookup.platform(said.platform, ("cluster", "platform")) if said.platform else None
     accelerator = _accelerator(said, platform, lookup)
     if said.nodes is None:
-        ledger.missing(("cluster", "nodes"), "the size of the machine is not known", "say how many nodes do work")
+        log.missing(("cluster", "nodes"), "the size of the machine is not known", "say how many nodes do work")
     if accelerator is None or said.nodes is None:
         return None
-    parts = Parts(said, platform, accelerator, said.nodes, _per_node(said, platform, accelerator, ledger), lookup)
+    parts = Parts(said, platform, accelerator, said.nodes, _per_node(said, platform, accelerator, log), lookup)
     pcie = said.pcie or PcieSpec()
     host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie
     scale_up = settle_scale_up(parts, host)
@@ -58,14 +58,14 @@ def _accelerator(said: ClusterSpec, platform: Platform | None, lookup: Lookup) -
     if wanted is not None and wanted.like is not None:
         like = lookup.accelerator(wanted.like, (*path, "like"))
         return adjusted(like, wanted) if like else None
-    if lookup.ledger.unreadable(path):
+    if lookup.log.unreadable(path):
         return None
     supplied = lookup.known("accelerator", platform.accelerator) if platform is not None else None
     if isinstance(supplied, Accelerator):
         return adjusted(supplied, wanted) if wanted else supplied
     if said.platform is None:
         remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"
-        lookup.ledger.missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
+        lookup.log.missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
     return None
 
 
@@ -91,7 +91,7 @@ def _or(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure
     return otherwise if quantity is None else written_figure(quantity, key)
 
 
-def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Accelerator, ledger: Ledger) -> int:
+def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Accelerator, log: ResolutionLog) -> int:
     if said.accelerators_per_node:
         return said.accelerators_per_node
     if platform is not None and platform.accelerators_per_node:
@@ -99,10 +99,10 @@ def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Acceler
     key = "cluster.accelerators_per_node"
     usual = accelerator.domains[0] if accelerator.domains else 1
     if accelerator.topology == "bridge" or max(accelerator.domains, default=1) == 1:
-        return ledger.assume(key, USUAL_NODE, "the usual size of a node")
+        return log.assume(key, USUAL_NODE, "the usual size of a node")
     if usual <= NODE_SCALE:
-        return ledger.assume(key, usual, f"a node of {accelerator.id} is usually one scale-up domain")
-    return ledger.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
+        return log.assume(key, usual, f"a node of {accelerator.id} is usually one scale-up domain")
+    return log.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
 
 
 def _node_power(said: PowerSpec | None, platform: Platform | None) -> Figure | None:

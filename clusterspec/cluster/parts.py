@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Accelerator, Platform
-from clusterspec.cluster.ledger import Ledger
 from clusterspec.cluster.lookup import Lookup
+from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.spec.model import ClusterSpec
 
 
@@ -23,8 +23,8 @@ class Parts:
     lookup: Lookup
 
     @property
-    def ledger(self) -> Ledger:
-        return self.lookup.ledger
+    def log(self) -> ResolutionLog:
+        return self.lookup.log
 
     @property
     def accelerators(self) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Interconnect, Switch
-from clusterspec.cluster.ledger import Ledger, written_bandwidth
 from clusterspec.cluster.model import Level, ScaleOut
 from clusterspec.cluster.parts import Parts
+from clusterspec.cluster.resolution_log import ResolutionLog, written_bandwidth
 from clusterspec.quantity import Bandwidth
 from clusterspec.source import Path
 from clusterspec.spec.model import LevelSpec, ScaleOutSpec
@@ -40,13 +40,13 @@ class _Asked:
     """Whether the nodes reach each other by nothing else."""
 
     @property
-    def ledger(self) -> Ledger:
-        return self.parts.ledger
+    def log(self) -> ResolutionLog:
+        return self.parts.log
 
     def lacks(self, key: str, why: str, remedy: str) -> None:
         """Reports a missing key of the fabric where the machine cannot do without."""
         if self.needed:
-            self.ledger.missing((*PATH, key), why, remedy)
+            self.log.missing((*PATH, key), why, remedy)
 
 
 def settle_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
@@ -56,7 +56,7 @@ def settle_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
     """
     nodes = parts.nodes + (parts.said.spare_nodes or 0)
     offered = parts.platform is not None and bool(parts.platform.technologies)
-    if parts.said.scale_out is None and ((nodes == 1 and not offered) or parts.ledger.unreadable(PATH)):
+    if parts.said.scale_out is None and ((nodes == 1 and not offered) or parts.log.unreadable(PATH)):
         return None
     asked = _Asked(parts, parts.said.scale_out or ScaleOutSpec(), needed=nodes * parts.per_node > domain)
     technology = _technology(asked)
@@ -73,7 +73,7 @@ def _technology(asked: _Asked) -> Interconnect | None:
     path = (*PATH, "technology")
     if asked.said.technology is not None:
         return asked.parts.lookup.interconnect(asked.said.technology, path, other_than="scale-up")
-    if asked.ledger.unreadable(path):
+    if asked.log.unreadable(path):
         return None
     name = _supplied_technology(asked)
     entry = asked.parts.lookup.known("interconnect", name) if name else None
@@ -87,9 +87,9 @@ def _supplied_technology(asked: _Asked) -> str | None:
     key, platform, accelerator = f"{KEY}.technology", asked.parts.platform, asked.parts.accelerator
     if platform is not None and platform.technologies:
         first, *others = platform.technologies
-        return asked.ledger.assume(key, first, f"the first that {platform.id} comes with") if others else first
+        return asked.log.assume(key, first, f"the first that {platform.id} comes with") if others else first
     if accelerator.scale_out:
-        return asked.ledger.assume(key, accelerator.scale_out, f"typical of {accelerator.id}")
+        return asked.log.assume(key, accelerator.scale_out, f"typical of {accelerator.id}")
     return None
 
 
@@ -111,7 +111,7 @@ def _nic_bandwidth(asked: _Asked, technology: Interconnect) -> Bandwidth | None:
         if supplied is typical
         else f"the usual rate of {technology.id}"
     )
-    asked.ledger.assume(key, supplied, of)
+    asked.log.assume(key, supplied, of)
     return supplied
 
 
@@ -121,23 +121,23 @@ def _nics(asked: _Asked, technology: Interconnect) -> int | None:
         return said
     if asked.parts.platform is not None and asked.parts.platform.nics_per_node:
         return asked.parts.platform.nics_per_node
-    if asked.ledger.unreadable((*PATH, "nics_per_node")):
+    if asked.log.unreadable((*PATH, "nics_per_node")):
         return None
     key = f"{KEY}.nics_per_node"
     if technology.cloud and technology.links:
-        return asked.ledger.assume(key, technology.links, f"what an instance with {technology.id} has")
+        return asked.log.assume(key, technology.links, f"what an instance with {technology.id} has")
     share = asked.parts.accelerator.nics_per_accelerator
     if share:
         nics = max(1, round(asked.parts.per_node * share))
-        return asked.ledger.assume(key, nics, f"{share:g} per accelerator is typical of {asked.parts.accelerator.id}")
+        return asked.log.assume(key, nics, f"{share:g} per accelerator is typical of {asked.parts.accelerator.id}")
     asked.lacks("nics_per_node", "no catalog entry supplies it", "say how many NICs a node has")
     return None
 
 
 def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
-    said, ledger = asked.said, asked.ledger
+    said, log = asked.said, asked.log
     topology = said.topology or "unknown"
-    planes = max(1, ledger.either(said.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
+    planes = max(1, log.either(said.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
     switch = _switch(asked, technology)
     platform = asked.parts.platform
     pfc, ecn = (said.flow_control.pfc, said.flow_control.ecn) if said.flow_control else (None, None)
@@ -146,7 +146,7 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
         nics_per_node=nics,
         nic_bandwidth=rate,
         topology=topology,
-        oversubscription=_oversubscription(said, ledger),
+        oversubscription=_oversubscription(said, log),
         planes=planes,
         rails=max(1, said.rails or (nics if topology in RAIL_TOPOLOGIES else 1)),
         tiers=said.tiers,
@@ -155,12 +155,12 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
         switch_ports=said.switch_ports or broken_out_ports(switch, rate.value / planes),
         levels=tuple(_level(level, index) for index, level in enumerate(said.levels or ())),
         extra_endpoints=said.extra_endpoints or 0,
-        in_network_reduction=ledger.either(
+        in_network_reduction=log.either(
             said.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
         ),
-        collective_plugin=_plugin(said, technology, ledger),
-        gpudirect_rdma=_gpudirect(said, technology, ledger),
-        sharing=ledger.either(said.sharing, f"{KEY}.sharing", "exclusive", "no other job is said to share the fabric"),
+        collective_plugin=_plugin(said, technology, log),
+        gpudirect_rdma=_gpudirect(said, technology, log),
+        sharing=log.either(said.sharing, f"{KEY}.sharing", "exclusive", "no other job is said to share the fabric"),
         load_balancing=said.load_balancing,
         pfc=platform.pfc if pfc is None and platform else pfc,
         ecn=platform.ecn if ecn is None and platform else ecn,
@@ -179,7 +179,7 @@ def _switch(asked: _Asked, technology: Interconnect) -> Switch | None:
     usual = asked.parts.lookup.known("switch", USUAL_SWITCH.get(technology.id, ""))
     if not isinstance(usual, Switch):
         return None
-    asked.ledger.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
+    asked.log.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
     return usual
 
 
@@ -194,11 +194,11 @@ def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
     return switch.ports * int(split) or None
 
 
-def _oversubscription(said: ScaleOutSpec, ledger: Ledger) -> tuple[float, ...]:
+def _oversubscription(said: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
     written = tuple(ratio.value for ratio in said.oversubscription or () if ratio.value > 0)
     if written or said.levels:
         return written or tuple(_level(level, 0).oversubscription for level in said.levels or ())
-    return ledger.assume(f"{KEY}.oversubscription", (1.0,), "as much goes up from a leaf as comes in")
+    return log.assume(f"{KEY}.oversubscription", (1.0,), "as much goes up from a leaf as comes in")
 
 
 def _level(said: LevelSpec, index: int) -> Level:
@@ -211,15 +211,15 @@ def _level(said: LevelSpec, index: int) -> Level:
     )
 
 
-def _gpudirect(said: ScaleOutSpec, technology: Interconnect, ledger: Ledger) -> bool:
+def _gpudirect(said: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
     why = f"{technology.id} {'has' if technology.rdma else 'has no'} remote direct memory access"
-    return ledger.either(said.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
+    return log.either(said.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
 
 
-def _plugin(said: ScaleOutSpec, technology: Interconnect, ledger: Ledger) -> str | None:
+def _plugin(said: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:
     if said.collective_plugin is not None:
         return said.collective_plugin
     if not technology.plugins:
         return None
     why = f"the one that belongs to {technology.id}"
-    return ledger.assume(f"{KEY}.collective_plugin", technology.plugins[0], why)
+    return log.assume(f"{KEY}.collective_plugin", technology.plugins[0], why)

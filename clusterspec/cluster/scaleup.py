@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import prod
 
 from clusterspec.catalog.entries import Interconnect
-from clusterspec.cluster.ledger import written_bandwidth
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.cluster.parts import Parts
+from clusterspec.cluster.resolution_log import written_bandwidth
 from clusterspec.origin import Computed
 from clusterspec.quantity import Bandwidth, Quantity
 from clusterspec.spec.model import ScaleUpSpec
@@ -51,7 +51,7 @@ def settle_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     bandwidth = _bandwidth(asked)
     if bandwidth is None:
         path, why = ("cluster", "scale_up", "bandwidth"), f"the catalog has no figure for {parts.accelerator.id}"
-        parts.ledger.missing(path, why, "say it, with its direction")
+        parts.log.missing(path, why, "say it, with its direction")
         return None
     return ScaleUp(
         domain=domain,
@@ -156,7 +156,7 @@ def _shape(asked: _Asked, domain: int) -> tuple[int, ...]:
     if not links or domain > LARGEST_SHAPED:
         return ()
     why = f"{domain} accelerators with {links} links each, as even as possible"
-    return asked.parts.ledger.assume("cluster.scale_up.shape", even_shape(domain, max(1, links // 2)), why)
+    return asked.parts.log.assume("cluster.scale_up.shape", even_shape(domain, max(1, links // 2)), why)
 
 
 def even_shape(count: int, sides: int) -> tuple[int, ...]:
@@ -193,7 +193,7 @@ def _in_network_reduction(asked: _Asked, domain: int) -> bool:
     if entry is None or domain == 1:
         return False
     why = f"what {entry.id} can do" if able else f"{entry.id} has none here"
-    return asked.parts.ledger.assume("cluster.scale_up.in_network_reduction", able, why)
+    return asked.parts.log.assume("cluster.scale_up.in_network_reduction", able, why)
 
 
 def _first(*figures: Bandwidth | None) -> Bandwidth | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from clusterspec.cluster.lattice import MOST_ALIGNMENTS, Runs, alike, reach, size, spread
+from clusterspec.cluster.rank_sets import MOST_ALIGNMENTS, Runs, alike, reach, size, spread
 
 MOST_RANKS = 20_000
 """Ranks looked at one by one, where a group of several runs meets nodes that its pattern does not fit."""

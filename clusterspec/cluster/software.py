@@ -28,7 +28,7 @@ def with_stack(layout: Layout, lookup: Lookup) -> Layout:
     stack = lookup.known("stack", known[year])
     if not own:
         why = f"the catalog has no generation of {layout.framework}"
-        lookup.ledger.assume("layout.stack", known[year], why)
+        lookup.log.assume("layout.stack", known[year], why)
     return replace(layout, stack=stack) if isinstance(stack, Stack) else layout
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from clusterspec.catalog.entries import Model, Status
-from clusterspec.cluster.ledger import Ledger
 from clusterspec.cluster.lookup import Lookup
+from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.source import Path
 from clusterspec.spec.model import LatentAttentionSpec, ModelSpec
 
@@ -21,14 +21,14 @@ GPT_FFN = 4
 def settle_model(said: str | ModelSpec | None, lookup: Lookup) -> Model | None:
     """The model; None, with a problem, where it is not named, not known or not described far enough."""
     if said is None:
-        lookup.ledger.missing(PATH, "nothing says what is trained or served", "name a catalog model or describe one")
+        lookup.log.missing(PATH, "nothing says what is trained or served", "name a catalog model or describe one")
         return None
     if isinstance(said, str):
         return lookup.model(said, PATH)
     if said.base is not None:
         base = lookup.model(said.base, (*PATH, "base"))
         return _changed(base, said) if base else None
-    return _described(said, lookup.ledger)
+    return _described(said, lookup.log)
 
 
 def _changed(base: Model, said: ModelSpec) -> Model:
@@ -45,24 +45,24 @@ def _changed(base: Model, said: ModelSpec) -> Model:
     return replace(base, name=f"{base.name}, changed", parameters=None, active_parameters=None, **changes)
 
 
-def _described(said: ModelSpec, ledger: Ledger) -> Model | None:
+def _described(said: ModelSpec, log: ResolutionLog) -> Model | None:
     """A model from its description alone. A mapping that is empty of sizes is described nowhere."""
     lacking = [key for key in NEEDED if getattr(said, key) is None]
     if said.experts and said.experts_per_token is None:
         lacking.append("experts_per_token")
     for key in lacking:
-        ledger.missing((*PATH, key), "a model without `base` needs it", "add it, or start from a `base`")
+        log.missing((*PATH, key), "a model without `base` needs it", "add it, or start from a `base`")
     if said.layers is None or said.hidden is None or said.heads is None or lacking:
         return None
     ffn = said.ffn_hidden or said.expert_ffn_hidden
     if ffn is None:
-        ffn = ledger.assume(f"{KEY}.ffn_hidden", GPT_FFN * said.hidden, f"{GPT_FFN} × hidden, as in GPT-3")
+        ffn = log.assume(f"{KEY}.ffn_hidden", GPT_FFN * said.hidden, f"{GPT_FFN} × hidden, as in GPT-3")
     experts = said.experts or 0
     sizes: dict[str, Any] = {
         "kv_heads": said.heads,
         "head_dim": max(1, said.hidden // max(1, said.heads)),
         "ffn_hidden": ffn,
-        "gated_ffn": said.gated_ffn if said.gated_ffn is not None else _gated(said.hidden, ffn, ledger),
+        "gated_ffn": said.gated_ffn if said.gated_ffn is not None else _gated(said.hidden, ffn, log),
         "expert_ffn_hidden": ffn if experts else 0,
         "moe_layers": said.layers if experts else 0,
     }
@@ -76,10 +76,10 @@ def _described(said: ModelSpec, ledger: Ledger) -> Model | None:
     return Model(**nameless, **{**sizes, **_written(said)})
 
 
-def _gated(hidden: int, ffn: int, ledger: Ledger) -> bool:
+def _gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
     plain = ffn == GPT_FFN * hidden
     why = "ffn_hidden is 4 × hidden, as in models without a gate" if plain else "ffn_hidden is not 4 × hidden"
-    return ledger.assume(f"{KEY}.gated_ffn", not plain, why)
+    return log.assume(f"{KEY}.gated_ffn", not plain, why)
 
 
 def _written(said: ModelSpec) -> dict[str, Any]:

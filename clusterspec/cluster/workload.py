@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.ledger import Ledger
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import written_peak
 from clusterspec.cluster.model import Workload
+from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.cluster.transformer import settle_model
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.source import Path
@@ -21,15 +21,15 @@ def settle_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup:
     The batch of a serving workload without one is one sequence, as an assumption. ``accelerator`` is
     None where the cluster could not be settled; the peak is then not known either.
     """
-    ledger = lookup.ledger
-    kind = ledger.either(said.kind, "workload.kind", "train", "nothing says that it serves")
+    log = lookup.log
+    kind = log.either(said.kind, "workload.kind", "train", "nothing says that it serves")
     model = settle_model(said.model, lookup)
-    batch = _global_batch(said, kind, ledger)
+    batch = _global_batch(said, kind, log)
     if said.sequence_length is None:
-        ledger.missing((*PATH, "sequence_length"), "memory and time follow it", "say it in tokens")
+        log.missing((*PATH, "sequence_length"), "memory and time follow it", "say it in tokens")
     if model is None or batch is None or said.sequence_length is None:
         return None
-    precision = ledger.either(said.precision, "workload.precision", "bf16", "usual for training")
+    precision = log.either(said.precision, "workload.precision", "bf16", "usual for training")
     data_loading = said.data_loading
     return Workload(
         kind=kind,
@@ -37,12 +37,12 @@ def settle_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup:
         sequence_length=said.sequence_length,
         global_batch=batch,
         precision=precision,
-        parameter_precision=ledger.either(said.parameter_precision, "workload.parameter_precision", "bf16", "usual"),
-        gradient_precision=ledger.either(
+        parameter_precision=log.either(said.parameter_precision, "workload.parameter_precision", "bf16", "usual"),
+        gradient_precision=log.either(
             said.gradient_precision, "workload.gradient_precision", "fp32", "gradients are usually summed in fp32"
         ),
-        optimizer=ledger.either(said.optimizer, "workload.optimizer", "adam", "usual for transformers"),
-        attention=ledger.either(said.attention, "workload.attention", "flash", "every current framework has it"),
+        optimizer=log.either(said.optimizer, "workload.optimizer", "adam", "usual for transformers"),
+        attention=log.either(said.attention, "workload.attention", "flash", "every current framework has it"),
         peak=_peak(said.peak_flops, accelerator, precision),
         tokens=said.tokens.value if said.tokens else None,
         data_loading=data_loading.value if isinstance(data_loading, Quantity) else None,
@@ -50,12 +50,12 @@ def settle_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup:
     )
 
 
-def _global_batch(said: WorkloadSpec, kind: str, ledger: Ledger) -> int | None:
+def _global_batch(said: WorkloadSpec, kind: str, log: ResolutionLog) -> int | None:
     if said.global_batch is not None:
         return said.global_batch
     if kind == "serve":
-        return ledger.assume("workload.global_batch", 1, "a serving workload states no batch: one sequence")
-    ledger.missing((*PATH, "global_batch"), "the step is not known", "say it in sequences per optimizer step")
+        return log.assume("workload.global_batch", 1, "a serving workload states no batch: one sequence")
+    log.missing((*PATH, "global_batch"), "the step is not known", "say it in sequences per optimizer step")
     return None
 
 

@@ -17,9 +17,9 @@ from clusterspec.source import Source, pointer
 if TYPE_CHECKING:
     from clusterspec.cluster.fabric import Fabric
     from clusterspec.cluster.model import Design
-    from clusterspec.cost.bill import Item
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.plan import Plan
+    from clusterspec.procurement.bill import Item
 
 Json = dict[str, Any]
 VERSION = 1

@@ -83,29 +83,29 @@ class Facts:
     # The spec as written
 
     @property
-    def said_cluster(self) -> ClusterSpec | None:
+    def written_cluster(self) -> ClusterSpec | None:
         return self.spec.cluster
 
     @property
-    def said_scale_up(self) -> ScaleUpSpec | None:
+    def written_scale_up(self) -> ScaleUpSpec | None:
         return self.spec.cluster.scale_up if self.spec.cluster else None
 
     @property
-    def said_scale_out(self) -> ScaleOutSpec | None:
+    def written_scale_out(self) -> ScaleOutSpec | None:
         return self.spec.cluster.scale_out if self.spec.cluster else None
 
     @property
-    def said_workload(self) -> WorkloadSpec | None:
+    def written_workload(self) -> WorkloadSpec | None:
         return self.spec.workload
 
     @property
-    def said_model(self) -> ModelSpec | None:
+    def written_model(self) -> ModelSpec | None:
         """The model where it is described in place."""
         model = self.spec.workload.model if self.spec.workload else None
         return model if isinstance(model, ModelSpec) else None
 
     @property
-    def said_layout(self) -> LayoutSpec | None:
+    def written_layout(self) -> LayoutSpec | None:
         return self.spec.layout
 
     @property

@@ -1,15 +1,15 @@
-"""The shipped catalog as the tests go through it: every card, read once."""
+"""The shipped catalog as the tests go through it: every raw_entry, read once."""
 
 from __future__ import annotations
 
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.card import Card, Fact
+from clusterspec.catalog.raw_entry import Fact, RawEntry
 
 CATALOG = Catalog.open()
 NAMES = [(kind, name) for kind in KINDS for name in CATALOG.ids(kind)]
-CARDS: list[Card] = [CATALOG.card(kind, name) for kind, name in NAMES]
+CARDS: list[RawEntry] = [CATALOG.raw_entry(kind, name) for kind, name in NAMES]
 
 
-def every_fact(card: Card) -> list[Fact]:
-    """The facts of a card and what was measured beside them."""
-    return [*card.facts.values(), *card.achievable.values()]
+def every_fact(raw_entry: RawEntry) -> list[Fact]:
+    """The facts of a raw entry and what was measured beside them."""
+    return [*raw_entry.facts.values(), *raw_entry.achievable.values()]

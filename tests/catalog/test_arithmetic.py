@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from clusterspec.catalog.card import Card
+from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.catalog.reader import Reader
 from tests.catalog.shipped import CARDS, CATALOG
 
@@ -48,7 +48,7 @@ def links(read: Reader) -> Iterator[Sum]:
 
 
 def of_device(read: Reader) -> float | None:
-    whole = read.card.facts.get("bandwidth")
+    whole = read.raw_entry.facts.get("bandwidth")
     return rate(read, "bandwidth") if whole and whole.scope in {"device", "slot"} else None
 
 
@@ -68,7 +68,7 @@ def domain(read: Reader) -> Iterator[Sum]:
 
 def node(read: Reader) -> Iterator[Sum]:
     yield times(read.count("nics_per_node"), rate(read, "nic_bandwidth")), rate(read, "node_bandwidth")
-    if read.card.kind == "interconnect":
+    if read.raw_entry.kind == "interconnect":
         yield times(read.count("node_ports"), rate(read, "bandwidth")), rate(read, "node_bandwidth")
 
 
@@ -86,7 +86,7 @@ def interconnect(read: Reader) -> Iterator[Sum]:
     own = rate(read, "scale_up.bandwidth")
     if own and (named := CATALOG.interconnect(read.texts("scale_up.interconnects")[0]).bandwidth):
         yield named.value, own
-    if read.card.kind == "platform" and (inside := CATALOG.accelerator(read.text("accelerator") or "")):
+    if read.raw_entry.kind == "platform" and (inside := CATALOG.accelerator(read.text("accelerator") or "")):
         whole = inside.scale_up_bandwidth
         yield whole.value if whole else None, rate(read, "scale_up_bandwidth")
 
@@ -103,52 +103,61 @@ LAWS: dict[str, Callable[[Reader], Iterator[Sum]]] = {
 }
 
 
-def broken(card: Card, law: str) -> list[Sum]:
-    sums = LAWS[law](Reader(card))
+def broken(raw_entry: RawEntry, law: str) -> list[Sum]:
+    sums = LAWS[law](Reader(raw_entry))
     return [(a, b) for a, b in sums if a is not None and b is not None and abs(a / b - 1) > TOLERANCE]
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_sum_closes_or_the_entry_says_why_not(law: str) -> None:
-    open_sums = {f"{card.kind}/{card.id}": broken(card, law) for card in CARDS if law not in card.exceptions}
+    open_sums = {
+        f"{raw_entry.kind}/{raw_entry.id}": broken(raw_entry, law)
+        for raw_entry in CARDS
+        if law not in raw_entry.exceptions
+    }
     assert {name: sums for name, sums in open_sums.items() if sums} == {}
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_a_sum_that_closes_needs_no_excuse(law: str) -> None:
-    assert [card.id for card in CARDS if law in card.exceptions and not broken(card, law)] == []
+    assert [raw_entry.id for raw_entry in CARDS if law in raw_entry.exceptions and not broken(raw_entry, law)] == []
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_law_is_asked_of_several_entries(law: str) -> None:
-    asked = [sums for card in CARDS for sums in LAWS[law](Reader(card)) if None not in sums]
+    asked = [sums for raw_entry in CARDS for sums in LAWS[law](Reader(raw_entry)) if None not in sums]
     assert len(asked) >= 2
 
 
 def test_a_nic_fits_its_slot_or_the_entry_says_why_not() -> None:
-    for card in CARDS:
-        read = Reader(card)
-        generation = read.count("pcie.nic") if card.kind == "platform" else read.count("pcie")
-        one = rate(read, "nic_bandwidth") if card.kind == "platform" else rate(read, "port_bandwidth")
-        if card.kind not in {"platform", "nic"} or generation is None or one is None or "slot" in card.exceptions:
+    for raw_entry in CARDS:
+        read = Reader(raw_entry)
+        generation = read.count("pcie.nic") if raw_entry.kind == "platform" else read.count("pcie")
+        one = rate(read, "nic_bandwidth") if raw_entry.kind == "platform" else rate(read, "port_bandwidth")
+        if (
+            raw_entry.kind not in {"platform", "nic"}
+            or generation is None
+            or one is None
+            or "slot" in raw_entry.exceptions
+        ):
             continue
         slot = CATALOG.interconnect(PCIE_X16[generation]).bandwidth
         assert slot is not None
-        assert one * ((read.count("ports") or 1) if card.kind == "nic" else 1) <= slot.value, card.id
+        assert one * ((read.count("ports") or 1) if raw_entry.kind == "nic" else 1) <= slot.value, raw_entry.id
 
 
 def test_a_fraction_of_a_figure_is_not_more_than_the_figure() -> None:
     fractions = {
-        f"{card.id} {name}": figure.value
-        for card in CARDS
-        for name, figure in Reader(card).achievable().items()
-        if figure.unit == "1" and card.achievable[name].of in card.facts
+        f"{raw_entry.id} {name}": figure.value
+        for raw_entry in CARDS
+        for name, figure in Reader(raw_entry).achievable().items()
+        if figure.unit == "1" and raw_entry.achievable[name].of in raw_entry.facts
     }
     assert {name: value for name, value in fractions.items() if not 0 < value <= 1} == {}
 
 
 def test_what_signals_is_at_least_what_carries() -> None:
-    for card in CARDS:
-        read = Reader(card)
+    for raw_entry in CARDS:
+        read = Reader(raw_entry)
         raw, carried = rate(read, "lane.signalling"), rate(read, "lane.bandwidth")
-        assert raw is None or carried is None or carried <= raw * (1 + TOLERANCE), card.id
+        assert raw is None or carried is None or carried <= raw * (1 + TOLERANCE), raw_entry.id

@@ -40,8 +40,8 @@ def test_a_company_folder_adds_entries() -> None:
 
 
 def test_an_assumed_figure_says_so() -> None:
-    card = Catalog.open([COMPANY]).card("accelerator", "acme-x1")
-    origin = card.facts["scale_out.nics_per_accelerator"].origin
+    raw_entry = Catalog.open([COMPANY]).raw_entry("accelerator", "acme-x1")
+    origin = raw_entry.facts["scale_out.nics_per_accelerator"].origin
     assert origin == Assumed("accelerator/acme-x1 scale_out.nics_per_accelerator", "two share one in the sample")
 
 

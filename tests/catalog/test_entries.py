@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec import resources
-from clusterspec.catalog.card import Card
 from clusterspec.catalog.checks import check
+from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.document import parse
 from clusterspec.origin import Cited
 from clusterspec.source import Source
@@ -27,8 +27,8 @@ REFERENCES = {
 }
 
 
-def name_of(card: Card) -> str:
-    return f"{card.kind}/{card.id}"
+def name_of(raw_entry: RawEntry) -> str:
+    return f"{raw_entry.kind}/{raw_entry.id}"
 
 
 @pytest.mark.parametrize(("kind", "name"), NAMES, ids="/".join)
@@ -47,27 +47,27 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
     assert extra == {"VERSION", "index.json"}
 
 
-@pytest.mark.parametrize("card", CARDS, ids=name_of)
-def test_every_figure_has_a_source_or_says_why_it_is_assumed(card: Card) -> None:
-    assert [fact.name for fact in every_fact(card) if fact.origin is None] == []
+@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+def test_every_figure_has_a_source_or_says_why_it_is_assumed(raw_entry: RawEntry) -> None:
+    assert [fact.name for fact in every_fact(raw_entry) if fact.origin is None] == []
 
 
-@pytest.mark.parametrize("card", CARDS, ids=name_of)
-def test_an_entry_reads_as_its_type_without_a_complaint(card: Card) -> None:
-    entry = CATALOG.get(card.kind, card.id)
-    assert (entry.kind, entry.id) == (card.kind, card.id)
+@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+def test_an_entry_reads_as_its_type_without_a_complaint(raw_entry: RawEntry) -> None:
+    entry = CATALOG.get(raw_entry.kind, raw_entry.id)
+    assert (entry.kind, entry.id) == (raw_entry.kind, raw_entry.id)
 
 
-@pytest.mark.parametrize("card", CARDS, ids=name_of)
-def test_no_source_is_listed_that_no_figure_rests_on(card: Card) -> None:
-    text = " ".join(str(fact.origin) + str(fact.rejected) for fact in every_fact(card))
-    assert [key for key, source in card.sources.items() if source.title not in text] == []
+@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+def test_no_source_is_listed_that_no_figure_rests_on(raw_entry: RawEntry) -> None:
+    text = " ".join(str(fact.origin) + str(fact.rejected) for fact in every_fact(raw_entry))
+    assert [key for key, source in raw_entry.sources.items() if source.title not in text] == []
 
 
-@pytest.mark.parametrize("card", [card for card in CARDS if card.kind in REFERENCES], ids=name_of)
-def test_what_an_entry_names_exists(card: Card) -> None:
-    for fact, kind in REFERENCES[card.kind].items():
-        value = card.facts[fact].value if fact in card.facts else []
+@pytest.mark.parametrize("raw_entry", [raw_entry for raw_entry in CARDS if raw_entry.kind in REFERENCES], ids=name_of)
+def test_what_an_entry_names_exists(raw_entry: RawEntry) -> None:
+    for fact, kind in REFERENCES[raw_entry.kind].items():
+        value = raw_entry.facts[fact].value if fact in raw_entry.facts else []
         named = value if isinstance(value, list) else [value]
         assert [name for name in named if name not in CATALOG.ids(kind)] == [], fact
 
@@ -79,15 +79,15 @@ def test_every_promised_id_is_there(promised: str) -> None:
 
 
 def test_parts_that_cannot_be_bought_are_announced() -> None:
-    coming = {card.id for card in CARDS if card.status.state == "announced"}
+    coming = {raw_entry.id for raw_entry in CARDS if raw_entry.status.state == "announced"}
     assert {"rubin", "mi455x", "vr-nvl72", "mi455x-helios", "infiniband-gdr", "ualink-1", "pcie-7"} <= coming
     assert {"h100-sxm-80gb", "gb300", "infiniband-xdr", "connectx-8"}.isdisjoint(coming)
 
 
-@pytest.mark.parametrize("card", CARDS, ids=name_of)
-def test_a_status_has_a_date_and_every_source_a_day(card: Card) -> None:
-    assert len(card.status.as_of) == len("2026-11-20")
-    assert [key for key, source in card.sources.items() if not (source.read or source.recalled)] == []
+@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+def test_a_status_has_a_date_and_every_source_a_day(raw_entry: RawEntry) -> None:
+    assert len(raw_entry.status.as_of) == len("2026-11-20")
+    assert [key for key, source in raw_entry.sources.items() if not (source.read or source.recalled)] == []
 
 
 def test_device_memory_is_what_the_device_reports() -> None:
@@ -103,15 +103,15 @@ def test_there_are_models_enough() -> None:
 
 
 def test_a_source_read_only_as_another_document_quotes_it_says_so() -> None:
-    card = next(card for card in CARDS if card.id == "h200-nvl-141gb")
-    quoted = {source.named for source in card.sources.values() if source.quoted_in}
+    raw_entry = next(raw_entry for raw_entry in CARDS if raw_entry.id == "h200-nvl-141gb")
+    quoted = {source.named for source in raw_entry.sources.values() if source.quoted_in}
     assert quoted
     assert all(", as quoted in " in name for name in quoted)
-    assert {fact.origin.source for fact in every_fact(card) if isinstance(fact.origin, Cited)} >= quoted
+    assert {fact.origin.source for fact in every_fact(raw_entry) if isinstance(fact.origin, Cited)} >= quoted
 
 
 def test_most_figures_were_read_at_a_source() -> None:
     """The share that is merely recalled may only shrink; `docs/catalog.md` says of each which it is."""
-    facts = [fact for card in CARDS for fact in every_fact(card)]
+    facts = [fact for raw_entry in CARDS for fact in every_fact(raw_entry)]
     recalled = [fact for fact in facts if isinstance(fact.origin, Cited) and not fact.origin.read]
     assert len(recalled) / len(facts) < 0.06

@@ -28,7 +28,7 @@ def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
 def test_the_list_holds_every_entry_as_its_card_says() -> None:
     listed = rows(CATALOG)
     assert [(each.kind, each.id) for each in listed] == NAMES
-    assert list(listed) == [row(card) for card in CARDS]
+    assert list(listed) == [row(raw_entry) for raw_entry in CARDS]
 
 
 def test_kinds_narrow_the_list() -> None:

@@ -47,7 +47,7 @@ def run_without(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
     [
         ("jinja2", "out.html", 'pip install "clusterspec[report]"'),
         ("weasyprint", "out.pdf", 'pip install "clusterspec[pdf]"'),
-        ("pango", "out.pdf", "apt-get install libpango-1.0-0 libpangoft2-1.0-0"),
+        ("pango", "out.pdf", "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"),
     ],
 )
 def test_what_to_install_is_one_line(missing: str, target: str, said: str, tmp_path: Path) -> None:

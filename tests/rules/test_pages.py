@@ -11,7 +11,7 @@ from clusterspec.source import dotted
 
 from .conftest import Check
 
-# Examples that are texts, not specs, are run by tests/rules/prose.
+# Examples that are texts, not specs, are run by tests/prose.
 FIRES = [(name, number) for name in RULES for number, example in enumerate(page(name).fires) if not example.prose]
 SILENT = [(name, number) for name in RULES for number, example in enumerate(page(name).silent) if not example.prose]
 

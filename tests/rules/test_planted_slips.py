@@ -38,7 +38,7 @@ SCALE_UP: dict[str, tuple[Write, set[str]]] = {
 }
 
 
-def said_of(cluster: str) -> set[str]:
+def written_of(cluster: str) -> set[str]:
     one = pipeline.study_text(f"clusterspec: 1\nname: planted\ncluster:\n{cluster}", SETTINGS)
     return {finding.rule for finding in one.findings} & SLIPS
 
@@ -50,7 +50,7 @@ def test_a_slip_of_a_scale_up_figure_is_found_and_named(part: str, slip: str) ->
     bandwidth = SETTINGS.catalog.accelerator(part).scale_up_bandwidth
     assert bandwidth
     written = write(bandwidth.value / 1e9)
-    assert said_of(f"  accelerator: {part}\n  nodes: 1\n  scale_up: {{bandwidth: {written}}}\n") == expected
+    assert written_of(f"  accelerator: {part}\n  nodes: 1\n  scale_up: {{bandwidth: {written}}}\n") == expected
 
 
 TECHNOLOGIES = [
@@ -74,4 +74,4 @@ def test_a_slip_of_a_line_rate_is_found_and_named(name: str, slip: str) -> None:
     rate = SETTINGS.catalog.interconnect(name).port_rates[0].value / 1e9
     fabric = f"{{technology: {name}, nics_per_node: 3, nic_bandwidth: {write(rate)}}}"
     cluster = f"  accelerator: h100-sxm-80gb\n  accelerators_per_node: 8\n  nodes: 4\n  scale_out: {fabric}\n"
-    assert said_of(cluster) == expected
+    assert written_of(cluster) == expected

@@ -8,9 +8,9 @@ from functools import partial
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.card import Card
+from clusterspec.catalog.entry_view import Line, view
+from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.catalog.rows import index, row
-from clusterspec.catalog.sheet import Line, sheet
 from clusterspec.origin import Cited
 
 HEAD = """# Catalog
@@ -33,46 +33,46 @@ TITLES = {
 }
 
 
-def cards(kind: str) -> list[Card]:
+def raw_entries(kind: str) -> list[RawEntry]:
     catalog = Catalog.open()
-    return [catalog.card(kind, name) for name in catalog.ids(kind)]
+    return [catalog.raw_entry(kind, name) for name in catalog.ids(kind)]
 
 
 def rows_of_all() -> str:
     """``catalog/index.json``."""
-    return index([card for kind in KINDS for card in cards(kind)])
+    return index([raw_entry for kind in KINDS for raw_entry in raw_entries(kind)])
 
 
 def version() -> str:
     """``catalog/VERSION``: the latest day of a status, and a digest of all entries."""
     files = sorted(resources.catalog().rglob("*.yaml"))
     digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
-    latest = max(card.status.as_of for kind in KINDS for card in cards(kind))
+    latest = max(raw_entry.status.as_of for kind in KINDS for raw_entry in raw_entries(kind))
     return f"{latest}-{digest[:8]}\n"
 
 
 def page() -> str:
     """The front page: how to read an entry, and one line for each."""
-    return "\n".join([HEAD, *(line for kind in KINDS if cards(kind) for line in _front(kind))])
+    return "\n".join([HEAD, *(line for kind in KINDS if raw_entries(kind) for line in _front(kind))])
 
 
 def kind_pages() -> dict[str, Callable[[], str]]:
     """One page for each kind of entry, by its path from the root."""
-    return {f"docs/catalog/{kind}.md": partial(kind_page, kind) for kind in KINDS if cards(kind)}
+    return {f"docs/catalog/{kind}.md": partial(kind_page, kind) for kind in KINDS if raw_entries(kind)}
 
 
 def kind_page(kind: str) -> str:
     """All entries of a kind, every fact with its source."""
     parts = [f"# {TITLES[kind]}\n\nMade from `catalog/` by `make docs`; [how to read this](../catalog.md).\n"]
-    return "\n".join([*parts, *(line for card in cards(kind) for line in _section(card))])
+    return "\n".join([*parts, *(line for raw_entry in raw_entries(kind) for line in _section(raw_entry))])
 
 
 def _front(kind: str) -> Iterator[str]:
     yield f"## {TITLES[kind]}\n"
     yield "| id | name | status | |\n|---|---|---|---|"
-    for card in cards(kind):
-        short = row(card)
-        yield f"| [{card.id}](catalog/{kind}.md#{_anchor(card.id)}) | {card.name} | {short.status} | {short.headline} |"
+    for raw_entry in raw_entries(kind):
+        short, link = row(raw_entry), f"[{raw_entry.id}](catalog/{kind}.md#{_anchor(raw_entry.id)})"
+        yield f"| {link} | {raw_entry.name} | {short.status} | {short.headline} |"
     yield ""
 
 
@@ -80,19 +80,19 @@ def _anchor(name: str) -> str:
     return name.replace(".", "")
 
 
-def _section(card: Card) -> Iterator[str]:
-    whole = sheet(card)
-    vendor = f", {card.vendor}" if card.vendor else ""
-    note = f" ({card.status.note})" if card.status.note else ""
-    yield f"## {card.id}\n"
-    yield f"{card.name}{vendor}; {card.status.state} as of {card.status.as_of}{note}.\n"
+def _section(raw_entry: RawEntry) -> Iterator[str]:
+    whole = view(raw_entry)
+    vendor = f", {raw_entry.vendor}" if raw_entry.vendor else ""
+    note = f" ({raw_entry.status.note})" if raw_entry.status.note else ""
+    yield f"## {raw_entry.id}\n"
+    yield f"{raw_entry.name}{vendor}; {raw_entry.status.state} as of {raw_entry.status.as_of}{note}.\n"
     yield "| fact | figure | source |\n|---|---|---|"
     for line in (*whole.facts, *whole.achievable):
         yield f"| {line.name} | {_figure(line)} | {_source(line)} |"
     yield ""
-    for name, why in card.exceptions.items():
+    for name, why in raw_entry.exceptions.items():
         yield f"The sum of *{name}* does not close: {why}.\n"
-    for text in card.notes:
+    for text in raw_entry.notes:
         yield f"{text}\n"
 
 

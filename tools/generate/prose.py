@@ -10,15 +10,15 @@ from pathlib import Path
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
+from clusterspec.prose import judge
 from clusterspec.rules.index import RULES
-from clusterspec.rules.prose import judge
 from clusterspec.source import Source
 from clusterspec.units import percent
 
-CLAIMS = Path(__file__).resolve().parents[2] / "tests" / "rules" / "prose" / "claims.toml"
+CLAIMS = Path(__file__).resolve().parents[2] / "tests" / "prose" / "claims.toml"
 HEAD = """# Slips in running text
 
-Made by `make docs`; the figures below are computed from `tests/rules/prose/claims.toml`.
+Made by `make docs`; the figures below are computed from `tests/prose/claims.toml`.
 
 `clusterspec check notes.md` (and `.txt`) holds the quantities of a document against the catalog and against each
 other: the figures of its sentences, lists and tables, with the part they are of, their direction and scope; the sums

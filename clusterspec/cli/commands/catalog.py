@@ -37,8 +37,8 @@ def listed(asked: argparse.Namespace, catalog: Catalog) -> Told:
 
 
 def shown(asked: argparse.Namespace, catalog: Catalog) -> Told:
-    sheet = shelf.show(catalog, asked.entry)
-    return tables.show_text(sheet, ink(asked).measure), {"entry": sheet.to_json()}
+    view = shelf.show(catalog, asked.entry)
+    return tables.show_text(view, ink(asked).measure), {"entry": view.to_json()}
 
 
 def searched(asked: argparse.Namespace, catalog: Catalog) -> Told:

@@ -10,7 +10,9 @@ from clusterspec import resources
 from clusterspec.report.paper.blocks import Paper
 
 INSTALL_PDF = 'PDF needs WeasyPrint: pip install "clusterspec[pdf]"'
-INSTALL_PANGO = "PDF needs the Pango library: on Debian, apt-get install libpango-1.0-0 libpangoft2-1.0-0"
+INSTALL_PANGO = (
+    "PDF needs the Pango library: on Debian, apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
+)
 INSTALL_HTML = 'reports need Jinja2: pip install "clusterspec[report]"'
 
 

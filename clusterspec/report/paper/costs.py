@@ -17,7 +17,7 @@ def time(plan: Plan) -> Section | None:
         return None
     parts = leaves_that_matter(step)
     picture = Picture(
-        stack([Slice(part.name, part.value, say(part.value, "s")) for part in parts], said_of(parts, "s")),
+        stack([Slice(part.name, part.value, say(part.value, "s")) for part in parts], written_of(parts, "s")),
         f"One optimizer step, {say(step.value, 's')}",
     )
     blocks: list[Block] = [picture]
@@ -44,7 +44,7 @@ def leaves_that_matter(term: Term, least: float = 0.005) -> tuple[Term, ...]:
     return large + ((Term.total("the rest", rest, term.unit),) if rest else ())
 
 
-def said_of(parts: tuple[Term, ...], unit: str) -> str:
+def written_of(parts: tuple[Term, ...], unit: str) -> str:
     return "; ".join(f"{part.name}: {say(part.value, unit)}" for part in parts)
 
 
@@ -63,7 +63,7 @@ def memory(use: MemoryUse) -> Section:
     picture = Picture(
         stack(
             [Slice(part.name, part.value, say(part.value, "B")) for part in parts],
-            said_of(parts, "B"),
+            written_of(parts, "B"),
             capacity=capacity,
             capacity_said=f"capacity {say(capacity, 'B')}" if capacity else "",
         ),

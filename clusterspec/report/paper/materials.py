@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cost.bill import money, total
 from clusterspec.cost.collectives import CollectiveRow
+from clusterspec.procurement.bill import money, total
 from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
 from clusterspec.report.paper.charts import PALETTE, Row, levels
 from clusterspec.report.results import BillReport
@@ -89,7 +89,7 @@ def proof(row: CollectiveRow) -> tuple[str, ...]:
     return (
         row.collective,
         f"{row.ranks:,}",
-        said_size(row.size),
+        written_size(row.size),
         say(row.ceiling_busbw, "B/s"),
         say(row.busbw, "B/s"),
         say(row.least_busbw, "B/s"),
@@ -112,10 +112,10 @@ def demand(one: AcceptanceSpec) -> tuple[str, ...]:
     )
 
 
-def said_size(size: float) -> str:
+def written_size(size: float) -> str:
     """A message size as nccl-tests users say it: binary where it is one.
 
-    >>> said_size(float(8 << 30)), said_size(1e9)
+    >>> written_size(float(8 << 30)), written_size(1e9)
     ('8 GiB', '1 GB')
     """
     gibi = size / (1 << 30)

@@ -16,7 +16,7 @@ CUT_AXES = frozenset(field.name for field in fields(Cut)) - {"interleaved", "own
 
 def framework(facts: Facts) -> str:
     """The framework that the spec names; empty where it names none."""
-    return (facts.said_layout.framework if facts.said_layout else None) or ""
+    return (facts.written_layout.framework if facts.written_layout else None) or ""
 
 
 def whole_world(facts: Facts) -> bool:
@@ -92,7 +92,7 @@ def _now(facts: Facts) -> tuple[Cut, Case]:
 
 
 def _cut_and_case(facts: Facts) -> tuple[Cut, Case]:
-    layout, said = facts.layout, facts.said_layout
+    layout, said = facts.layout, facts.written_layout
     assert layout is not None and said is not None
     cut = Cut(
         layout.tp,
@@ -113,7 +113,7 @@ def _cut_and_case(facts: Facts) -> tuple[Cut, Case]:
 def _with(cut: Cut, axis: str, value: int, facts: Facts) -> Cut:
     """The cut with one axis changed, and what follows from it."""
     changes: dict[str, int | bool] = {axis: value}
-    follows = facts.said_layout is not None and facts.said_layout.expert_tp is None
+    follows = facts.written_layout is not None and facts.written_layout.expert_tp is None
     if axis == "tp" and follows and framework(facts) in EXPERTS_CUT_BY_TP:
         changes["expert_tp"] = value
     if axis == "pp":

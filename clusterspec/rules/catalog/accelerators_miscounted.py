@@ -49,8 +49,8 @@ from clusterspec.spec.model import ClusterSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
-    said = said_cluster.accelerators
+def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
+    said = written_cluster.accelerators
     if said is None or said == cluster.accelerators:
         return
     nodes, each = cluster.nodes, cluster.accelerators_per_node

@@ -55,8 +55,8 @@ RULE = Rule.of(
 )
 
 
-def check(said_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
-    for key, said, supplied in _beside(said_cluster, platform):
+def check(written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+    for key, said, supplied in _beside(written_cluster, platform):
         if said is not None and supplied is not None and said != supplied:
             yield RULE.problem(
                 f"cluster.{key}",

@@ -60,9 +60,9 @@ from clusterspec.units import say
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
+def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
     entry, own = scale_up.interconnect, accelerator.interconnects
-    if said_scale_up.interconnect is None or entry is None or not own:
+    if written_scale_up.interconnect is None or entry is None or not own:
         return
     if entry.id in own or entry.family == "pcie":
         return

@@ -69,8 +69,8 @@ RULE = Rule.of(__name__, "error")
 ROUNDED = 0.03
 
 
-def check(facts: Facts, said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
-    said, peer = said_scale_up.bandwidth, said_scale_up.peer_bandwidth
+def check(facts: Facts, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+    said, peer = written_scale_up.bandwidth, written_scale_up.peer_bandwidth
     if scale_up.topology != "full-mesh" or scale_up.domain < 2 or said is None or peer is None:
         return
     if said.direction is None or peer.direction is None:

@@ -59,15 +59,15 @@ from clusterspec.units import say_bits
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
+def check(facts: Facts, written_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
     if not platform.cloud or counts_frontend(facts):
         return
-    nics, said = platform.nics_per_node, said_scale_out.nics_per_node
+    nics, said = platform.nics_per_node, written_scale_out.nics_per_node
     if nics is not None and said is not None and said > nics:
         message = f"{platform.name} has {nics} NICs, not {said}"
         at = "cluster.scale_out.nics_per_node"
         yield RULE.problem(at, message, "drop the key, and the platform fills it", fix=rewrite(at, str(nics)))
-    rate, quantity = platform.nic_bandwidth, said_scale_out.nic_bandwidth
+    rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
     if rate is None or quantity is None or slipped(facts, "nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):

@@ -66,9 +66,9 @@ SIZE = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)b(?![a-z0-9])", re.IG
 """A size such as 70b or 6.7b; not the 7b of 8x7b, nor the a3b that counts active parameters."""
 
 
-def check(spec: Spec, said_model: ModelSpec, model: Model) -> Iterator[Problem]:
+def check(spec: Spec, written_model: ModelSpec, model: Model) -> Iterator[Problem]:
     named = SIZE.search((spec.name or "").replace("_", "-"))
-    if named is None or said_model.base is not None:
+    if named is None or written_model.base is not None:
         return
     wanted, counted = float(named["number"]) * 1e9, count(model).total
     off = counted / wanted - 1 if wanted else 0.0

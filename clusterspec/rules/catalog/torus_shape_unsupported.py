@@ -58,8 +58,8 @@ from clusterspec.spec.model import ScaleUpSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
-    entry, shape = scale_up.interconnect, said_scale_up.shape
+def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+    entry, shape = scale_up.interconnect, written_scale_up.shape
     if not shape or entry is None or entry.family != "ici" or slice_exists(shape, entry):
         return
     written = "×".join(map(str, shape))

@@ -60,7 +60,7 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _named(facts: Facts, cluster: Cluster) -> Iterator[tuple[str, Entry | None]]:
-    said, fabric = facts.said_cluster, cluster.scale_out
+    said, fabric = facts.written_cluster, cluster.scale_out
     if said is None:
         return
     if said.platform:

@@ -57,8 +57,8 @@ SMALL = 256
 """Endpoints up to which a few spines are all that could be filled: the DGX SuperPOD of 31 nodes has four."""
 
 
-def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
-    spines, ends = said_scale_out.spine_switches, cluster.all_nodes * scale_out.nics_per_node
+def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
+    spines, ends = written_scale_out.spine_switches, cluster.all_nodes * scale_out.nics_per_node
     if spines and 1 <= spines <= FEW and ends > SMALL:
         message = (
             f"one of {plural(spines, 'spine')} down takes {percent(1 / spines, 2)} of the bandwidth between leaves"

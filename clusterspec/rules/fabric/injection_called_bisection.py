@@ -60,8 +60,8 @@ RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05
 
 
-def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
-    said = said_scale_out.bisection
+def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
+    said = written_scale_out.bisection
     if said is None:
         return
     ratio, injection = max(1.0, scale_out.taper), cluster.all_nodes * scale_out.node_bandwidth

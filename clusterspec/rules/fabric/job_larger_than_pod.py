@@ -64,13 +64,13 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(
-    facts: Facts, said_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
+    facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
 ) -> Iterator[Problem]:
     """A job that takes all of a cluster of many pods has no choice of pods, and is not spoken of."""
     pod = _pod(cluster, scale_out)
     if pod is None:
         return
-    if said_layout.nodes is not None and layout.nodes > pod:
+    if written_layout.nodes is not None and layout.nodes > pod:
         pods = -(-layout.nodes // pod)
         message = f"{layout.nodes:,} nodes lie in {pods} pods of {pod:,}: what crosses between them sets the pace"
         help_ = f"at most {pod:,} nodes, spares included, or hsdp and pp between pods"

@@ -77,7 +77,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     help_ = f"write `{wanted}`" + (
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
-    said = facts.said_scale_out.collective_plugin if facts.said_scale_out else None
+    said = facts.written_scale_out.collective_plugin if facts.written_scale_out else None
     loss = f"{technology.name} falls back to sockets without {wanted}, and says nothing"
     if said is None:
         if not facts.spec.unreadable(place(AT)):

@@ -66,7 +66,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         return  # endpoints-exceed-fabric speaks
     if not planned(facts) or fabric.tiers > 2:
         return
-    said = facts.said_scale_out.leaf_switches if facts.said_scale_out else None
+    said = facts.written_scale_out.leaf_switches if facts.written_scale_out else None
     leaves = (said or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:

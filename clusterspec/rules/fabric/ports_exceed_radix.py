@@ -69,9 +69,9 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    leaves, ports = said_scale_out.leaf_switches, scale_out.switch_ports
-    down, up = ordered(said_scale_out, "node_leaf"), ordered(said_scale_out, "leaf_spine")
+def check(facts: Facts, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    leaves, ports = written_scale_out.leaf_switches, scale_out.switch_ports
+    down, up = ordered(written_scale_out, "node_leaf"), ordered(written_scale_out, "leaf_spine")
     if not leaves or not ports or down is None or up is None:
         return
     below, above = -(-down.links // leaves), -(-up.links // leaves)

@@ -58,17 +58,17 @@ RULE = Rule.of(__name__, "note")
 MOST = 1.10
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     fabric = counted(facts)
     if fabric is None or not fabric.fits:
         return
     for key in ("leaf_switches", "spine_switches", "core_switches"):
-        said, needed = getattr(said_scale_out, key), getattr(fabric, key)
+        said, needed = getattr(written_scale_out, key), getattr(fabric, key)
         if said and needed and said > MOST * needed:
             message = f"{said:,} {key.removesuffix('_switches')} switches, {percent(said / needed - 1, 2)} more than the {needed:,} needed"
             yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce, or say what they are for")
     for level in LEVELS:
-        stated, wanted = ordered(said_scale_out, level), fabric.links[level]
+        stated, wanted = ordered(written_scale_out, level), fabric.links[level]
         if stated and wanted and stated.links > MOST * wanted:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed"
             yield RULE.problem(stated.at, message, "reduce, or say what they are for")

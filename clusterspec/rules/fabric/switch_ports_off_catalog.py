@@ -57,8 +57,8 @@ from clusterspec.units import say_bits
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    said, rate = said_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
+def check(facts: Facts, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    said, rate = written_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
     known = broken_out_ports(scale_out.switch, rate)
     if said is None or scale_out.switch is None or known is None or said == known:
         return

@@ -64,14 +64,14 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     fabric = counted(facts)
     if fabric is None:
         return
     needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
     between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
     for level, needed in needs.items():
-        said = ordered(said_scale_out, level)
+        said = ordered(written_scale_out, level)
         if said is not None and needed is not None and said.links < needed:
             planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
             message = f"{said.how} between {between[level]}, where {needed:,} links are needed{planes}"

@@ -58,7 +58,7 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     fabric = counted(facts)
     if fabric is None or not fabric.fits:
         return
@@ -68,7 +68,7 @@ def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
         "core_switches": fabric.least_core_switches,
     }
     for key, needed in needs.items():
-        said = getattr(said_scale_out, key)
+        said = getattr(written_scale_out, key)
         if said is not None and needed is not None and said < needed:
             row = key.removesuffix("_switches")
             message = f"{said:,} {row} switches, and {needed:,} are needed: {fabric.derivations[key]}"

@@ -56,8 +56,8 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
-def check(said_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    leaves, step = said_scale_out.leaf_switches, scale_out.rails * scale_out.planes
+def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    leaves, step = written_scale_out.leaf_switches, scale_out.rails * scale_out.planes
     if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
         message = f"{leaves:,} leaves are no multiple of {scale_out.rails} rails{planes}"

@@ -65,17 +65,17 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
-def check(facts: Facts, said_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     """In three tiers a leaf reaches the spines of its own pod alone, so the whole number says nothing.
 
     Spines that are fewer than the uplinks need are told of by too-few-switches.
     """
-    leaves, spines, fabric = said_scale_out.leaf_switches, said_scale_out.spine_switches, counted(facts)
+    leaves, spines, fabric = written_scale_out.leaf_switches, written_scale_out.spine_switches, counted(facts)
     if not leaves or not spines or (fabric is not None and fabric.tiers > 2):
         return
     if fabric is not None and fabric.fits and spines < (fabric.least_spine_switches or 0):
         return
-    said = ordered(said_scale_out, "leaf_spine")
+    said = ordered(written_scale_out, "leaf_spine")
     uplinks = said.links // leaves if said else fabric.up_ports if fabric else 0
     planes = fabric.planes if fabric else 1
     each = max(1, spines // planes)

@@ -21,7 +21,7 @@ def counted(facts: Facts) -> Fabric | None:
 
 def planned(facts: Facts) -> bool:
     """Whether the spec plans its fabric: a switch, its ports or a number of leaves is written."""
-    said = facts.said_scale_out
+    said = facts.written_scale_out
     return said is not None and bool(said.switch or said.switch_ports or said.leaf_switches or said.levels)
 
 
@@ -32,7 +32,7 @@ def severity(facts: Facts) -> str:
 
 def _counted(facts: Facts) -> Fabric | None:
     cluster = facts.cluster
-    found = fabric(cluster, facts.said_scale_out) if cluster else None
+    found = fabric(cluster, facts.written_scale_out) if cluster else None
     return found if isinstance(found, Fabric) else None
 
 

@@ -30,7 +30,7 @@ def starved(facts: Facts) -> bool:
 
 def counts_frontend(facts: Facts) -> bool:
     """Whether the stated fabric equals the instance's fabric and its frontend together."""
-    platform, fabric, said = facts.platform, facts.scale_out, facts.said_scale_out
+    platform, fabric, said = facts.platform, facts.scale_out, facts.written_scale_out
     if platform is None or fabric is None or said is None:
         return False
     if said.nics_per_node is None and said.nic_bandwidth is None:

@@ -41,7 +41,7 @@ class StatedPeak:
 
 def stated_peaks(facts: Facts) -> Iterator[StatedPeak]:
     """The override of the workload and those of the accelerator, where they say dense or sparse."""
-    cluster, workload, said = facts.said_cluster, facts.workload, facts.said_workload
+    cluster, workload, said = facts.written_cluster, facts.workload, facts.written_workload
     own = cluster.accelerator if cluster and isinstance(cluster.accelerator, AcceleratorSpec) else None
     entry = facts.catalog.find("accelerator", own.like) if own and own.like else facts.accelerator
     if not isinstance(entry, Accelerator):

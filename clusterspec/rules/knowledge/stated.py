@@ -68,7 +68,7 @@ def stated_figures(facts: Facts) -> Iterator[Stated]:
 
 
 def _scale_up(facts: Facts) -> Iterator[Stated]:
-    said, cluster = facts.said_scale_up, facts.cluster
+    said, cluster = facts.written_scale_up, facts.cluster
     if said is None or cluster is None:
         return
     if said.bandwidth is not None and said.bandwidth.direction is not None:
@@ -124,7 +124,7 @@ def _scopes(facts: Facts) -> tuple[Scope, ...]:
 
 
 def _nic(facts: Facts) -> Iterator[Stated]:
-    said, cluster = facts.said_scale_out, facts.cluster
+    said, cluster = facts.written_scale_out, facts.cluster
     if said is None or said.nic_bandwidth is None or cluster is None:
         return
     fabric, platform = cluster.scale_out, cluster.platform
@@ -165,7 +165,7 @@ def _power(facts: Facts) -> Iterator[Stated]:
 
 def _accelerator(facts: Facts) -> Iterator[Stated]:
     """The figures that a spec changes in an accelerator's entry."""
-    said = facts.said_cluster.accelerator if facts.said_cluster else None
+    said = facts.written_cluster.accelerator if facts.written_cluster else None
     if not isinstance(said, AcceleratorSpec) or said.like is None:
         return
     entry = facts.catalog.find("accelerator", said.like)

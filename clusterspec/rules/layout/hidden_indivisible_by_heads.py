@@ -55,7 +55,7 @@ from clusterspec.spec.model import ModelSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_model: ModelSpec, model: Model) -> Iterator[Problem]:
-    if said_model.head_dim is None and said_model.base is None and model.hidden % model.heads:
+def check(written_model: ModelSpec, model: Model) -> Iterator[Problem]:
+    if written_model.head_dim is None and written_model.base is None and model.hidden % model.heads:
         message = f"hidden {model.hidden:,} over {model.heads} heads is {model.hidden / model.heads:.5g} a head"
         yield RULE.problem("workload.model.heads", message, "correct hidden or heads, or state `head_dim`")

@@ -71,8 +71,8 @@ SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed"}
 """torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves."""
 
 
-def check(facts: Facts, said_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
-    if layout.pp == 1 or said_layout.stage_layers is not None:
+def check(facts: Facts, written_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
     if model.layers < stages:

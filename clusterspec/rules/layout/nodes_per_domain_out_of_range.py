@@ -50,8 +50,8 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_layout: LayoutSpec, cluster: Cluster) -> Iterator[Problem]:
-    used, there = said_layout.nodes_per_domain, nodes_of_domain(cluster)
+def check(written_layout: LayoutSpec, cluster: Cluster) -> Iterator[Problem]:
+    used, there = written_layout.nodes_per_domain, nodes_of_domain(cluster)
     if used is not None and used > there:
         message = f"a domain of {cluster.scale_up.domain} accelerators has {there} nodes, not {used}"
         yield RULE.problem("layout.nodes_per_domain", message, f"write at most {there}")

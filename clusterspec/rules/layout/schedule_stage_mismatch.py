@@ -52,8 +52,8 @@ RULE = Rule.of(__name__, "error")
 ONE_STAGE = {"1f1b", "gpipe"}
 
 
-def check(said_layout: LayoutSpec) -> Iterator[Problem]:
-    schedule, stages = said_layout.schedule, said_layout.virtual_stages or 1
+def check(written_layout: LayoutSpec) -> Iterator[Problem]:
+    schedule, stages = written_layout.schedule, written_layout.virtual_stages or 1
     if schedule == "interleaved" and stages == 1:
         message = "the interleaved schedule needs two or more virtual stages, and there is one"
         yield RULE.problem("layout.schedule", message, "write `virtual_stages: 2`, or `schedule: 1f1b`")

@@ -50,7 +50,7 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "warning")
 
 
-def check(said_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
-    if said_layout.sequence_parallel and layout.tp == 1:
+def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
+    if written_layout.sequence_parallel and layout.tp == 1:
         message = "sequence parallelism shards over the tensor-parallel ranks, and tp is 1: it does nothing"
         yield RULE.problem("layout.sequence_parallel", message, "drop the key, or use cp for long sequences")

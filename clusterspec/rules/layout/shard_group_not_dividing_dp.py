@@ -56,8 +56,8 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
-    group, ranks = said_layout.shard_group, layout.dp * layout.cp
+def check(facts: Facts, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
+    group, ranks = written_layout.shard_group, layout.dp * layout.cp
     if layout.sharding != "hsdp" or group is None or ranks % group == 0 or not whole_world(facts):
         return
     divisors = [size for size in range(1, min(ranks, 4096) + 1) if ranks % size == 0]

@@ -54,8 +54,8 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
-    stages, at = said_layout.stage_layers, "layout.stage_layers"
+def check(facts: Facts, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
+    stages, at = written_layout.stage_layers, "layout.stage_layers"
     if stages is None:
         return
     lengths = sorted({layout.pp, layout.pp * layout.virtual_stages})

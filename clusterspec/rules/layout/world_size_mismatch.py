@@ -62,7 +62,7 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, said_layout: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     nodes, each = layout.nodes, cluster.ranks_per_node
     if nodes > cluster.nodes:
         message = f"the job uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
@@ -77,10 +77,10 @@ def check(facts: Facts, said_layout: LayoutSpec, cluster: Cluster, layout: Layou
             f"{there}, which {product} = {cut:,} does not divide",
             advice(facts, RULE.name, "tp", "pp", otherwise="change a degree, or the nodes of the job"),
         )
-    elif said_layout.dp is not None and cut * said_layout.dp != ranks:
-        wanted = cut * said_layout.dp
+    elif written_layout.dp is not None and cut * written_layout.dp != ranks:
+        wanted = cut * written_layout.dp
         help_ = f"write {ranks // cut}, or drop the key: dp is derived"
-        message = f"{there}, but {product} × dp {said_layout.dp} = {wanted:,}"
+        message = f"{there}, but {product} × dp {written_layout.dp} = {wanted:,}"
         yield RULE.problem("layout.dp", message, help_, fix=rewrite("layout.dp", str(ranks // cut)))
 
 

@@ -69,9 +69,9 @@ RINGS = ("all-reduce", "all-gather", "reduce-scatter")
 
 
 def check(
-    facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster, said_scale_up: ScaleUpSpec
+    facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster, written_scale_up: ScaleUpSpec
 ) -> Iterator[Problem]:
-    stated = said_scale_up.bandwidth
+    stated = written_scale_up.bandwidth
     if stated is None or stated.direction is None or _confirmed(facts):
         return
     for measurement in measurements:

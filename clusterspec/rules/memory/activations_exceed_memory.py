@@ -80,7 +80,7 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
 
 def _key(facts: Facts, layout: Layout) -> str:
     """The key most likely to be changed: what the author wrote about activations."""
-    said = facts.said_layout
+    said = facts.written_layout
     if said and said.micro_batch and said.micro_batch > 1:
         return "layout.micro_batch"
     return "layout.recompute" if layout.recompute != "full" else "layout.cp"

@@ -59,8 +59,8 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 1.05
 
 
-def check(said_layout: LayoutSpec, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
-    stated = said_layout.stage_layers is not None
+def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    stated = written_layout.stage_layers is not None
     if layout.pp == 1 or not layout.stage_layers or len(layout.stage_layers) % layout.pp:
         return
     if not stated and model.layers % layout.pp:

@@ -63,7 +63,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    said = facts.said_cluster.pcie if facts.said_cluster else None
+    said = facts.written_cluster.pcie if facts.written_cluster else None
     generation = cluster.pcie_nic or (said.host if said else None)
     slot = facts.catalog.find("interconnect", f"pcie-{generation}") if generation else None
     if not isinstance(slot, Interconnect) or slot.bandwidth is None:

@@ -48,8 +48,8 @@ from clusterspec.spec.model import ClusterSpec
 RULE = Rule.of(__name__, "note", yields_to=("nic-exceeds-pcie-slot", "contradicts-platform"))
 
 
-def check(said_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:
-    host = said_cluster.pcie.host if said_cluster.pcie else None
+def check(written_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:
+    host = written_cluster.pcie.host if written_cluster.pcie else None
     if host is not None and accelerator.pcie is not None and host < accelerator.pcie:
         halves = 2 ** (accelerator.pcie - host)
         message = f"PCIe {host} slots give {accelerator.name} 1/{halves} of the host bandwidth that it has with PCIe {accelerator.pcie}"

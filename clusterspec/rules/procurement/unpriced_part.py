@@ -54,8 +54,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.bill import bill
 from clusterspec.finding import Problem
+from clusterspec.procurement.bill import bill
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec

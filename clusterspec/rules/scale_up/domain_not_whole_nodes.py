@@ -57,7 +57,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
     domain, node = cluster.scale_up.domain, cluster.accelerators_per_node
-    said = facts.said_scale_up.domain if facts.said_scale_up else None
+    said = facts.written_scale_up.domain if facts.written_scale_up else None
     there = cluster.all_nodes * node
     at = "cluster.scale_up.domain"
     if said is not None and said > there:
@@ -65,6 +65,6 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem(at, message, f"at most {there:,}; leave it out to take what the platform has")
     elif domain % node and node % domain:
         message = f"a domain of {domain} accelerators is no whole number of nodes of {node}, nor the reverse"
-        shape = facts.said_scale_up.shape if facts.said_scale_up else None
+        shape = facts.written_scale_up.shape if facts.written_scale_up else None
         at = at if said is not None or not shape else "cluster.scale_up.shape"
         yield RULE.problem(at, message, f"a multiple or a divisor of {node}; or correct `accelerators_per_node`")

@@ -62,15 +62,15 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
-    said, up = facts.said_scale_up, cluster.scale_up
+    said, up = facts.written_scale_up, cluster.scale_up
     entry = up.interconnect
     if said and said.in_network_reduction and entry and not (entry.in_network_reduction and up.topology == "switched"):
         at = "cluster.scale_up.in_network_reduction"
         without = "" if entry.in_network_reduction else f"{entry.name} has no reduction in its switches"
         message = without or f"reduction happens in switches, and the topology is {up.topology}"
         yield RULE.problem(at, message, "write `false`, or drop the key", fix=rewrite(at, "false"))
-    said_out, out = facts.said_scale_out, cluster.scale_out
-    if said_out and said_out.in_network_reduction and out and not out.technology.in_network_reduction:
+    written_out, out = facts.written_scale_out, cluster.scale_out
+    if written_out and written_out.in_network_reduction and out and not out.technology.in_network_reduction:
         at = "cluster.scale_out.in_network_reduction"
         message = f"{out.technology.name} does not reduce in the network"
         yield RULE.problem(at, message, "write `false`, or drop the key", fix=rewrite(at, "false"))

@@ -54,10 +54,10 @@ from clusterspec.spec.model import ScaleUpSpec
 RULE = Rule.of(__name__, "note", "likely")
 
 
-def check(said_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(written_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     """Only a reduction that somebody wrote down is one that somebody counts on."""
     entry = cluster.scale_up.interconnect
-    if not said_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
+    if not written_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
         return
     least = least_reduced(entry).value
     if 1 < layout.tp < least:

@@ -56,8 +56,8 @@ from clusterspec.spec.model import ScaleUpSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_scale_up: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
-    shape, domain = said_scale_up.shape, said_scale_up.domain
+def check(written_scale_up: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
+    shape, domain = written_scale_up.shape, written_scale_up.domain
     if not shape:
         return
     product, written = prod(shape), " × ".join(map(str, shape))

@@ -1,1 +1,1 @@
-"""Pages of the rules that only running text can break; `rules.prose` finds them."""
+"""Pages of the rules that only running text can break; `prose` finds them."""

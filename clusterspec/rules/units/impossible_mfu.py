@@ -51,8 +51,8 @@ from clusterspec.units import plain
 RULE = Rule.of(__name__, "error")
 
 
-def check(said_workload: WorkloadSpec) -> Iterator[Problem]:
-    at, mfu = "workload.expected_mfu", said_workload.expected_mfu
+def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
+    at, mfu = "workload.expected_mfu", written_workload.expected_mfu
     if mfu is None or 0 < mfu <= 1:
         return
     percentage = 1 < mfu <= 100

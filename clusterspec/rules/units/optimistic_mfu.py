@@ -55,8 +55,8 @@ HIGHEST_CREDIBLE = 0.60
 """Of the published GPU runs in bf16 that we know, three of more than two hundred lie above, at most at 0.63."""
 
 
-def check(said_workload: WorkloadSpec) -> Iterator[Problem]:
-    mfu = said_workload.expected_mfu
+def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
+    mfu = written_workload.expected_mfu
     if mfu is not None and HIGHEST_CREDIBLE < mfu <= 1:
         message = f"an MFU of {percent(mfu)} is more than nearly every published run reaches; large ones lie between 35 and 50 %"
         yield RULE.problem("workload.expected_mfu", message, "plan on 0.40, or cite the measurement in a comment")

@@ -1,0 +1,168 @@
+"""One plane of the scale-out fabric, counted from the scalar keys: nodes, NICs, ports, ratios, rails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clusterspec.cluster.clos import Ports, Tree, ceiling, in_pods, parts, three_tiers, two_tiers
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchCount:
+    """The switches and links of one plane.
+
+    ``capacity`` is how many endpoints such tiers can join (None where levels are described one by one),
+    ``fits`` whether they join these. The
+    ``least_…`` numbers are what the endpoints need if uplinks need not spread evenly and unused ports
+    stay dark. ``how`` derives each number, by its name.
+    """
+
+    tiers: int
+    ports: Ports
+    leaves: int
+    spines: int
+    cores: int
+    leaf_spine: int
+    spine_core: int
+    fits: bool
+    capacity: int | None
+    least_spines: int
+    least_cores: int
+    least_leaf_spine: int
+    how: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What one plane has to join, and with what."""
+
+    fabric: ScaleOut
+    nodes: int
+    """Spares included."""
+    ports: int
+    leaf_ratio: float
+    spine_ratio: float
+
+    @property
+    def rails(self) -> int:
+        """Rails whose NICs never share a leaf; 1 where the topology has none."""
+        return self.fabric.rails if self.fabric.topology in RAIL_TOPOLOGIES else 1
+
+    @property
+    def nics_of_rail(self) -> int:
+        """NICs of one node that share a leaf."""
+        return parts(self.fabric.nics_per_node, self.rails)
+
+    @property
+    def endpoints(self) -> int:
+        return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
+
+    def leaves(self, down: int) -> int:
+        """Leaves with so many ports down; in a rail fabric one of every rail for each block of nodes."""
+        blocks = parts(self.nodes * self.nics_of_rail, down)
+        return self.rails * max(1, blocks, parts(parts(self.endpoints, down), self.rails))
+
+    def say_leaves(self, down: int) -> str:
+        if self.rails == 1:
+            return f"{self.endpoints} endpoints / {down} ports down, rounded up"
+        return f"{self.rails} rails × ({self.nodes} nodes × {self.nics_of_rail} NIC / {down} ports down, rounded up)"
+
+
+def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
+    """Counts one plane of a fabric of switches with so many ports at the rate of a plane."""
+    fabric = cluster.scale_out
+    assert fabric is not None
+    demand = _demand(cluster, fabric, ports)
+    tiers = fabric.tiers or _tiers(demand)
+    if tiers == 1:
+        return _one_tier(demand)
+    leaf = Ports.split(ports, demand.leaf_ratio)
+    tree = _tree(demand, leaf, tiers, cluster)
+    up = ceiling(demand.endpoints / demand.leaf_ratio - 1e-9)
+    spine = Ports.split(ports, demand.spine_ratio)
+    two = tree.tiers == 2
+    return SwitchCount(
+        tiers=tree.tiers,
+        ports=leaf,
+        leaves=tree.leaves,
+        spines=tree.spines,
+        cores=tree.cores,
+        leaf_spine=tree.leaf_spine,
+        spine_core=tree.spine_core,
+        fits=tree.fits,
+        capacity=ports * leaf.down * (1 if two else spine.down),
+        least_spines=parts(up, ports if two else spine.down),
+        least_cores=0 if two else parts(ceiling(up / demand.spine_ratio - 1e-9), ports),
+        least_leaf_spine=up,
+        how=_how(demand, leaf, spine, tree),
+    )
+
+
+def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
+    """The ratios of leaf and spine: where a pod is full-bandwidth, a single ratio lies above the pod."""
+    nodes = cluster.all_nodes
+    leaf, spine, *_ = (*fabric.oversubscription, 1.0, 1.0)
+    if fabric.pod_nodes and len(fabric.oversubscription) == 1:
+        leaf, spine = 1.0, leaf
+    return _Demand(fabric, nodes, ports, leaf, spine)
+
+
+def _tiers(demand: _Demand) -> int:
+    """As few tiers as join the endpoints; a rail-optimized fabric joins its rails by spines."""
+    topology, pod = demand.fabric.topology, demand.fabric.pod_nodes
+    if topology in {"single-switch", "rail-only"}:
+        return 1
+    if topology != "rail-optimized" and demand.endpoints <= demand.ports:
+        return 1
+    if pod and demand.nodes > pod:
+        return 3
+    return 2 if demand.leaves(Ports.split(demand.ports, demand.leaf_ratio).down) <= demand.ports else 3
+
+
+def _one_tier(demand: _Demand) -> SwitchCount:
+    """Switches without uplinks: one for all, or one for each rail."""
+    single = demand.fabric.topology == "single-switch"
+    leaves = 1 if single else demand.leaves(demand.ports)
+    held = "all endpoints on one switch" if single else demand.say_leaves(demand.ports)
+    capacity = demand.ports * demand.rails
+    joined = demand.nodes * demand.nics_of_rail <= demand.ports and demand.endpoints <= capacity
+    absent = ("spine_switches", "core_switches", "leaf_spine", "spine_core")
+    how = {"leaf_switches": held} | dict.fromkeys(absent, "one tier has none")
+    return SwitchCount(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
+
+
+def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> Tree:
+    leaves = demand.leaves(leaf.down)
+    if tiers == 2:
+        return two_tiers(leaves, leaf, demand.ports)
+    pod = demand.fabric.pod_nodes
+    if pod is None:
+        return three_tiers(leaves, leaf, demand.ports, demand.spine_ratio, demand.rails)
+    of_pod = demand.rails * max(1, parts(pod * demand.nics_of_rail, leaf.down))
+    return in_pods(leaves, leaf, demand.ports, demand.spine_ratio, of_pod)
+
+
+def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: Tree) -> dict[str, str]:
+    evenly = f"rounded up until they divide the {leaf.up} uplinks of a leaf"
+    how = {
+        "leaf_switches": demand.say_leaves(leaf.down),
+        "spine_switches": f"{tree.leaf_spine} uplinks / {demand.ports} ports, {evenly}",
+        "core_switches": "two tiers have none",
+        "leaf_spine": f"{tree.leaves} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
+        "spine_core": "two tiers have none",
+    }
+    if tree.tiers == 3:
+        of_pod = parts(tree.leaves, tree.pods)
+        how["spine_switches"] = (
+            f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down, {evenly})"
+        )
+        up = tree.spine_core // tree.spines
+        how["core_switches"] = (
+            f"{tree.spines_of_pod} groups × ({tree.pods} pods × {up} uplinks of a spine / {demand.ports} ports, "
+            f"rounded up until they divide the {up} uplinks)"
+        )
+        how["spine_core"] = f"{tree.spines} spines × {up} uplinks"
+    return how

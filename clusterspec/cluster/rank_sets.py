@@ -1,0 +1,187 @@
+"""Regular sets of ranks, and how they fall into blocks of equal size, without visiting each rank.
+
+A *run* is ``(count, stride)``: 0, stride, 2 stride, … A *lattice* is a base plus one member of each of
+its runs, from the smallest stride upward; a run's stride is never less than the reach of those below
+it, so members ascend like the digits of a number. Process groups are such lattices, and nodes, domains
+and pods are blocks of consecutive ranks. A pattern of stride s against blocks of size D repeats after
+D / gcd(s, D) members: nothing here takes more steps than that, however long a run is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import gcd, prod
+
+Run = tuple[int, int]
+Runs = tuple[Run, ...]
+
+MOST_ALIGNMENTS = 20_000
+"""Alignments of a group with its blocks that are told apart. Blocks up to as many ranks (twice the largest
+scale-up domain sold, a TPU 7x pod of 9,216 chips) are exact; far larger ones exist in no catalog.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSpread:
+    """How a lattice falls into blocks: how many hold members, and how many members the fullest holds.
+
+    ``first`` and ``last`` are the indices of the outermost blocks, with the members in each.
+    """
+
+    blocks: int
+    fullest: int
+    first: int
+    first_members: int
+    last: int
+    last_members: int
+
+
+def merged(runs: Runs) -> Runs:
+    """The same lattice in as few runs as possible: a run that begins where the one below it ends goes on.
+
+    >>> merged(((2, 1), (1, 2), (4, 2), (3, 16)))
+    ((8, 1), (3, 16))
+    """
+    out: list[Run] = []
+    for count, stride in runs:
+        if count == 1:
+            continue
+        if out and stride == out[-1][0] * out[-1][1]:
+            out[-1] = (out[-1][0] * count, out[-1][1])
+        else:
+            out.append((count, stride))
+    return tuple(out)
+
+
+def size(runs: Runs) -> int:
+    """Members of a lattice."""
+    return prod(count for count, _ in runs)
+
+
+def reach(runs: Runs) -> int:
+    """From the first member to the last."""
+    return sum((count - 1) * stride for count, stride in runs)
+
+
+def members(base: int, runs: Runs) -> Iterator[int]:
+    """The members in ascending order."""
+    if not runs:
+        yield base
+        return
+    *inner, (count, stride) = runs
+    for index in range(count):
+        yield from members(base + index * stride, tuple(inner))
+
+
+def spread(base: int, runs: Runs, block: int) -> BlockSpread:
+    """How a lattice falls into blocks of ``block`` consecutive ranks.
+
+    >>> spread(64, ((16, 1),), 72)
+    BlockSpread(blocks=2, fullest=8, first=0, first_members=8, last=1, last_members=8)
+    """
+    if not runs:
+        return BlockSpread(1, 1, base // block, 1, base // block, 1)
+    *inner, (count, stride) = runs
+    if not inner:
+        return _line(base, count, stride, block)
+    return _copies(base, tuple(inner), (count, stride), block)
+
+
+def _line(base: int, count: int, stride: int, block: int) -> BlockSpread:
+    """One run. Where the stride is shorter than a block every block between is met, each by
+    block // stride members or one more; how many hold one more follows from the total.
+    """
+    end = base + (count - 1) * stride
+    first, last = base // block, end // block
+    if stride >= block:
+        return BlockSpread(count, 1, first, 1, last, 1)
+    if first == last:
+        return BlockSpread(1, count, first, count, last, count)
+    at_first = -(-(block - base % block) // stride)
+    at_last = end % block // stride + 1
+    between, least = last - first - 1, block // stride
+    more = count - at_first - at_last > least * between
+    fullest = max(at_first, at_last, least + more if between else 0)
+    return BlockSpread(between + 2, fullest, first, at_first, last, at_last)
+
+
+def _copies(base: int, inner: Runs, outer: Run, block: int) -> BlockSpread:
+    """Copies of a lattice at a stride: joined one by one over three periods, the rest is repetition."""
+    count, stride = outer
+    period = min(block // gcd(stride, block), MOST_ALIGNMENTS)
+    repeats = max(0, count // period - 3)
+    walked = count - repeats * period
+    total = spread(base, inner, block)
+    before = total.blocks if walked - period == 1 else 0
+    for index in range(1, walked):
+        total = _joined(total, spread(base + index * stride, inner, block))
+        if index == walked - period - 1:
+            before = total.blocks
+    if not repeats:
+        return total
+    grown = repeats * (total.blocks - before)
+    return replace(total, blocks=total.blocks + grown, last=(base + reach((*inner, outer))) // block)
+
+
+def _joined(left: BlockSpread, right: BlockSpread) -> BlockSpread:
+    """Two neighbours as one; they may share a block."""
+    fullest = max(left.fullest, right.fullest)
+    if left.last != right.first:
+        blocks = left.blocks + right.blocks
+        return BlockSpread(blocks, fullest, left.first, left.first_members, right.last, right.last_members)
+    shared = left.last_members + right.first_members
+    return BlockSpread(
+        blocks=left.blocks + right.blocks - 1,
+        fullest=max(fullest, shared),
+        first=left.first,
+        first_members=shared if left.blocks == 1 else left.first_members,
+        last=right.last,
+        last_members=shared if right.blocks == 1 else right.last_members,
+    )
+
+
+def steps(runs: Runs, block: int) -> int:
+    """How many lines `spread` looks at: one, unless the lattice has several runs.
+
+    >>> steps(((8, 1),), 72), steps(((8, 1), (1000, 16)), 72)
+    (1, 36)
+    """
+    return prod(min(count, 4 * (block // gcd(stride, block)), 4 * MOST_ALIGNMENTS) for count, stride in runs[1:])
+
+
+def alike(group: Runs, others: Runs, block: int) -> bool:
+    """Whether blocks of this size end where some digit (or a whole part of one) ends, so that every group
+    falls into them in the same way. ``group`` and ``others`` together count off all ranks.
+
+    >>> alike(((8, 1),), ((9, 8),), 72), alike(((16, 1),), ((9, 16),), 72)
+    (True, False)
+    """
+    if size(group) * size(others) <= block:
+        return True
+    return all(
+        stride % block == 0 or block % (count * stride) == 0 or (block % stride == 0 and count * stride % block == 0)
+        for count, stride in group + others
+    )
+
+
+def alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
+    """How a family of lattices lies against blocks: for each remainder of a base by the block, the first
+    base that has it and how many have it. At most `MOST_ALIGNMENTS` are told apart.
+
+    >>> alignments(((4, 16),), 24)
+    {0: (0, 2), 16: (16, 1), 8: (32, 1)}
+    """
+    found = {0: (0, 1)}
+    for count, stride in bases:
+        period = block // gcd(stride, block)
+        kept = min(count, period, max(1, MOST_ALIGNMENTS // len(found)))
+        grown: dict[int, tuple[int, int]] = {}
+        for index in range(kept):
+            times = (count - 1 - index) // period + 1
+            for rest, (first, many) in found.items():
+                key, base = (rest + index * stride) % block, first + index * stride
+                known_first, known = grown.get(key, (base, 0))
+                grown[key] = (min(known_first, base), known + many * times)
+        found = grown
+    return found

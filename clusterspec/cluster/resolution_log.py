@@ -1,0 +1,53 @@
+"""What is noted while a spec is settled: the assumptions made and the problems met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from clusterspec.cluster.model import Assumption
+from clusterspec.finding import Problem
+from clusterspec.origin import Written
+from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.source import Path, dotted
+from clusterspec.spec.model import Spec
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class ResolutionLog:
+    """Collects, in the order of asking, what is noted of one spec."""
+
+    spec: Spec
+    problems: list[Problem] = field(default_factory=list)
+    assumptions: list[Assumption] = field(default_factory=list)
+
+    def assume(self, key: str, value: T, why: str) -> T:
+        """Takes ``value`` for a key that nobody wrote, and lists it."""
+        self.assumptions.append((key, value, why))
+        return value
+
+    def either(self, written: T | None, key: str, default: T, why: str) -> T:
+        """What was written, else the default as a listed assumption."""
+        return written if written is not None else self.assume(key, default, why)
+
+    def unreadable(self, path: Path) -> bool:
+        """Whether a finding already says that what was written here cannot be read."""
+        return self.spec.unreadable(path)
+
+    def missing(self, path: Path, why: str, remedy: str) -> None:
+        """Reports a key that a section needs and nothing supplies, unless it was written unreadably."""
+        if not self.unreadable(path):
+            message = f"`{dotted(path)}` is missing: {why}"
+            self.problems.append(Problem("missing-key", path, message, remedy))
+
+
+def written_bandwidth(quantity: Quantity, key: str) -> Bandwidth:
+    """A written bandwidth, per direction, with the key it stands at."""
+    return Bandwidth.of(quantity, Written(key))
+
+
+def written_figure(quantity: Quantity, key: str) -> Figure:
+    """A written quantity in SI with the key it stands at."""
+    return Figure(quantity.value, quantity.unit, Written(key))

@@ -1,0 +1,1 @@
+"""Procurement: the bill of materials and its prices."""

@@ -1,0 +1,105 @@
+"""A document as it is judged: its sentences and tables, and the parts of the catalog that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from clusterspec.catalog import Catalog
+from clusterspec.prose.known import KnownFigures
+from clusterspec.prose.names import UNKNOWN, Names, Subject
+from clusterspec.prose.scan import tokens
+from clusterspec.prose.sentence import Sentence, split
+from clusterspec.prose.text import Block, BlockKind, ProseLine, blocks
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuantity:
+    """A table with the sentences that lead in to it."""
+
+    block: Block
+    before: tuple[Sentence, ...]
+    heading: tuple[Subject, ...] = ()
+
+
+class ProseText:
+    """One text, read once: what it says and what it speaks of."""
+
+    def __init__(self, text: str, catalog: Catalog) -> None:
+        self.names = Names(catalog)
+        self.known = KnownFigures(catalog)
+        self.sentences: list[Sentence] = []
+        self.tables: list[WrittenQuantity] = []
+        self.lines: list[ProseLine] = []
+        self._read(text)
+
+    def _read(self, text: str) -> None:
+        heading: tuple[Subject, ...] = ()
+        lead: tuple[Sentence, ...] = ()
+        for block in blocks(text):
+            self.lines += block.lines
+            if block.kind is BlockKind.TABLE:
+                self.tables.append(WrittenQuantity(block, lead, heading))
+                continue
+            said = self._sentences(block, heading, lead)
+            if block.kind is BlockKind.HEADING:
+                heading, lead = _subjects(said), ()
+            elif block.kind is BlockKind.PROSE:
+                lead = said
+            self.sentences += said
+
+    def _sentences(self, block: Block, heading: tuple[Subject, ...], lead: Sequence[Sentence]) -> tuple[Sentence, ...]:
+        """The sentences of a block, each with what stands before it."""
+        said: list[Sentence] = []
+        before = heading
+        if block.kind is BlockKind.ITEM and lead and lead[-1].words[-1].text == ":":
+            before = _subjects(lead[-1:]) or heading
+        for sentence in split(tokens(block.lines), block.kind, self.names):
+            sentence.before = before
+            before = tuple(named.subject for named in sentence.named) or before
+            said.append(sentence)
+        return tuple(said)
+
+    @cached_property
+    def families(self) -> dict[str, tuple[str, ...]]:
+        """The entries that the text names, by family; where it names none, those of the accelerators it names."""
+        found: dict[str, dict[str, None]] = {}
+        for subject in self.subjects:
+            found.setdefault(subject.family, {}).update(dict.fromkeys(subject.ids))
+        implied: dict[str, dict[str, None]] = {}
+        for subject in self.subjects:
+            for id_ in self.known.interconnects(subject)[:1]:
+                implied.setdefault(id_.partition("-")[0], {})[id_] = None
+        return {family: tuple(found.get(family) or ids) for family, ids in (found | implied).items()}
+
+    @cached_property
+    def subjects(self) -> tuple[Subject, ...]:
+        """Every part that the text names, once."""
+        of_tables = (named.subject for table in self.tables for named in self.names.find(tokens(table.block.lines)))
+        of_sentences = (named.subject for sentence in self.sentences for named in sentence.named)
+        return tuple(dict.fromkeys((*of_sentences, *of_tables)))
+
+    def settled(self, subject: Subject, near: Sequence[Subject]) -> Subject:
+        """A family with the generation that what is near, or the whole text, gives it; as it is where nothing does."""
+        if subject.ids or subject.family in ("ethernet", UNKNOWN):
+            return subject
+        same = [id_ for other in near for id_ in self._entries(other, subject.family)]
+        ids = tuple(dict.fromkeys(same)) or self.families.get(subject.family, ())
+        return _with(subject, ids)
+
+    def _entries(self, other: Subject, family: str) -> tuple[str, ...]:
+        """The entries of a family that another subject stands for: itself, or an accelerator's interconnect."""
+        if other.family == family:
+            return other.ids
+        if other.kind in ("accelerator", "platform"):
+            return tuple(id_ for id_ in self.known.interconnects(other)[:1] if id_.partition("-")[0] == family)
+        return ()
+
+
+def _with(subject: Subject, ids: tuple[str, ...]) -> Subject:
+    return Subject(subject.name, subject.family, subject.kind, subject.channel, ids, subject.label, subject.lanes, True)
+
+
+def _subjects(sentences: Sequence[Sentence]) -> tuple[Subject, ...]:
+    return tuple(named.subject for sentence in sentences for named in sentence.named)

@@ -1,0 +1,221 @@
+"""What the catalog knows of a subject: each figure with its channel, its scope and whether it has two directions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, Platform
+from clusterspec.prose.lexicon import Channel, FigureScope
+from clusterspec.prose.names import Subject
+from clusterspec.quantity import Figure
+
+SPARSE = 2.0
+"""2:4 structured sparsity doubles a peak."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFigure:
+    """One figure: SI, a bandwidth in one direction, a peak dense. ``directed``: it also has the sum of both directions."""
+
+    value: float
+    unit: str
+    channel: Channel
+    scope: FigureScope
+    whose: str
+    directed: bool = False
+    precision: str = ""
+    what: str = ""
+    minor: bool = False
+    """A port rate that the technology can also run at: half its lanes, usually said in the name (`NDR200`)."""
+    trap: bool = False
+    """A sum that is in print and is no figure of this channel."""
+
+
+_LINE_RATES = frozenset(("scale-out",))
+_CHANNELS = {"scale-up": Channel.SCALE_UP, "host-bus": Channel.HOST, "scale-out": Channel.NETWORK}
+
+
+class KnownFigures:
+    """The figures of one catalog, each entry read when a text first names it."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._facts: dict[tuple[str, str], tuple[KnownFigure, ...]] = {}
+
+    def of(self, subject: Subject) -> tuple[KnownFigure, ...]:
+        """What is known of a subject: of every entry that its name may mean."""
+        variants = (id_ for each in subject.ids for id_ in self._variants(subject.kind, each))
+        facts = tuple(fact for id_ in (*subject.ids, *variants) for fact in self.entry(subject.kind, id_))
+        if subject.lanes and subject.lanes != 16:
+            return tuple(replace(fact, value=fact.value * _share(fact, subject.lanes)) for fact in facts)
+        return facts
+
+    def entry(self, kind: str, id_: str) -> tuple[KnownFigure, ...]:
+        """The figures of one entry; none of one that is not there or cannot be read."""
+        if (kind, id_) not in self._facts:
+            entry = self._read(kind, id_)
+            self._facts[kind, id_] = tuple(self._of_entry(entry)) if entry else ()
+        return self._facts[kind, id_]
+
+    def siblings(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
+        """The other generations of an interconnect, each with its figures."""
+        for id_ in self._catalog.ids(subject.kind) if subject.kind == "interconnect" else ():
+            if id_ not in subject.ids and re.fullmatch(rf"{subject.family}-(v?\d|[a-z]dr)", id_):
+                yield id_, self.entry(subject.kind, id_)
+
+    def links(self, subject: Subject) -> tuple[int, int] | None:
+        """How many accelerators a platform's node has, and how many links each of them."""
+        entry = self._read(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
+        if not isinstance(entry, Platform) or not entry.accelerators_per_node:
+            return None
+        part = self._read("accelerator", entry.accelerator)
+        links = part.links if isinstance(part, Accelerator) else None
+        return (entry.accelerators_per_node, links) if links else None
+
+    def neighbours(self, subject: Subject) -> frozenset[int]:
+        """How many others an accelerator is joined to directly, in each form it is sold in; none where a switch joins all."""
+        found: set[int] = set()
+        for id_ in subject.ids if subject.kind == "accelerator" else ():
+            part = self._read("accelerator", id_)
+            if isinstance(part, Accelerator) and part.topology == "torus" and part.links:
+                found.add(part.links)
+            elif isinstance(part, Accelerator) and part.topology == "full-mesh" and part.domains:
+                found.add(part.domains[0] - 1)
+        return frozenset(found)
+
+    def _variants(self, kind: str, id_: str) -> Iterator[str]:
+        """The entries that make a variant of one: `neuronlink-v3-ultra`, not what a bridge makes of NVLink."""
+        for other in self._catalog.ids(kind) if kind == "interconnect" else ():
+            if other.startswith(f"{id_}-") and not other.endswith("-bridge"):
+                yield other
+
+    def interconnects(self, subject: Subject) -> tuple[str, ...]:
+        """The scale-up interconnects of an accelerator or a platform, usual first."""
+        found: list[str] = []
+        for id_ in subject.ids:
+            entry = self._read(subject.kind, id_)
+            if isinstance(entry, Platform):
+                entry = self._read("accelerator", entry.accelerator)
+            if isinstance(entry, Accelerator):
+                found += entry.interconnects[:1]
+        return tuple(dict.fromkeys(found))
+
+    def _read(self, kind: str, id_: str) -> Entry | None:
+        try:
+            return self._catalog.find(kind, id_)
+        except BrokenEntry:
+            return None
+
+    def _of_entry(self, entry: Entry) -> Iterator[KnownFigure]:
+        if isinstance(entry, Interconnect):
+            yield from _of_interconnect(entry)
+        elif isinstance(entry, Nic):
+            yield from _of_nic(entry)
+        elif isinstance(entry, Accelerator):
+            yield from self._of_accelerator(entry)
+        elif isinstance(entry, Platform):
+            yield from self._of_platform(entry)
+
+    def _of_accelerator(self, entry: Accelerator) -> Iterator[KnownFigure]:
+        whose = entry.id
+        yield from _bandwidth(entry.scale_up_bandwidth, Channel.SCALE_UP, FigureScope.DEVICE, whose, "all its links")
+        yield from _bandwidth(entry.peer_bandwidth, Channel.SCALE_UP, FigureScope.PAIR, whose, "one pair")
+        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, whose, "one NIC")
+        yield from _plain(entry.memory_bandwidth, Channel.MEMORY, FigureScope.DEVICE, whose)
+        yield from _plain(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, whose)
+        yield from _plain(entry.power, Channel.POWER, FigureScope.DEVICE, whose)
+        for precision, peak in entry.peaks.items():
+            yield KnownFigure(peak.value, "FLOP/s", Channel.PEAK, FigureScope.DEVICE, whose, precision=precision)
+        for id_ in entry.interconnects[:1]:
+            links = self.entry("interconnect", id_)
+            yield from (fact for fact in links if fact.scope in (FigureScope.LINK, FigureScope.LANE))
+        yield from _traps(entry)
+
+    def _of_platform(self, entry: Platform) -> Iterator[KnownFigure]:
+        """A node's own figures, those of its accelerators, and of all of them together."""
+        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one NIC")
+        if entry.nic_bandwidth and entry.nics_per_node:
+            value = entry.nic_bandwidth.value * entry.nics_per_node
+            yield KnownFigure(
+                value, "B/s", Channel.NETWORK, FigureScope.NODE, entry.id, True, what=f"its {entry.nics_per_node} NICs"
+            )
+        if entry.frontend_bandwidth is not None:
+            yield from _bandwidth(
+                entry.frontend_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one frontend NIC"
+            )
+        yield from _plain(entry.power, Channel.POWER, FigureScope.NODE, entry.id)
+        of_one = self.entry("accelerator", entry.accelerator)
+        yield from of_one
+        for count in sorted({entry.accelerators_per_node or 0, entry.domain or 0} - {0, 1}):
+            yield from _of_all(of_one, count, entry.id)
+
+
+def _of_all(facts: tuple[KnownFigure, ...], count: int, whose: str) -> Iterator[KnownFigure]:
+    """The figures of all accelerators of a node or a domain together, and half of that: the bisection."""
+    for fact in facts:
+        if fact.scope is FigureScope.DEVICE and fact.channel is not Channel.POWER:
+            everything = f"its {count} accelerators together"
+            yield replace(fact, value=fact.value * count, scope=FigureScope.NODE, whose=whose, what=everything)
+            if fact.channel is Channel.SCALE_UP:
+                yield replace(
+                    fact, value=fact.value * count / 2, scope=FigureScope.SUM, whose=whose, what="its bisection"
+                )
+
+
+def _traps(entry: Accelerator) -> Iterator[KnownFigure]:
+    """Sums in print that are no scale-up figure: ports that leave the node counted in, one link of a mesh left out."""
+    nic, nics, all_links, links = entry.nic_bandwidth, entry.nics_per_accelerator, entry.scale_up_bandwidth, entry.links
+    if all_links is None or not links or entry.topology not in ("full-mesh", "partial-mesh"):
+        return
+    link = all_links.value / links
+    if nic and nics and abs(link / nic.value - 1) < 0.01:
+        what = f"all its {links + nics:.0f} ports, of which {nics:.0f} leave the node"
+        yield KnownFigure(
+            link * (links + nics), "B/s", Channel.SCALE_UP, FigureScope.DEVICE, entry.id, True, what=what, trap=True
+        )
+    if entry.topology == "partial-mesh":
+        what = f"{links - 1} of its {links} links, one for each peer of a full mesh that it does not have"
+        yield KnownFigure(
+            link * (links - 1), "B/s", Channel.SCALE_UP, FigureScope.DEVICE, entry.id, True, what=what, trap=True
+        )
+
+
+def _of_interconnect(entry: Interconnect) -> Iterator[KnownFigure]:
+    channel = _CHANNELS.get(entry.scope, Channel.NETWORK)
+    device = FigureScope.PORT if entry.scope in _LINE_RATES else FigureScope.DEVICE
+    yield from _bandwidth(
+        entry.bandwidth, channel, device, entry.id, "one port" if device is FigureScope.PORT else "all links"
+    )
+    for rate in entry.port_rates:
+        minor = entry.bandwidth is not None and rate.value < entry.bandwidth.value
+        yield from (replace(fact, minor=minor) for fact in _bandwidth(rate, channel, device, entry.id, "one port"))
+    if entry.links and entry.links > 1:
+        yield from _bandwidth(entry.link_bandwidth, channel, FigureScope.LINK, entry.id, "one link")
+    yield from _bandwidth(entry.lane_rate, channel, FigureScope.LANE, entry.id, "one lane")
+    yield from _bandwidth(entry.peer_bandwidth, channel, FigureScope.PAIR, entry.id, "one pair")
+
+
+def _of_nic(entry: Nic) -> Iterator[KnownFigure]:
+    """One port, and the card where it has several."""
+    for ports in {1, entry.ports or 1}:
+        for fact in _bandwidth(entry.port_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one port"):
+            yield replace(fact, value=fact.value * ports)
+
+
+def _bandwidth(
+    figure: Figure | None, channel: Channel, scope: FigureScope, whose: str, what: str
+) -> Iterator[KnownFigure]:
+    if figure is not None:
+        yield KnownFigure(figure.value, "B/s", channel, scope, whose, directed=True, what=what)
+
+
+def _plain(figure: Figure | None, channel: Channel, scope: FigureScope, whose: str) -> Iterator[KnownFigure]:
+    if figure is not None:
+        yield KnownFigure(figure.value, figure.unit, channel, scope, whose)
+
+
+def _share(fact: KnownFigure, lanes: int) -> float:
+    return 1.0 if fact.scope is FigureScope.LANE else lanes / 16

@@ -1,0 +1,195 @@
+"""The words that say how a figure counts: its direction, its scope, its sparsity, its metric.
+
+The lexicon is closed. A phrase is up to four words in lower case, hyphens read as spaces; one phrase may mean several
+things (`gpu to gpu` says both what carries the bytes and between whom).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clusterspec.prose.scan import Token
+from clusterspec.quantity import Direction, Sparsity
+
+
+class FigureScope(StrEnum):
+    """What a bandwidth is the bandwidth of."""
+
+    LANE = "lane"
+    LINK = "link"
+    PORT = "port"
+    PAIR = "pair"
+    DEVICE = "accelerator"
+    NODE = "node"
+    SUM = "sum"
+
+
+class Channel(StrEnum):
+    """What carries the bytes, or does the work."""
+
+    MEMORY = "memory"
+    SCALE_UP = "scale-up"
+    HOST = "host bus"
+    NETWORK = "network"
+    PEAK = "peak"
+    CAPACITY = "capacity"
+    POWER = "power"
+
+
+class Hint(StrEnum):
+    """What else a word says of the figures beside it."""
+
+    ABOUT = "about"
+    BOUND = "bound"
+    MEASURED = "measured"
+    DENIED = "denied"
+    METRIC = "metric"
+    COLLECTIVE = "collective"
+    BISECTION = "bisection"
+    EACH = "each"
+    TOTAL = "total"
+    VERSUS = "versus"
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The number format of a peak."""
+
+    name: str
+
+
+Meaning = Direction | Sparsity | FigureScope | Channel | Hint | Precision
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A phrase of the lexicon at some tokens: from ``start`` up to, not including, ``end``."""
+
+    start: int
+    end: int
+    meaning: Meaning
+
+
+NOUNS: dict[FigureScope, str] = {
+    FigureScope.LANE: "lane",
+    FigureScope.LINK: "link",
+    FigureScope.PORT: "port|nic|hca|adapter|adaptor|interface|rail",
+    FigureScope.DEVICE: "gpu|accelerator|chip|device|card|asic|tpu|socket|oam|package",
+    FigureScope.NODE: "node|server|host|instance|machine|system|box|vm|tray|chassis",
+    FigureScope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod",
+}
+COUNTED: dict[str, FigureScope] = {
+    form: scope
+    for scope, nouns in NOUNS.items()
+    for noun in nouns.split("|")
+    for form in (noun, f"{noun}s", f"{noun}es")
+} | {"nvlinks": FigureScope.LINK, "nics": FigureScope.PORT, "connections": FigureScope.LINK, "gpus": FigureScope.DEVICE}
+"""What a count may count."""
+_EACH = ("per", "/", "each", "every", "a single", "one", "for each", "a", "an")
+_PHRASES: tuple[tuple[Meaning, str], ...] = (
+    (
+        Direction.ONE_WAY,
+        "unidirectional|uni directional|unidir|uni|undirectional|unidirection|one way|each way|per way",
+    ),
+    (
+        Direction.ONE_WAY,
+        "simplex|per direction|each direction|one direction|per dir|/ direction|/ dir|single direction",
+    ),
+    (Direction.DUPLEX, "duplex|full duplex|bidirectional|bi directional|bidir|bidi|bidirectionally|both ways|two way"),
+    (Direction.DUPLEX, "both directions|send and receive|bi directionally|bi dir"),
+    (Sparsity.DENSE, "dense|without sparsity|no sparsity|non sparse"),
+    (Sparsity.SPARSE, "sparse|sparsity|with sparsity|structured sparsity|2 : 4"),
+    *((scope, "|".join(f"{before} {noun}" for before in _EACH)) for scope, n in NOUNS.items() for noun in n.split("|")),
+    (FigureScope.SUM, "aggregate|aggregated|aggregates|combined|total|in total|totaling|totalling|altogether|overall"),
+    (FigureScope.PAIR, "peer to peer|p2p|per pair|gpu to gpu|card to card|per peer|pairwise|to each peer"),
+    (Channel.MEMORY, "hbm|hbm2|hbm2e|hbm3|hbm3e|hbm4|gddr6|gddr6x|memory bandwidth|dram|device memory"),
+    (Channel.SCALE_UP, "nvlink|nvlinks|nvswitch|xgmi|infinity fabric|neuronlink|ici|scale up|intra node|gpu to gpu"),
+    (Channel.SCALE_UP, "inside a node|inside the node|within a node|within the node|inside one node|within one node"),
+    (Channel.NETWORK, "between nodes|across nodes|node to node|between the nodes|among nodes|off node"),
+    (Channel.HOST, "pcie|pci express|pci e|host to device|h2d"),
+    (Channel.NETWORK, "infiniband|ib|roce|rocev2|ethernet|nic|nics|hca|hcas|rdma|efa|inter node|scale out|network"),
+    (Channel.NETWORK, "slingshot|omni path|opa|connectx|ndr|hdr|edr|xdr|backend network"),
+    (Hint.ABOUT, "~|≈|about|around|roughly|approximately|nearly|almost|circa|some"),
+    (Hint.BOUND, "over|more than|less than|under|below|above|at least|at most|no more than|no less than|fewer than"),
+    (Hint.BOUND, ">|<|>=|<=|≥|≤|exceed|exceeds|exceeding|beyond|lower than|higher than|upwards of|greater than"),
+    (
+        Hint.MEASURED,
+        "measured|measure|measures|achieved|achieve|achieves|achieving|achievable|effective|reached|reaches",
+    ),
+    (
+        Hint.MEASURED,
+        "reach|observed|got|get|gets|getting|benchmark|benchmarks|real world|in practice|sustained|sustain",
+    ),
+    (Hint.MEASURED, "sustains|actual|realistic|efficiency|throughput|utilization|saturates|attained|attains|reported"),
+    (Hint.DENIED, "not|never|isn|rather than|mistaken|wrong|wrongly|misread|misleading"),
+    (Hint.METRIC, "busbw|bus bandwidth|bus bw|algbw|algorithm bandwidth|algorithmic bandwidth|alg bw"),
+    (Hint.COLLECTIVE, "all reduce|allreduce|allreduces|all reduces|nccl|rccl|all gather|allgather|reduce scatter"),
+    (Hint.COLLECTIVE, "reducescatter|collective|collectives"),
+    (Hint.BISECTION, "bisection|bisectional|cross section|cross sectional"),
+    (Hint.EACH, "each|apiece|per"),
+    (Hint.TOTAL, "total|totals|totaling|totalling|in total|aggregate|combined|altogether|in all|sum|overall"),
+    (Hint.VERSUS, "vs|versus|instead of|compared to|compared with|against|rather than"),
+    *((Precision(name), name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")),
+    (Precision("bf16"), "bfloat16"),
+    (Precision("fp4"), "nvfp4|mxfp4"),
+)
+
+
+def _lexicon() -> tuple[dict[tuple[str, ...], list[Meaning]], dict[str, int]]:
+    """Every phrase with what it means, and every first word with the length of its longest phrase."""
+    phrases: dict[tuple[str, ...], list[Meaning]] = {}
+    firsts: dict[str, int] = {}
+    for meaning, written in _PHRASES:
+        for phrase in written.split("|"):
+            words = tuple(phrase.split())
+            phrases.setdefault(words, []).append(meaning)
+            firsts[words[0]] = max(firsts.get(words[0], 0), len(words))
+    return phrases, firsts
+
+
+_LEXICON, _FIRSTS = _lexicon()
+
+
+def marks(words: Sequence[Token]) -> Iterator[Mark]:
+    """Where phrases stand, in order: at each word the longest one of each meaning."""
+    for at, token in enumerate(words):
+        longest = _FIRSTS.get(token.text.lower())
+        if longest is not None:
+            yield from _marks_at(words, at, longest)
+
+
+def _marks_at(words: Sequence[Token], at: int, longest: int) -> Iterator[Mark]:
+    spelled, ends = _ahead(words, at, longest)
+    told: set[type[Meaning]] = set()
+    for length in range(len(spelled), 0, -1):
+        for meaning in _LEXICON.get(tuple(spelled[:length]), ()):
+            if meaning is Hint.COLLECTIVE and _identifier(words, at, ends[length - 1]):
+                continue
+            if type(meaning) not in told or isinstance(meaning, Hint):
+                told.add(type(meaning))
+                yield Mark(at, ends[length - 1], meaning)
+
+
+def _identifier(words: Sequence[Token], start: int, end: int) -> bool:
+    """Whether words are a part of the name of a program: `all_reduce_bench.py`."""
+    return (
+        end < len(words)
+        and not words[end].gap
+        and words[end].text.lower() in ("bench", "perf", "latency", "test", "tests")
+    )
+
+
+def _ahead(words: Sequence[Token], at: int, longest: int) -> tuple[list[str], list[int]]:
+    """The next words, hyphens left out, and the token after each."""
+    spelled: list[str] = []
+    ends: list[int] = []
+    for index in range(at, min(at + 2 * longest, len(words))):
+        if words[index].text in ("-", "‑"):
+            continue
+        spelled.append(words[index].text.lower())
+        ends.append(index + 1)
+        if len(spelled) == longest:
+            break
+    return spelled, ends

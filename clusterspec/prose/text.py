@@ -1,0 +1,176 @@
+"""The readable part of a document: its lines without code, comments and addresses, in blocks that belong together.
+
+What is left out is blanked, never cut, so that a column here is a column of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST = 4000
+"""Characters of one line that are read: a longer line is data, not prose."""
+WRAPPED = 60
+"""A line at least this long may be continued by the next one; a shorter one is whole."""
+
+_FENCE = re.compile(r" {0,8}(?:[-*>] )?(```+|~~~+)")
+_ROW = re.compile(r"\s*\|")
+_ITEM = re.compile(r"[ │]{0,40}(?:[-*+•▪◦]|[├└][─-]{0,6}|>{1,4}|\(?(?:\d{1,3}|[a-z])[.)])\s")
+_HEADING = re.compile(r" {0,3}#{1,6}\s")
+_UNDERLINE = re.compile(r" {0,3}(?:-{3,}|={3,})\s*")
+_MASKS = (
+    ("](", re.compile(r"\]\([^()\s]{0,500}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?: \"[^\"\n]{0,200}\")?\)")),
+    ("://", re.compile(r"(?:https?|ftp)://[^\s|)>\]]{1,500}")),
+    ("<", re.compile(r"</?[A-Za-z][^<>\n]{0,300}>")),
+    ("**", re.compile(r"(?<![\d)])\*\*|\*\*(?![\d(])")),
+    ("__", re.compile(r"__")),
+    ("\\", re.compile(r"\\[()\[\]*_|~$,; ]")),
+    ("[", re.compile(r"\[(?=\^?\w{1,20}\])")),
+)
+_CODE = re.compile(r"`[^`\n]{1,200}`")
+_QUOTED = re.compile(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”")
+_COUNTED = re.compile(r"(?i)\b(?:uni|bi)directional|\bduplex|\bper direction|\bdense\b|\bsparse\b")
+_SIGNS = (
+    ("\\times", "×     "),
+    ("\\cdot", "·    "),
+    ("\\approx", "≈      "),
+    ("\\div", "/   "),
+    ("$", " "),
+    ("¶", " "),
+)
+
+
+class BlockKind(StrEnum):
+    """What a block is."""
+
+    PROSE = "prose"
+    ITEM = "item"
+    HEADING = "heading"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class ProseLine:
+    """One line of the source, or a part of it from ``offset`` on, blanked where it is not to be read; numbers from 1."""
+
+    number: int
+    text: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that are read together: a paragraph, one item of a list, a heading, a table."""
+
+    kind: BlockKind
+    lines: tuple[ProseLine, ...]
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The blocks of a document, in order."""
+    held: list[ProseLine] = []
+    kind = BlockKind.PROSE
+    for line in _lines(text):
+        now = _kind(line.text)
+        if held and not _goes_on(kind, now, held[-1].text):
+            yield Block(kind, tuple(held))
+            held = []
+        if now is not None:
+            kind = kind if held else now
+            held.append(line)
+    if held:
+        yield Block(kind, tuple(held))
+
+
+def _kind(text: str) -> BlockKind | None:
+    """What a line begins; None for one without anything to read."""
+    if not text or text.isspace() or _UNDERLINE.fullmatch(text):
+        return None
+    if _ROW.match(text):
+        return BlockKind.TABLE
+    if _HEADING.match(text):
+        return BlockKind.HEADING
+    return BlockKind.ITEM if _ITEM.match(text) else BlockKind.PROSE
+
+
+def _goes_on(kind: BlockKind, now: BlockKind | None, last: str) -> bool:
+    """Whether a line belongs to the block before it."""
+    if kind is BlockKind.TABLE or now is BlockKind.TABLE:
+        return kind is now
+    wrapped = len(last.rstrip()) >= WRAPPED and not last.rstrip().endswith((":", "|"))
+    return now is BlockKind.PROSE and kind in (BlockKind.PROSE, BlockKind.ITEM) and wrapped
+
+
+def _lines(text: str) -> Iterator[ProseLine]:
+    """Every line, blank where it is code, front matter or a comment."""
+    fence = ""
+    comment = front = False
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw[:LONGEST].replace("\t", " ")
+        if number == 1 and line.rstrip() == "---":
+            front = True
+        elif front:
+            front = line.rstrip() not in ("---", "...")
+        elif fence or _FENCE.match(line):
+            fence = _fenced(line, fence)
+        else:
+            shown, comment = _uncommented(line, comment)
+            yield ProseLine(number, _masked(shown))
+            continue
+        yield ProseLine(number, "")
+
+
+def _fenced(line: str, fence: str) -> str:
+    """The fence that is open after a line: a closing one is as long as the opening one, and alone."""
+    match = _FENCE.match(line)
+    if not match:
+        return fence
+    if not fence:
+        return match[1]
+    closes = match[1].startswith(fence) and not line[match.end() :].strip()
+    return "" if closes else fence
+
+
+def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
+    """A line with HTML comments blanked, and whether one is still open at its end."""
+    shown, at = "", 0
+    while at < len(line):
+        mark = "-->" if inside else "<!--"
+        found = line.find(mark, at)
+        stop = len(line) if found < 0 else found + (3 if inside else 0)
+        shown += " " * (stop - at) if inside else line[at:stop]
+        at = stop
+        if found >= 0:
+            inside = not inside
+    return shown, inside
+
+
+def _masked(line: str) -> str:
+    """A line without addresses, tags and the signs of emphasis; mathematical signs made plain."""
+    if '"' in line or "“" in line:
+        line = _QUOTED.sub(_mention, line)
+    if "`" in line:
+        line = _CODE.sub(_example, line)
+    for mark, pattern in _MASKS:
+        if mark in line:
+            line = pattern.sub(_blank, line)
+    for written, sign in _SIGNS:
+        if written in line:
+            line = line.replace(written, sign)
+    return line
+
+
+def _mention(match: re.Match[str]) -> str:
+    """What somebody else is quoted to say is no claim of the author's; a name or a word in quotes is."""
+    return " " * len(match[0]) if match[0].count(" ") >= 3 else match[0]
+
+
+def _example(match: re.Match[str]) -> str:
+    """Code that spells a direction or a sparsity shows how a spec is written; other code is read."""
+    return " " * len(match[0]) if _COUNTED.search(match[0]) else match[0]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

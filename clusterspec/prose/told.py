@@ -1,0 +1,40 @@
+"""What is said to the author: a rule, the words it speaks of, the numbers, and what to write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.prose.scan import Token
+from clusterspec.source import Position, Span
+
+_ERRORS = (
+    "accelerators-miscounted ambiguous-unit arithmetic-does-not-close bits-and-bytes-swapped duplex-counted-as-one-way"
+    " injection-called-bisection label-contradicts-rate lanes-counted-as-nics links-miscounted nic-rate-off-technology"
+    " one-way-counted-as-duplex peak-off-catalog sparse-peak-as-dense thousandfold-slip"
+)
+_WARNINGS = "bandwidth-of-another-scope metric-unsaid mixed-direction-comparison peak-of-other-precision"
+_NOTES = "decimal-binary-mixup percentage-off-count"
+SEVERITIES: dict[str, Severity] = {
+    **dict.fromkeys(_ERRORS.split(), Severity.ERROR),
+    **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
+    **dict.fromkeys(_NOTES.split(), Severity.NOTE),
+}
+"""Every rule that a text can break, with the severity that its page gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A slip at some tokens: from ``start`` to ``end``, the same one where only one is meant."""
+
+    rule: str
+    start: Token
+    message: str
+    help: str
+    end: Token | None = None
+
+    def problem(self, file: str) -> Problem:
+        """The problem, with its span in a file."""
+        end = self.end if self.end is not None and self.end.line == self.start.line else self.start
+        span = Span(file, Position(self.start.line, self.start.column), Position(end.line, end.column + len(end.text)))
+        return Problem(self.rule, (), self.message, self.help, SEVERITIES[self.rule], Confidence.LIKELY, span=span)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cluster.rank_sets import Runs, alignments, alike, members, merged, reach, size, spread
+
+
+@st.composite
+def lattices(draw: st.DrawFn) -> Runs:
+    """Runs whose strides never fall below the reach of those under them."""
+    runs, stride = [], draw(st.integers(1, 3))
+    for _ in range(draw(st.integers(0, 3))):
+        count = draw(st.integers(1, 40))
+        runs.append((count, stride))
+        stride *= count * draw(st.integers(1, 3))
+    return merged(tuple(runs)) if size(tuple(runs)) < 3000 else merged(tuple(runs[:2]))
+
+
+@given(base=st.integers(0, 100), runs=lattices(), block=st.integers(1, 80))
+def test_a_spread_is_what_counting_members_gives(base: int, runs: Runs, block: int) -> None:
+    counted = Counter(member // block for member in members(base, runs))
+    found = spread(base, runs, block)
+    assert (found.blocks, found.fullest) == (len(counted), max(counted.values()))
+    assert (found.first, found.last) == (min(counted), max(counted))
+    assert (found.first_members, found.last_members) == (counted[found.first], counted[found.last])
+
+
+@given(runs=lattices())
+def test_merging_keeps_the_members(runs: Runs) -> None:
+    assert list(members(0, merged(runs))) == sorted(members(0, runs))
+    assert max(members(0, runs)) == reach(runs)
+
+
+@given(runs=lattices(), block=st.integers(1, 60))
+def test_alignments_count_every_base_once(runs: Runs, block: int) -> None:
+    found = alignments(runs, block)
+    bases = list(members(0, runs))
+    assert sum(many for _, many in found.values()) == len(bases)
+    assert {rest: first for rest, (first, _) in found.items()} == {
+        base % block: base for base in sorted(bases, reverse=True)
+    }
+
+
+@given(block=st.integers(1, 60), low=st.integers(1, 8), middle=st.integers(1, 8), high=st.integers(1, 8))
+def test_groups_that_are_alike_fall_into_blocks_alike(block: int, low: int, middle: int, high: int) -> None:
+    group, others = merged(((middle, low),)), merged(((low, 1), (high, low * middle)))
+    if alike(group, others, block):
+        shapes = {
+            (spread(base, group, block).blocks, spread(base, group, block).fullest) for base in members(0, others)
+        }
+        assert len(shapes) == 1
+
+
+def test_a_long_run_takes_no_longer_than_a_short_one() -> None:
+    far = spread(3, ((10**15, 24), (10**6, 24 * 10**15)), 72)
+    assert far.blocks > 10**20
+    assert far.fullest == 3

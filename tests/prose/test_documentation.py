@@ -1,0 +1,57 @@
+"""The pages of the rules of text are true, and the project's own documentation is silent."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.prose import judge
+from clusterspec.prose.told import SEVERITIES
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import Example, page
+from clusterspec.source import Source
+
+CATALOG = Catalog.open()
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTATION = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+OF_TEXT = [name for name, (group, _) in RULES.items() if group == "text"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTATION, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
+    problems = judge(Source(path.name, path.read_text("utf-8")), CATALOG)
+    assert [(str(problem.span), problem.message) for problem in problems] == []
+
+
+def test_the_readme_is_judged_at_once() -> None:
+    source = Source("README.md", (ROOT / "README.md").read_text("utf-8"))
+    judge(source, CATALOG)
+    started = time.process_time()
+    judge(source, CATALOG)
+    assert time.process_time() - started < 0.05
+
+
+@pytest.mark.parametrize("name", SEVERITIES)
+def test_a_rule_has_the_severity_of_its_page(name: str) -> None:
+    assert page(name).rule.severity is SEVERITIES[name]
+
+
+def told(example: Example) -> list[tuple[str, int]]:
+    spans = [(problem.rule, problem.span) for problem in judge(Source("example.md", example.text), CATALOG)]
+    return [(rule, span.start.line) for rule, span in spans if span is not None]
+
+
+@pytest.mark.parametrize("name", OF_TEXT)
+def test_a_rule_of_text_fires_where_its_page_says(name: str) -> None:
+    examples = page(name).fires
+    assert examples and all(example.prose for example in examples)
+    assert [told(example) for example in examples] == [[(name, int(example.path))] for example in examples]
+
+
+@pytest.mark.parametrize("name", OF_TEXT)
+def test_a_rule_of_text_is_silent_on_its_near_miss(name: str) -> None:
+    examples = page(name).silent
+    assert examples and [told(example) for example in examples] == [[]] * len(examples)
