@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clusterspec.pipeline import Study
-    from clusterspec.report.results import BillReport, CheckReport, CollectiveReport, EstimateReport
+    from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
 
 __version__ = "0.1.0"
 __all__ = ["bill", "check", "collective", "estimate", "study"]

@@ -25,7 +25,7 @@ from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, places, waivers
 from clusterspec.finding import Finding, Problem
-from clusterspec.report.results import (
+from clusterspec.results import (
     BillReport,
     CheckReport,
     CollectiveReport,

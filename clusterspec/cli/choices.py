@@ -14,7 +14,7 @@ from clusterspec import config as configuration
 from clusterspec.catalog import Catalog
 from clusterspec.cli import UsageFault
 from clusterspec.config import Config
-from clusterspec.report.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Tool, head
 
 
 def today(asked: argparse.Namespace) -> date:

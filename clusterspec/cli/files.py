@@ -13,7 +13,7 @@ from clusterspec.cli.inputs import STDIN, Desk, shown
 from clusterspec.cli.terminal import Progress, say_error
 from clusterspec.document import find
 from clusterspec.pipeline import Checked
-from clusterspec.report.results import Input
+from clusterspec.results import Input
 
 WORTHWHILE = 32
 """Files that one more process must have before it saves more than its start costs."""

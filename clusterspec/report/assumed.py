@@ -32,10 +32,3 @@ def value_text(value: Any) -> str:
     if isinstance(value, float):
         return say(value, "1", 4)
     return "none" if value is None else str(value)
-
-
-def assumption_json(each: Assumption) -> dict[str, Any]:
-    """One of them for programs: SI numbers, with the unit where there is one."""
-    key, value, why = each
-    unit = value.unit if isinstance(value, Figure) and value.unit != "1" else None
-    return {"key": key, "value": value.value if isinstance(value, Figure) else value, "unit": unit, "why": why}

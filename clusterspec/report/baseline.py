@@ -11,7 +11,7 @@ from collections import Counter
 
 from clusterspec.finding import Finding
 from clusterspec.report.findings_machines import dumps, fingerprint
-from clusterspec.report.results import CheckReport
+from clusterspec.results import CheckReport
 
 
 def text(report: CheckReport) -> str:

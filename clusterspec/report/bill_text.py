@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink
-from clusterspec.report.results import BillReport
+from clusterspec.results import BillReport
 from clusterspec.units import plural
 
 FIELDS = ("kind", "part", "quantity", "derivation", "unit_price", "price")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
-from clusterspec.report.results import CollectiveReport
+from clusterspec.results import CollectiveReport
 from clusterspec.units import say
 
 HEADS = ("size", "time", "algbw", "busbw", "ceiling", "reached", "algorithm", "bound by", "tier")

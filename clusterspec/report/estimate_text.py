@@ -11,11 +11,11 @@ from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.finding import Severity
 from clusterspec.report import communication as traffic
 from clusterspec.report.assumed import groups, value_text
-from clusterspec.report.estimate_json import terms
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
-from clusterspec.report.measured import HEADS, row, shares
-from clusterspec.report.results import EstimateReport, count
+from clusterspec.results import EstimateReport, count
+from clusterspec.results.estimate_json import terms
+from clusterspec.results.measured import HEADS, row, shares
 from clusterspec.units import percent, plural, say
 
 

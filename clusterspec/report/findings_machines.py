@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.ink import plain
-from clusterspec.report.results import CheckReport
+from clusterspec.results import CheckReport
 from clusterspec.source import pointer
 from clusterspec.units import plural
 

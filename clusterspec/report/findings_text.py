@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.grid import wide
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
-from clusterspec.report.results import CheckReport
+from clusterspec.results import CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
 

@@ -13,7 +13,7 @@ from clusterspec import pipeline
 from clusterspec.document import apply_edits
 from clusterspec.report import baseline, findings_machines, findings_text
 from clusterspec.report.ink import Ink
-from clusterspec.report.results import CheckReport
+from clusterspec.results import CheckReport
 from tests.golden import assert_golden
 from tests.settings import SETTINGS
 

@@ -15,7 +15,7 @@ from clusterspec.cli.terminal import ink, say, say_error
 from clusterspec.finding import Severity
 from clusterspec.report import baseline, findings_machines, findings_text
 from clusterspec.report.ink import Ink
-from clusterspec.report.results import CheckReport
+from clusterspec.results import CheckReport
 from clusterspec.units import plural
 
 MACHINES = ("json", "sarif", "junit", "gitlab")

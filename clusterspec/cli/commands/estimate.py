@@ -9,7 +9,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.report import estimate_text
-from clusterspec.report.results import EstimateReport
+from clusterspec.results import EstimateReport
 
 
 def run(asked: argparse.Namespace) -> int:

@@ -10,9 +10,9 @@ from clusterspec.finding import Finding
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.report.assumed import value_text
-from clusterspec.report.estimate_json import terms
-from clusterspec.report.measured import row, shares
 from clusterspec.report.paper.blocks import Column, Findings, Section, Shown, Table, Text
+from clusterspec.results.estimate_json import terms
+from clusterspec.results.measured import row, shares
 from clusterspec.source import Source
 from clusterspec.units import say
 

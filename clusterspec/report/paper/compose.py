@@ -6,7 +6,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.plan import Plan
 from clusterspec.report.paper import closing, costs, materials, rates
 from clusterspec.report.paper.blocks import Card, Cards, Column, Paper, Section, Table, Tone, Verdict
-from clusterspec.report.results import EstimateReport, FullReport, count
+from clusterspec.results import EstimateReport, FullReport, count
 from clusterspec.units import percent, plural, say, say_bits
 
 KINDS = {"design": "Design report", "procurement": "Procurement report"}

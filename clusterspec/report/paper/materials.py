@@ -7,7 +7,7 @@ from clusterspec.cost.collectives import CollectiveRow
 from clusterspec.procurement.bill import money, total
 from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
 from clusterspec.report.paper.charts import PALETTE, Row, levels
-from clusterspec.report.results import BillReport
+from clusterspec.results import BillReport
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import plural, say
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Assumption, Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
-from clusterspec.report.assumed import assumption_json
-from clusterspec.report.measured import measured_json
+from clusterspec.quantity import Figure
+from clusterspec.results.measured import measured_json
 
 Json = dict[str, Any]
 
@@ -132,3 +132,10 @@ def term_json(term: Term) -> Json:
         ],
         "parts": [term_json(part) for part in term.parts],
     }
+
+
+def assumption_json(each: Assumption) -> Json:
+    """One assumption: the key, the value in SI units, the unit where there is one, and the reason."""
+    key, value, why = each
+    unit = value.unit if isinstance(value, Figure) and value.unit != "1" else None
+    return {"key": key, "value": value.value if isinstance(value, Figure) else value, "unit": unit, "why": why}

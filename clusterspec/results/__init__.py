@@ -139,7 +139,7 @@ class EstimateReport:
         return self.plan.design
 
     def to_json(self) -> Json:
-        from clusterspec.report.estimate_json import body
+        from clusterspec.results.estimate_json import body
 
         return head(self.tool, self.input) | body(self.plan) | {"summary": count(self.findings)}
 
