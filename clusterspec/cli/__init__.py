@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
 
     debug = "--debug" in arguments
     try:
-        asked = parser().parse_args(list(arguments))
+        asked = parser(arguments).parse_args(list(arguments))
         return int(asked.run(asked))
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else CALL

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from clusterspec import resources
-from clusterspec.cli.parser import documented, parser
+from clusterspec.cli.parser import COMMANDS, documented, parser
 from tests.cli.conftest import BASE, ROOT, Call, skip_without_pdf
 
 CONTRACT = {
@@ -32,7 +33,27 @@ CONTRACT = {
 
 
 def test_every_command_of_the_contract_exists() -> None:
-    assert {name for name, _ in documented(parser())} == CONTRACT
+    assert {*COMMANDS} >= CONTRACT
+
+
+def test_the_help_lists_what_works_and_nothing_else(call: Call) -> None:
+    listed = call("--help").out
+    for name, command in COMMANDS.items():
+        assert bool(re.search(rf"^    {name}\s", listed, re.MULTILINE)) is command.built
+    assert {name for name, _ in documented(parser())} == {name for name, one in COMMANDS.items() if one.built}
+
+
+@pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if not command.built])
+def test_a_command_that_is_not_built_says_so_in_one_line(name: str, call: Call) -> None:
+    words = {"import": ("kind", "file"), "export": ("kind", "file"), "diff": ("old", "new")}.get(name, ("spec",))
+    done = call(name, *words)
+    assert (done.status, done.out) == (2, "")
+    assert done.error == f"clusterspec: {name} is not built yet\n"
+
+
+def test_the_parser_of_one_command_is_the_parser_of_all() -> None:
+    for name, one in documented(parser()):
+        assert dict(documented(parser([name])))[name].format_help() == one.format_help()
 
 
 def test_the_starting_spec_checks_clean(call: Call) -> None:

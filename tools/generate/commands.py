@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from clusterspec.cli.parser import EPILOG, documented, everywhere, parser
+from clusterspec.cli.options import everywhere
+from clusterspec.cli.parser import EPILOG, documented, parser
 
 HEAD = f"""# Commands
 

@@ -1,4 +1,4 @@
-"""``clusterspec search``: said, not yet built."""
+"""Commands of the contract that are not built yet."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from clusterspec.cli import UsageFault
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Says so in one line."""
+    """Refuses the call in one line."""
     raise UsageFault(f"{asked.command} is not built yet")

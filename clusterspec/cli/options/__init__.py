@@ -1,0 +1,86 @@
+"""The options of the commands: one module a command; each has `describe`, which adds them to a parser.
+
+Here is what several commands share. No module of this package loads anything but argparse, so that `--help` is fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import date
+from typing import NoReturn
+
+from clusterspec.cli import UsageFault
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that reports a wrong call in one line, as a `UsageFault`."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageFault(f"{message} (`{self.prog} --help` says more)")
+
+
+def day(text: str) -> date:
+    """A date as YYYY-MM-DD."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date; write YYYY-MM-DD") from None
+
+
+def named(text: str) -> str:
+    """A name. An empty one, such as an unset variable of a script gives, is refused."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty name")
+    return text
+
+
+def positive(text: str) -> int:
+    """A whole number of at least one."""
+    if not (text.isascii() and text.isdigit()) or not 0 < len(text) <= 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 999999999")
+    return int(text)
+
+
+def formats(one: argparse.ArgumentParser, *choices: str) -> None:
+    """Adds ``--format`` with the first choice as the default."""
+    one.add_argument("--format", choices=choices, default=choices[0], help=f"how to print it (default: {choices[0]})")
+
+
+def spec(one: argparse.ArgumentParser) -> None:
+    """Adds the one spec that a command is about, and the name of standard input."""
+    one.add_argument("spec", metavar="SPEC", type=named, help="the spec; - reads standard input")
+    stdin_filename(one)
+
+
+def stdin_filename(one: argparse.ArgumentParser) -> None:
+    """Adds ``--stdin-filename``."""
+    one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
+
+
+def everywhere(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
+    """A parser with the options that every command takes."""
+    shared = Parser(add_help=False, parents=list(parents))
+    group = shared.add_argument_group("everywhere")
+    group.add_argument(
+        "--catalog",
+        metavar="DIR",
+        type=named,
+        action="append",
+        default=[],
+        help="a folder of catalog entries that add to ours or override them",
+    )
+    group.add_argument(
+        "--config", metavar="FILE", type=named, help="the configuration, instead of clusterspec.toml or pyproject.toml"
+    )
+    group.add_argument(
+        "--today", metavar="DATE", type=day, help="the date to judge by (default: SOURCE_DATE_EPOCH, else the clock)"
+    )
+    group.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="color on standard output (default: auto; NO_COLOR is honored)",
+    )
+    group.add_argument("--debug", action="store_true", help="show the traceback of a fault of ours")
+    return shared

@@ -1,0 +1,57 @@
+"""Options of ``clusterspec check``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.options import formats, named, positive
+
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
+
+
+def describe(one: argparse.ArgumentParser) -> None:
+    """Adds them to a parser."""
+    one.add_argument(
+        "paths",
+        metavar="PATH",
+        type=named,
+        nargs="+",
+        help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input",
+    )
+    formats(one, *FORMATS)
+    one.add_argument("--output", metavar="FILE", type=named, help="write there instead of to standard output")
+    one.add_argument(
+        "--select",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="only these rules (repeat, or separate with commas)",
+    )
+    one.add_argument("--ignore", metavar="RULE", action="append", default=[], help="not these rules")
+    one.add_argument("--error", metavar="RULE", action="append", default=[], help="raise these rules to errors")
+    one.add_argument(
+        "--fail-on", choices=("error", "warning", "note"), help="exit with 1 from this severity up (default: error)"
+    )
+    one.add_argument(
+        "--fix", action="store_true", help="write the fixes that are certain into the files, keeping their layout"
+    )
+    one.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    one.add_argument(
+        "--baseline",
+        metavar="FILE",
+        type=named,
+        help="report only what this file does not hold; it is written when it is absent",
+    )
+    one.add_argument(
+        "--jobs",
+        metavar="N",
+        type=positive,
+        help="how many processes to use (default: one for each core where there are many files)",
+    )
+    one.add_argument(
+        "--only-specs",
+        action="store_true",
+        help="pass over files that are no specs, even where they are named: for hooks that name every YAML file",
+    )
+    one.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
+    one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")

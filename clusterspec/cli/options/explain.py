@@ -1,0 +1,13 @@
+"""Options of ``clusterspec explain``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.options import formats
+
+
+def describe(one: argparse.ArgumentParser) -> None:
+    """Adds them to a parser."""
+    one.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
+    formats(one, "text", "json")

@@ -1,0 +1,26 @@
+"""Options of ``clusterspec report``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.options import named, spec
+
+
+def describe(one: argparse.ArgumentParser) -> None:
+    """Adds them to a parser."""
+    spec(one)
+    one.add_argument(
+        "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html or .pdf"
+    )
+    one.add_argument(
+        "--kind",
+        choices=("design", "procurement"),
+        default="design",
+        help="for engineers, or for buyers (default: design)",
+    )
+    one.add_argument(
+        "--audience",
+        choices=("tender", "internal"),
+        help="tender leaves out prices and internal notes (default: the spec's document.audience, else internal)",
+    )
