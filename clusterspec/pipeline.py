@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -24,6 +24,7 @@ from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, places, waivers
+from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem
 from clusterspec.results import (
     BillReport,
@@ -77,6 +78,7 @@ class Checked:
     findings: tuple[Finding, ...]
     sources: Mapping[str, Source]
     fault: Exception | None = None
+    waived: tuple[Waived, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,13 @@ class Study:
         """
         found, fault = self._judged()
         settled = [places.settle(problem, self.document, self.source) for problem in (*self.problems, *found)]
+        waived: list[Waived] = []
         if self.document is not None:
-            settled = waivers.apply(settled, self.document, self.settings.today)
-        findings = tuple(sorted(rules.choose(settled, self.settings.config), key=_by_place))
-        return Checked(self.input, findings, self.sources, fault)
+            settled, waived = waivers.split(settled, self.document, self.settings.today)
+        config = self.settings.config
+        findings = tuple(sorted(rules.choose(settled, config), key=_by_place))
+        chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
+        return Checked(self.input, findings, self.sources, fault, tuple(chosen))
 
     def _judged(self) -> tuple[list[Problem], Exception | None]:
         try:
@@ -204,7 +209,10 @@ def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport
 
 def estimate(one: Study) -> EstimateReport:
     """What one design costs."""
-    return EstimateReport(one.settings.tool, one.input, one.plan, one.checked.findings, one.sources)
+    checked = one.checked
+    return EstimateReport(
+        one.settings.tool, one.input, one.plan, checked.findings, one.sources, checked.waived, one.settings.today
+    )
 
 
 def collective(

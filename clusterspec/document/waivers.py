@@ -42,8 +42,23 @@ class Waiver:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """A finding that a waiver takes out, with the waiver that does so."""
+
+    finding: Finding
+    waiver: Waiver
+
+
 def apply(findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()) -> list[Finding]:
-    """The findings that nobody waived, and findings about the waivers themselves.
+    """The findings that no waiver takes out, and findings about the waivers themselves (see `split`)."""
+    return split(findings, document, today, skipped)[0]
+
+
+def split(
+    findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()
+) -> tuple[list[Finding], list[Waived]]:
+    """The open findings with those about the waivers themselves, and the waived findings.
 
     A waiver without a reason waives nothing and is a warning (waiver-without-reason); one whose
     date lies before ``today`` waives nothing and is a note (expired-waiver); a rule that a waiver
@@ -52,15 +67,18 @@ def apply(findings: list[Finding], document: Document, today: date, skipped: Col
     waivers, said = read(document)
     good = _by_rule(waiver for waiver in waivers if waiver.reason and not _ended(waiver, today))
     kept: list[Finding] = []
+    waived: list[Waived] = []
     used: set[tuple[Comment, str]] = set()
     for finding in findings:
         held = [waiver for spot in _spots(finding, document) for waiver in good.get((finding.rule, *spot), ())]
         used |= {(waiver.comment, finding.rule) for waiver in held}
-        if not held:
+        if held:
+            waived.append(Waived(finding, held[0]))
+        else:
             kept.append(finding)
     for waiver in waivers:
         said += _about(waiver, document, used, today, skipped)
-    return kept + said
+    return kept + said, waived
 
 
 def read(document: Document) -> tuple[list[Waiver], list[Finding]]:

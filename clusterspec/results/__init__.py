@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from clusterspec.cluster.model import Design
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.plan import Plan
+    from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Item
+    from clusterspec.results.verdict import Verdict
 
 Json = dict[str, Any]
 VERSION = 1
@@ -93,6 +95,20 @@ def finding_json(finding: Finding) -> Json:
     return out
 
 
+def waived_json(one: Waived) -> Json:
+    """One waived finding: the rule, its severity, the reason, and the day to which the waiver holds."""
+    until = one.waiver.until
+    return {
+        "rule": one.finding.rule,
+        "severity": str(one.finding.severity),
+        "message": one.finding.message,
+        "file": one.finding.span.file,
+        "line": one.finding.span.start.line,
+        "reason": one.waiver.reason,
+        "until": until.isoformat() if until else None,
+    }
+
+
 def count(findings: tuple[Finding, ...]) -> dict[str, int]:
     """How many findings of each severity."""
     return {str(level): sum(finding.severity is level for finding in findings) for level in Severity}
@@ -133,15 +149,30 @@ class EstimateReport:
     plan: Plan
     findings: tuple[Finding, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
+    waived: tuple[Waived, ...] = ()
+    today: date | None = None
 
     @property
     def design(self) -> Design:
         return self.plan.design
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the design works as written, from the plan, the findings and the waivers."""
+        from clusterspec.results.verdict import verdict
+
+        return verdict(self.plan, self.findings, self.waived)
+
     def to_json(self) -> Json:
         from clusterspec.results.estimate_json import body
+        from clusterspec.results.verdict import accelerators_used
 
-        return head(self.tool, self.input) | body(self.plan) | {"summary": count(self.findings)}
+        return (
+            head(self.tool, self.input)
+            | {"verdict": self.verdict.to_json(), "accelerators_used": accelerators_used(self.design)}
+            | body(self.plan)
+            | {"waived": [waived_json(one) for one in self.waived], "summary": count(self.findings)}
+        )
 
 
 @dataclass(frozen=True, slots=True)

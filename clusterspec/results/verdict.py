@@ -1,0 +1,169 @@
+"""The verdict on a design: whether it works as written, and what was not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.plan import Plan
+from clusterspec.document.waivers import Waived
+from clusterspec.finding import Finding, Severity
+from clusterspec.units import percent, plural, say
+
+
+class Status(StrEnum):
+    """The four verdicts, as `estimate` prints them in JSON."""
+
+    FAILS = "fails"
+    RESERVATIONS = "reservations"
+    CLEAR = "clear"
+    NOT_JUDGED = "not-judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The status, the reasons for it, and the parts of the design that were not judged."""
+
+    status: Status
+    reasons: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        return {"status": str(self.status), "reasons": list(self.reasons), "not_judged": list(self.not_judged)}
+
+
+def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waived] = ()) -> Verdict:
+    """The verdict from the open findings, the waived ones, the fit, and what could be computed.
+
+    A waived error counts as an error: a waiver says who accepts it, not that it is gone. Open warnings
+    on a design of which the step was not judged give no "works with reservations".
+    """
+    broken = (*_errors(findings, waived), *_misfit(plan), *_ranks(plan.design))
+    close = tuple(_close_fit(plan))
+    warned = tuple(_warnings(findings))
+    open_parts = tuple(unjudged(plan))
+    if broken:
+        return Verdict(Status.FAILS, (*broken, *close, *warned), open_parts)
+    if close:
+        return Verdict(Status.RESERVATIONS, (*close, *warned), open_parts)
+    if open_parts:
+        return Verdict(Status.NOT_JUDGED, warned, open_parts)
+    return Verdict(Status.RESERVATIONS if warned else Status.CLEAR, warned)
+
+
+def cannot_run(plan: Plan) -> bool:
+    """Whether the figures of a plan describe a run that cannot take place: it does not fit, or its ranks
+    do not add up.
+    """
+    return bool((*_misfit(plan), *_ranks(plan.design)))
+
+
+def accelerators_used(design: Design) -> int | None:
+    """Accelerators on which the layout places ranks; None without a layout."""
+    if design.layout is None or design.cluster is None:
+        return None
+    return -(-design.layout.ranks // design.cluster.ranks_per_accelerator)
+
+
+def unjudged(plan: Plan) -> Iterator[str]:
+    """The parts of a design that nothing was said of, each with the reason."""
+    design = plan.design
+    if design.cluster is None:
+        yield "the cluster: its description cannot be resolved"
+        return
+    if design.workload is None:
+        yield "memory and time: the spec has no workload that can be resolved"
+        return
+    if plan.memory is None:
+        yield "memory: " + ("the spec has no layout" if design.layout is None else "the layout cannot be resolved")
+    elif plan.memory.capacity is None:
+        yield "fit: the memory capacity of the accelerator is not known"
+    if plan.step_time is None and not served(plan):
+        yield "time: " + _why_no_time(design)
+
+
+def served(plan: Plan) -> bool:
+    """Whether the times of a serving plan were computed."""
+    return getattr(plan, "serving", None) is not None
+
+
+def _why_no_time(design: Design) -> str:
+    assert design.workload is not None
+    if design.workload.kind == "serve":
+        return "the spec states no load of the serving plan"
+    if design.layout is None:
+        return "the spec has no layout"
+    if design.workload.peak is None:
+        return f"the accelerator has no peak at {design.workload.precision}"
+    return "the layout lacks what a step needs"
+
+
+def _errors(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+    found = [finding.rule for finding in findings if finding.severity is Severity.ERROR]
+    if found:
+        yield f"{plural(len(found), 'open error')}: {_rules(found)}"
+    accepted = [one.finding.rule for one in waived if one.finding.severity is Severity.ERROR]
+    if accepted:
+        yield f"{plural(len(accepted), 'waived error')}: {_rules(accepted)}"
+
+
+def _warnings(findings: Sequence[Finding]) -> Iterator[str]:
+    found = [finding.rule for finding in findings if finding.severity is Severity.WARNING]
+    if found:
+        yield f"{plural(len(found), 'open warning')}: {_rules(found)}"
+
+
+def _rules(names: Sequence[str], most: int = 6) -> str:
+    each = list(dict.fromkeys(names))
+    rest = f" and {plural(len(each) - most, 'more rule')}" if len(each) > most else ""
+    return ", ".join(each[:most]) + rest
+
+
+def _misfit(plan: Plan) -> Iterator[str]:
+    if plan.memory is None or plan.memory.capacity is None:
+        return
+    capacity = plan.memory.capacity.value
+    low = plan.memory_range[0] if plan.memory_range else plan.memory.total.value
+    if low > capacity:
+        yield f"does not fit: {fit_text(plan)}"
+
+
+def _close_fit(plan: Plan) -> Iterator[str]:
+    if plan.memory is None or plan.memory.capacity is None:
+        return
+    capacity, total = plan.memory.capacity.value, plan.memory.total.value
+    low, high = plan.memory_range or (total, total)
+    if low <= capacity < high:
+        yield f"may not fit: {fit_text(plan)}"
+
+
+def fit_text(plan: Plan) -> str:
+    """The memory of the fullest accelerator against its capacity, with the range: ``90 GB, range 80 GB to …``."""
+    assert plan.memory is not None and plan.memory.capacity is not None
+    total, capacity = plan.memory.total.value, plan.memory.capacity.value
+    low, high = plan.memory_range or (total, total)
+    band = f" (range {say(low, 'B')} to {say(high, 'B')})" if high > low else ""
+    return f"memory {say(total, 'B')}{band} is {percent(total / capacity)} of {say(capacity, 'B')}"
+
+
+def _ranks(design: Design) -> Iterator[str]:
+    """Why the ranks do not add up, where they do not."""
+    cluster, layout = design.cluster, design.layout
+    if cluster is None or layout is None:
+        return
+    if layout.nodes > cluster.nodes:
+        yield f"the layout uses {plural(layout.nodes, 'node')}; the cluster has {cluster.nodes:,}"
+        return
+    there = layout.nodes * cluster.ranks_per_node
+    wanted = layout.tp * layout.cp * layout.pp * _stated_dp(design, cluster)
+    if wanted != there:
+        yield f"the ranks do not add up: tp × cp × pp × dp is {wanted:,}; the nodes of the layout hold {there:,}"
+
+
+def _stated_dp(design: Design, cluster: Cluster) -> int:
+    """The dp that the author wrote, else the one derived from the ranks."""
+    assert design.layout is not None
+    said = design.spec.layout.dp if design.spec.layout else None
+    return design.layout.dp if said is None else said

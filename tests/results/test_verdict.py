@@ -1,0 +1,160 @@
+"""The verdict is one function of findings, waivers, fit and what was given; its cases are this table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import NamedTuple
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.pipeline import Study, study_text
+from clusterspec.results.verdict import Status, verdict
+from clusterspec.source import Position, Span
+from tests.settings import SETTINGS
+
+RUNS = """\
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 2}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+layout: {framework: megatron-core, tp: 8, pp: 2}
+"""
+TIGHT = RUNS.replace("tp: 8, pp: 2", "tp: 8, pp: 1, micro_batch: 1").replace("nodes: 64", "nodes: 4")
+"""Memory of 70B on 32 GPUs without pipeline stages: several times what fits."""
+WAIVER = "# clusterspec: ignore-file[{}] until 2027-01-31: the supplier promised more memory\n"
+SERVES = """\
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, sequence_length: 8192, global_batch: 8}
+layout: {tp: 8}
+"""
+
+
+def study(text: str) -> Study:
+    return study_text(text, SETTINGS)
+
+
+def judged(text: str) -> tuple[str, str, str]:
+    """Status, reasons and what was not judged, each as one text."""
+    found = pipeline.estimate(study(text)).verdict
+    return str(found.status), "; ".join(found.reasons), "; ".join(found.not_judged)
+
+
+class Case(NamedTuple):
+    """A spec, its status, and what its reasons and its unjudged parts must name."""
+
+    text: str
+    status: str
+    reasons: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+
+CASES = {
+    "an open error fails": Case(RUNS.replace("tp: 8", "tp: 8, dp: 3"), "fails", ("1 open error: world-size-mismatch",)),
+    "ranks that do not add up fail": Case(
+        RUNS.replace("pp: 2", "pp: 3"),
+        "fails",
+        ("the ranks do not add up: tp × cp × pp × dp is 504; the nodes of the layout hold 512",),
+    ),
+    "ranks that do not add up fail when waived": Case(
+        WAIVER.format("world-size-mismatch, layers-indivisible-by-pp, global-batch-indivisible")
+        + RUNS.replace("pp: 2", "pp: 3"),
+        "fails",
+        ("waived error", "the ranks do not add up"),
+    ),
+    "more nodes than the cluster has fail": Case(
+        RUNS.replace("tp: 8,", "nodes: 65, tp: 8,"), "fails", ("the layout uses 65 nodes; the cluster has 64",)
+    ),
+    "memory above the capacity fails": Case(TIGHT, "fails", ("does not fit: memory",)),
+    "a spec without work is not judged": Case(
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n", "not-judged", (), ("memory and time",)
+    ),
+    "a spec without a layout is not judged": Case(
+        RUNS[: RUNS.index("layout:")], "not-judged", (), ("the spec has no layout",)
+    ),
+    "serving without a load is not judged": Case(SERVES, "not-judged", (), ("time: the spec states no load",)),
+    "a text that is no YAML fails": Case("clusterspec: 1\ncluster: [", "fails", ("open error",), ("the cluster",)),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_verdict_of_a_spec(case: Case) -> None:
+    status, reasons, not_judged = judged(case.text)
+    assert status == case.status, (reasons, not_judged)
+    assert all(part in reasons for part in case.reasons), reasons
+    assert all(part in not_judged for part in case.not_judged), not_judged
+
+
+SCALES = {
+    # the middle of the range of memory over capacity: the range is 0.9 to 1.1 of the middle
+    0.50: Status.CLEAR,
+    0.90: Status.CLEAR,
+    0.92: Status.RESERVATIONS,
+    1.01: Status.RESERVATIONS,
+    1.10: Status.RESERVATIONS,
+    1.12: Status.FAILS,
+    5.25: Status.FAILS,
+}
+
+
+@pytest.mark.parametrize(("scale", "status"), SCALES.items())
+def test_the_range_of_memory_decides_where_nothing_else_does(scale: float, status: Status) -> None:
+    plan = study(RUNS).plan
+    assert plan.memory is not None and plan.memory.capacity is not None
+    capacity = plan.memory.capacity.value
+    total = replace(plan.memory.total, value=scale * capacity)
+    filled = replace(
+        plan,
+        memory=replace(plan.memory, total=total),
+        memory_range=(0.9 * scale * capacity, 1.1 * scale * capacity),
+    )
+    found = verdict(filled)
+    assert found.status is status
+    assert any("85.5 GB" in reason for reason in found.reasons) is (status is not Status.CLEAR)
+
+
+def finding(severity: Severity) -> Finding:
+    here = Span("spec.yaml", Position(1, 1), Position(1, 2))
+    return Finding("shared-nic", severity, Confidence.CERTAIN, "two accelerators share one NIC", "", here, ())
+
+
+@pytest.mark.parametrize(
+    ("severity", "with_work", "without"),
+    [
+        (Severity.ERROR, Status.FAILS, Status.FAILS),
+        (Severity.WARNING, Status.RESERVATIONS, Status.NOT_JUDGED),
+        (Severity.NOTE, Status.CLEAR, Status.NOT_JUDGED),
+    ],
+)
+def test_the_gravest_open_finding_decides_where_everything_fits(
+    severity: Severity, with_work: Status, without: Status
+) -> None:
+    assert verdict(study(RUNS).plan, (finding(severity),)).status is with_work
+    assert verdict(study(RUNS[: RUNS.index("workload:")]).plan, (finding(severity),)).status is without
+
+
+def test_a_waived_error_counts_as_an_error() -> None:
+    broken = RUNS.replace("tp: 8", "tp: 8, dp: 3")
+    waived = WAIVER.format("world-size-mismatch") + broken
+    report = pipeline.estimate(study(waived))
+    assert not [finding for finding in report.findings if finding.rule == "world-size-mismatch"]
+    assert report.verdict.status is Status.FAILS
+    (told,) = (one for one in report.to_json()["waived"] if one["rule"] == "world-size-mismatch")
+    assert (told["reason"], told["until"]) == ("the supplier promised more memory", "2027-01-31")
+
+
+@pytest.mark.parametrize(("nodes", "used"), [("", 512), ("nodes: 32, ", 256)])
+def test_json_says_the_verdict_and_the_accelerators_used(nodes: str, used: int) -> None:
+    told = json.loads(json.dumps(pipeline.estimate(study(RUNS.replace("{framework", f"{{{nodes}framework"))).to_json()))
+    assert set(told["verdict"]) == {"status", "reasons", "not_judged"}
+    assert told["accelerators_used"] == used
+    assert told["cluster"]["accelerators"] == 512
+
+
+def test_the_figures_of_a_plan_that_fails_stay_numbers() -> None:
+    told = pipeline.estimate(study(TIGHT)).to_json()
+    assert told["verdict"]["status"] == "fails"
+    assert told["fits"] is False
+    assert told["step_time"] > 0 and told["mfu"] > 0
