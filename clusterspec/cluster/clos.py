@@ -1,9 +1,11 @@
 """Counts the switches of folded Clos fabrics (fat trees), in whole switches and whole ports.
 
 One plane at a time, in ports of one rate. The uplinks of every leaf are cabled even where nodes are
-missing, and spread evenly: the spines above a leaf divide its uplinks, and the cores above a spine
-divide the spine's. So NVIDIA counts the DGX SuperPOD reference architectures, which ask that a
-fabric be designed for full scalable units: 95 nodes have 16 spines, not 12, as 12 do not divide 32.
+missing. They are spread evenly where that takes at most half as many spines again as the ports need:
+the spines above a leaf then divide its uplinks, and the cores above a spine divide the spine's. The
+published DGX SuperPOD reference architectures count so: 95 nodes have 16 spines, not 12, because 12
+does not divide 32 uplinks. Where an even spread takes more (32 spines for 18), some pairs of
+switches have one link more than others.
 """
 
 from __future__ import annotations
@@ -59,16 +61,34 @@ def parts(whole: int, part: int) -> int:
     return -(-whole // part)
 
 
-def even(least: int, links: int) -> int:
-    """The smallest number of switches, at least ``least``, over which so many links spread evenly.
+MOST_ADDED = 1.5
+"""Switches that an even spread of uplinks may take, over those that the ports need. The published
+designs add up to a third (12 → 16, 16 → 18, 32 → 36); a design choice, not a limit of the hardware."""
 
-    >>> even(12, 32), even(32, 72), even(33, 32)
-    (16, 36, 33)
+
+def even(least: int, links: int) -> int:
+    """The switches over which so many links are spread: at least ``least``, and a divisor of ``links``
+    where one is at most `MOST_ADDED` times as many.
+
+    >>> even(12, 32), even(32, 72), even(33, 32), even(18, 32)
+    (16, 36, 33, 18)
     """
     if least > links or links > MOST_PORTS:
         return least
     small = [side for side in range(1, int(links**0.5) + 1) if links % side == 0]
-    return min(size for side in small for size in (side, links // side) if size >= least)
+    divisor = min(size for side in small for size in (side, links // side) if size >= least)
+    return divisor if divisor <= MOST_ADDED * least else least
+
+
+def say_spread(count: int, least: int, links: int) -> str:
+    """How ``count`` switches follow from the ``least`` that the ports need, for ``links`` uplinks each below.
+
+    >>> say_spread(16, 12, 32), say_spread(18, 18, 32), say_spread(16, 16, 32)
+    ('12 by ports, 4 added so that 32 uplinks spread evenly', '18 by ports, 32 uplinks spread unevenly over them', '16')
+    """
+    if count > least:
+        return f"{least} by ports, {count - least} added so that {links} uplinks spread evenly"
+    return f"{least} by ports, {links} uplinks spread unevenly over them" if links % count else f"{count}"
 
 
 def two_tiers(leaves: int, leaf: Ports, ports: int) -> Tree:

@@ -9,6 +9,7 @@ from typing import Any
 from clusterspec.cluster.fabric_levels import count_levels
 from clusterspec.cluster.fabric_plane import SwitchCount, count_plane
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.optics import ModuleCount, count_modules
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 TREES = ("fat-tree", "rail-optimized", "rail-only", "single-switch", "unknown")
@@ -30,7 +31,7 @@ class Fabric:
     ``down_ports`` and ``up_ports`` split one leaf. The ``least_…`` numbers are what the endpoints need
     at the stated oversubscription if uplinks need not spread evenly and unused ports stay dark: an order
     below them is too small. ``derivations`` say how each number came about, by its name; ``stated`` holds what the
-    spec says was ordered or quoted. A transceiver sits at each end of every cable.
+    spec says was ordered or quoted. ``modules`` are the transceivers, one for each cage in use.
     """
 
     tiers: int
@@ -42,7 +43,7 @@ class Fabric:
     core_switches: int
     links: Links
     cables: Links
-    transceivers: int
+    modules: ModuleCount
     endpoints: int
     capacity: int | None
     fits: bool
@@ -53,6 +54,11 @@ class Fabric:
     least_leaf_spine_links: int
     derivations: Mapping[str, str]
     stated: Mapping[str, int | Mapping[str, int]]
+
+    @property
+    def transceivers(self) -> int:
+        """Modules over all planes; cables with fixed ends have none."""
+        return self.modules.total
 
     def to_json(self) -> dict[str, Any]:
         """The fields of the contract, with the derivations."""
@@ -75,10 +81,10 @@ class NoFabric:
     why: str
 
 
-def fabric(cluster: Cluster, said: ScaleOutSpec | None = None) -> Fabric | NoFabric:
+def fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, spare nodes and extra endpoints cabled.
 
-    ``said`` is the section as written: it says how many links a cable carries, and what was ordered.
+    ``written`` is the section as written: it says how many links a cable carries, and what was ordered.
     """
     scale_out = cluster.scale_out
     if cluster.all_nodes == 1:
@@ -95,10 +101,10 @@ def fabric(cluster: Cluster, said: ScaleOutSpec | None = None) -> Fabric | NoFab
         count = count_plane(cluster, scale_out.switch_ports) if scale_out.switch_ports else None
     if count is None:
         return NoFabric("the ports of a switch are not known: name the `switch`, or say `switch_ports`")
-    return _assembled(cluster, count, said or ScaleOutSpec())
+    return _assembled(cluster, count, written or ScaleOutSpec())
 
 
-def _assembled(cluster: Cluster, count: SwitchCount, said: ScaleOutSpec) -> Fabric:
+def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> Fabric:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = scale_out.planes
@@ -106,8 +112,10 @@ def _assembled(cluster: Cluster, count: SwitchCount, said: ScaleOutSpec) -> Fabr
     endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
     between = (endpoints, count.leaf_spine, count.spine_core)
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
-    carries = said.links_per_cable or LinkCounts()
-    cables = {level: -(-number // (getattr(carries, level) or 1)) for level, number in links.items()}
+    carries = written.links_per_cable or LinkCounts()
+    per_cable = {level: getattr(carries, level) or 1 for level in LEVELS}
+    cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
+    modules = count_modules(cluster, count, written.cable_type or {}, per_cable)
     return Fabric(
         tiers=count.tiers,
         planes=planes,
@@ -118,7 +126,7 @@ def _assembled(cluster: Cluster, count: SwitchCount, said: ScaleOutSpec) -> Fabr
         core_switches=count.cores * planes,
         links=links,
         cables=cables,
-        transceivers=2 * sum(cables.values()),
+        modules=modules,
         endpoints=endpoints,
         capacity=count.capacity,
         fits=count.fits,
@@ -127,8 +135,8 @@ def _assembled(cluster: Cluster, count: SwitchCount, said: ScaleOutSpec) -> Fabr
         least_spine_switches=count.least_spines * planes,
         least_core_switches=count.least_cores * planes,
         least_leaf_spine_links=count.least_leaf_spine * planes,
-        derivations=_derivations(cluster, count, carries),
-        stated=_stated(said),
+        derivations=_derivations(cluster, count, carries) | {"transceivers": modules.how},
+        stated=_stated(written),
     )
 
 
@@ -151,14 +159,13 @@ def _derivations(cluster: Cluster, count: SwitchCount, carries: LinkCounts) -> d
     return {name: text + planes * ("none" not in text) for name, text in count.how.items()} | {
         "node_leaf": f"{ends}{planes}",
         "cables": "as many as there are links" if carried == 1 else "links / links_per_cable, rounded up",
-        "transceivers": "two for each cable; none where cables have fixed ends",
     }
 
 
-def _stated(said: ScaleOutSpec) -> dict[str, int | Mapping[str, int]]:
+def _stated(written: ScaleOutSpec) -> dict[str, int | Mapping[str, int]]:
     stated: dict[str, int | Mapping[str, int]] = {}
     for name in STATED:
-        value = getattr(said, name)
+        value = getattr(written, name)
         if isinstance(value, LinkCounts):
             counts = {key: getattr(value, key) for key in LEVELS}
             stated[name] = {key: number for key, number in counts.items() if number is not None}

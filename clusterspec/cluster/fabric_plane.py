@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clusterspec.cluster.clos import Ports, Tree, ceiling, in_pods, parts, three_tiers, two_tiers
+from clusterspec.cluster.clos import Ports, Tree, ceiling, in_pods, parts, say_spread, three_tiers, two_tiers
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 
@@ -76,7 +76,7 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
     fabric = cluster.scale_out
     assert fabric is not None
     demand = _demand(cluster, fabric, ports)
-    tiers = fabric.tiers or _tiers(demand)
+    tiers = _tiers(demand)
     if tiers == 1:
         return _one_tier(demand)
     leaf = Ports.split(ports, demand.leaf_ratio)
@@ -110,25 +110,43 @@ def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
     return _Demand(fabric, nodes, ports, leaf, spine)
 
 
+def tiers_of(cluster: Cluster) -> int | None:
+    """Switch tiers of the scale-out fabric that the scalar keys describe: as stated, else as few as join the
+    endpoints and have every stated ratio. None where the ports of a switch are not known, and where the fabric
+    is described by `levels`.
+    """
+    fabric = cluster.scale_out
+    if fabric is None or fabric.levels or not fabric.switch_ports:
+        return fabric.tiers if fabric is not None and not fabric.levels else None
+    return _tiers(_demand(cluster, fabric, fabric.switch_ports))
+
+
 def _tiers(demand: _Demand) -> int:
-    """As few tiers as join the endpoints; a rail-optimized fabric joins its rails by spines."""
-    topology, pod = demand.fabric.topology, demand.fabric.pod_nodes
-    if topology in {"single-switch", "rail-only"}:
+    """Endpoints that fit one switch take one switch, of whatever topology, unless the spec states tiers or ratios
+    that need more; a list of n ratios needs n + 1 tiers.
+    """
+    fabric = demand.fabric
+    if fabric.tiers:
+        return fabric.tiers
+    if fabric.topology in {"single-switch", "rail-only"}:
         return 1
-    if topology != "rail-optimized" and demand.endpoints <= demand.ports:
+    stated = len(fabric.oversubscription) if len(fabric.oversubscription) > 1 else 0
+    if not stated and demand.endpoints <= demand.ports:
         return 1
-    if pod and demand.nodes > pod:
+    if fabric.pod_nodes and demand.nodes > fabric.pod_nodes:
         return 3
-    return 2 if demand.leaves(Ports.split(demand.ports, demand.leaf_ratio).down) <= demand.ports else 3
+    joined = 2 if demand.leaves(Ports.split(demand.ports, demand.leaf_ratio).down) <= demand.ports else 3
+    return min(3, max(joined, stated + 1))
 
 
 def _one_tier(demand: _Demand) -> SwitchCount:
     """Switches without uplinks: one for all, or one for each rail."""
-    single = demand.fabric.topology == "single-switch"
+    separate = demand.fabric.topology == "rail-only"
+    single = demand.fabric.topology == "single-switch" or (demand.endpoints <= demand.ports and not separate)
     leaves = 1 if single else demand.leaves(demand.ports)
     held = "all endpoints on one switch" if single else demand.say_leaves(demand.ports)
-    capacity = demand.ports * demand.rails
-    joined = demand.nodes * demand.nics_of_rail <= demand.ports and demand.endpoints <= capacity
+    capacity = demand.ports * (1 if single else demand.rails)
+    joined = (single or demand.nodes * demand.nics_of_rail <= demand.ports) and demand.endpoints <= capacity
     absent = ("spine_switches", "core_switches", "leaf_spine", "spine_core")
     how = {"leaf_switches": held} | dict.fromkeys(absent, "one tier has none")
     return SwitchCount(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
@@ -146,23 +164,26 @@ def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> Tree:
 
 
 def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: Tree) -> dict[str, str]:
-    evenly = f"rounded up until they divide the {leaf.up} uplinks of a leaf"
+    by_ports = parts(tree.leaf_spine, demand.ports)
+    spread = say_spread(tree.spines, by_ports, leaf.up)
     how = {
         "leaf_switches": demand.say_leaves(leaf.down),
-        "spine_switches": f"{tree.leaf_spine} uplinks / {demand.ports} ports, {evenly}",
+        "spine_switches": f"{tree.leaf_spine} uplinks / {demand.ports} ports: {spread}",
         "core_switches": "two tiers have none",
         "leaf_spine": f"{tree.leaves} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
         "spine_core": "two tiers have none",
     }
     if tree.tiers == 3:
         of_pod = parts(tree.leaves, tree.pods)
+        spread = say_spread(tree.spines_of_pod, parts(of_pod * leaf.up, spine.down), leaf.up)
         how["spine_switches"] = (
-            f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down, {evenly})"
+            f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
         )
         up = tree.spine_core // tree.spines
+        spread = say_spread(tree.cores // tree.spines_of_pod, parts(tree.pods * up, demand.ports), up)
         how["core_switches"] = (
-            f"{tree.spines_of_pod} groups × ({tree.pods} pods × {up} uplinks of a spine / {demand.ports} ports, "
-            f"rounded up until they divide the {up} uplinks)"
+            f"{tree.spines_of_pod} groups × "
+            f"({tree.pods} pods × {up} uplinks of a spine / {demand.ports} ports: {spread})"
         )
         how["spine_core"] = f"{tree.spines} spines × {up} uplinks"
     return how

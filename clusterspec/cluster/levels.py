@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.clos import Ports
+from clusterspec.cluster.fabric_plane import tiers_of
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 
@@ -12,18 +13,22 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
 
     As written in `levels`; else the pod, where the spec says that the oversubscription lies above it;
     else one level for each ratio, the leaf holding as many nodes as its ports allow. A level whose
-    nodes are not known is taken to be crossed by whatever crosses the level below it.
+    nodes are not known is taken to be crossed by whatever crosses the level below it. A fabric of one tier has
+    no level to cross, and one of n tiers has n - 1: the bill of materials builds the same (`fabric_plane`).
     """
     fabric = cluster.scale_out
     if fabric is None:
         return ()
     if fabric.levels:
         return _bounded(fabric.levels)
+    tiers = tiers_of(cluster)
+    if tiers == 1:
+        return ()
     if fabric.pod_nodes:
         return (Level("pod", fabric.pod_nodes, fabric.taper),)
     names = ("leaf", "spine", "core")
-    named = (Level(names[min(index, 2)], None, ratio) for index, ratio in enumerate(fabric.oversubscription))
-    leaf, *above = named
+    built = fabric.oversubscription[: tiers - 1] if tiers else fabric.oversubscription
+    leaf, *above = (Level(names[min(index, 2)], None, ratio) for index, ratio in enumerate(built))
     return _bounded((Level(leaf.name, _nodes_of_leaf(fabric), leaf.oversubscription), *above))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.cluster.fabric import Fabric, NoFabric, fabric
+from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from tests.cluster.settling import cluster_of
 
@@ -114,7 +116,7 @@ def test_spares_and_extra_endpoints_are_cabled() -> None:
 
 
 def test_few_endpoints_need_one_switch() -> None:
-    for topology in ("fat-tree", "unknown", "single-switch"):
+    for topology in ("fat-tree", "unknown", "single-switch", "rail-optimized"):
         found = counted(cluster(8, topology=topology))
         assert (found.tiers, found.leaf_switches, found.spine_switches, found.links["leaf_spine"]) == (1, 1, 0, 0)
     assert counted(cluster(9, topology="fat-tree")).tiers == 2
@@ -176,12 +178,34 @@ cluster:
 """
 
 
+TAPERED = [  # fabrics whose leaves are all full, so that the links built are those of the stated ratios
+    ("{oversubscription: ['1:1', '7:1']}", 384),
+    ("{oversubscription: ['2:1', '3:1'], topology: rail-optimized}", 378),
+    ("{oversubscription: '7:1', topology: rail-optimized}", 448),
+    ("{oversubscription: '7:1'}", 448),
+    ("{pod_nodes: 128, oversubscription: '7:1'}", 384),
+    ("{topology: single-switch, oversubscription: '7:1', switch_ports: 4096}", 384),
+    ("{oversubscription: '7:1', topology: rail-optimized}", 4),
+    ("{levels: [{name: leaf, nodes: 32}, {name: pod, nodes: 128, oversubscription: '7:1'}]}", 384),
+]
+
+
+@pytest.mark.parametrize(("scale_out", "nodes"), TAPERED)
+def test_the_bill_builds_the_taper_that_the_estimate_uses(scale_out: str, nodes: int) -> None:
+    """Over all levels that a group of every node crosses: links at the bottom over links at the top."""
+    machine = cluster_of(f"cluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {scale_out}}}")
+    found = counted(machine)
+    used = prod(level.oversubscription for level in fabric_levels(machine) if nodes > (level.nodes or 1))
+    top = [count for count in found.links.values() if count][-1]
+    assert found.links["node_leaf"] / top == pytest.approx(used, rel=0.1), (found.links, used)
+
+
 def test_levels_are_counted_one_by_one() -> None:
     found = counted(cluster_of(LEVELS))
     assert (found.tiers, found.leaf_switches) == (3, 1536)
     assert found.links == {"node_leaf": 24576, "leaf_spine": 24576, "spine_core": 8 * 440}
     assert found.spine_switches == 8 * 8
-    assert found.core_switches == 11
+    assert found.core_switches == 7  # 3,520 links / 576 ports = 6.1; the 11 that divide 55 uplinks would be 57 % more
 
 
 def test_a_level_of_unknown_ports_is_not_counted() -> None:

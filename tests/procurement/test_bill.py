@@ -22,7 +22,7 @@ def items(text: str) -> dict[tuple[str, str], Item]:
 def test_every_part_is_counted_once_and_says_how() -> None:
     found = items(POD)
     quantities = {kind: item.quantity for (kind, _), item in found.items() if kind != "cable"}
-    assert quantities == {"node": 31, "spare_node": 1, "leaf_switch": 8, "spine_switch": 4, "transceiver": 1024}
+    assert quantities == {"node": 31, "spare_node": 1, "leaf_switch": 8, "spine_switch": 4, "transceiver": 512}
     cables = {part: item.quantity for (kind, part), item in found.items() if kind == "cable"}
     assert cables == {"node to leaf cable": 256, "leaf to spine cable": 256}
     assert all(item.derivation for item in found.values())
@@ -33,7 +33,7 @@ def test_prices_multiply_and_ranges_stay_ranges() -> None:
     assert found["node", "dgx-h100"].price == (31 * 280000, 31 * 340000)
     assert found["spare_node", "dgx-h100"].unit_price == (280000, 340000)
     assert found["leaf_switch", "quantum-2-qm9700"].price == 8 * 36000
-    assert found["transceiver", "transceiver"].price_text == "1,229,312 USD"
+    assert found["transceiver", "transceiver"].price_text == "614,656 USD"
     assert found["node", "dgx-h100"].price_text == "8,680,000 – 10,540,000 USD"
 
 

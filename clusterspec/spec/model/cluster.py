@@ -93,6 +93,7 @@ class ScaleOutSpec:
     links: LinkCounts | None = None
     cables: LinkCounts | None = None
     links_per_cable: LinkCounts | None = None
+    cable_type: dict[str, str] | None = None
     extra_endpoints: int | None = None
     in_network_reduction: bool | None = None
     flow_control: FlowControlSpec | None = None
