@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from clusterspec.catalog.build_model import architecture, published
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Stack, Switch
 from clusterspec.catalog.reader import Reader
 
@@ -133,36 +134,8 @@ def platform(read: Reader) -> Platform:
 
 
 def model(read: Reader) -> Model:
-    """A transformer."""
-    heads = read.count("heads") or 0
-    hidden = read.count("hidden") or 0
-    return Model(
-        **_header(read),
-        layers=read.count("layers") or 0,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=read.count("kv_heads") or heads,
-        head_dim=read.count("head_dim") or (hidden // heads if heads else 0),
-        ffn_hidden=read.count("ffn_hidden") or 0,
-        vocab=read.count("vocab") or 0,
-        max_sequence_length=read.count("max_sequence_length"),
-        gated_ffn=read.flag("gated_ffn") or False,
-        tied_embeddings=read.flag("tied_embeddings") or False,
-        learned_positions=read.flag("learned_positions") or False,
-        attention_window=read.count("attention_window"),
-        latent_q=read.count("latent_attention.q") or 0,
-        latent_kv=read.count("latent_attention.kv") or 0,
-        latent_rope=read.count("latent_attention.rope") or 0,
-        experts=read.count("experts") or 0,
-        experts_per_token=read.count("experts_per_token") or 0,
-        expert_ffn_hidden=read.count("expert_ffn_hidden") or 0,
-        shared_experts=read.count("shared_experts") or 0,
-        moe_layers=read.count("moe_layers") or 0,
-        routing_max_nodes=read.count("routing_max_nodes"),
-        parameters=read.figure("parameters", "count"),
-        active_parameters=read.figure("active_parameters", "count"),
-        year=read.count("year"),
-    )
+    """A language model."""
+    return Model(**_header(read), **architecture(read), **published(read))
 
 
 def stack(read: Reader) -> Stack:

@@ -27,6 +27,10 @@ class Reader:
         self.raw_entry = raw_entry
         self.problems: list[Problem] = []
 
+    def has(self, name: str) -> bool:
+        """Whether the entry has this fact."""
+        return name in self.raw_entry.facts
+
     def text(self, name: str) -> str | None:
         """A word or an id."""
         return self._plain(name, str, "a word")

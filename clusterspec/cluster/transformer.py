@@ -1,4 +1,4 @@
-"""Settles the model: a catalog entry, an entry with some keys changed, or a description in place."""
+"""Resolves the model: a catalog entry, an entry with some keys changed, or a description in place."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from clusterspec.catalog.entries import Model, Status
+from clusterspec.cluster.architecture import scaled_parts, written_parts
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.source import Path
@@ -27,22 +28,37 @@ def settle_model(said: str | ModelSpec | None, lookup: Lookup) -> Model | None:
         return lookup.model(said, PATH)
     if said.base is not None:
         base = lookup.model(said.base, (*PATH, "base"))
-        return _changed(base, said) if base else None
+        return _changed(base, said, lookup.log) if base else None
     return _described(said, lookup.log)
 
 
-def _changed(base: Model, said: ModelSpec) -> Model:
+def _changed(base: Model, said: ModelSpec, log: ResolutionLog) -> Model:
     """The entry with the keys of the spec in place of its own; published counts hold for the original only."""
-    changes = _written(said)
+    layers = said.layers or base.layers
+    changes = {**_written(said), **written_parts(said, base, layers, log)}
     if not changes:
         return base
     if "head_dim" not in changes and ("hidden" in changes or "heads" in changes):
         natural = base.head_dim * base.heads == base.hidden
         hidden, heads = changes.get("hidden", base.hidden), changes.get("heads", base.heads)
         changes["head_dim"] = max(1, hidden // max(1, heads)) if natural else base.head_dim
-    if "layers" in changes and "moe_layers" not in changes and base.moe_layers:
-        changes["moe_layers"] = max(0, changes["layers"] - base.dense_layers)
+    if layers != base.layers:
+        changes = {**scaled_parts(base, layers, log), **_counts_of_layers(base, layers), **changes}
     return replace(base, name=f"{base.name}, changed", parameters=None, active_parameters=None, **changes)
+
+
+def _counts_of_layers(base: Model, layers: int) -> dict[str, int]:
+    """Layers with experts, with attention and with a feed-forward network, where the entry counts them."""
+    found = {}
+    if base.moe_layers and base.ffn_layers == base.layers:
+        found["moe_layers"] = max(0, layers - base.dense_layers)
+    elif base.moe_layers:
+        found["moe_layers"] = round(base.moe_layers * layers / base.layers)
+    if base.stated_ffn_layers is not None:
+        found["stated_ffn_layers"] = round(base.stated_ffn_layers * layers / base.layers)
+    if base.stated_attention_layers is not None:
+        found["stated_attention_layers"] = round(base.stated_attention_layers * layers / base.layers)
+    return found
 
 
 def _described(said: ModelSpec, log: ResolutionLog) -> Model | None:
@@ -64,8 +80,9 @@ def _described(said: ModelSpec, log: ResolutionLog) -> Model | None:
         "ffn_hidden": ffn,
         "gated_ffn": said.gated_ffn if said.gated_ffn is not None else _gated(said.hidden, ffn, log),
         "expert_ffn_hidden": ffn if experts else 0,
-        "moe_layers": said.layers if experts else 0,
+        "moe_layers": (said.layers if said.ffn_layers is None else said.ffn_layers) if experts else 0,
     }
+    sizes.update(written_parts(said, None, said.layers, log))
     nameless: dict[str, Any] = {
         "id": "",
         "name": "described in the spec",
@@ -99,10 +116,16 @@ def _written(said: ModelSpec) -> dict[str, Any]:
         "max_sequence_length": said.max_sequence_length,
         "gated_ffn": said.gated_ffn,
         "tied_embeddings": said.tied_embeddings,
-        "attention_window": said.attention_window,
+        "value_head_dim": said.value_head_dim,
+        "attention_gate": said.attention_gate,
+        "shared_kv": said.shared_kv,
+        "stated_attention_layers": said.attention_layers,
+        "stated_ffn_layers": said.ffn_layers,
         "experts": said.experts,
         "experts_per_token": said.experts_per_token,
         "expert_ffn_hidden": said.expert_ffn_hidden,
+        "expert_latent": said.expert_latent,
+        "shared_expert_ffn_hidden": said.shared_expert_ffn_hidden,
         "shared_experts": said.shared_experts,
         "moe_layers": said.moe_layers,
         "routing_max_nodes": said.routing.max_nodes if said.routing else None,

@@ -1,60 +1,85 @@
 """Parameters of a model, and how many of them one rank holds.
 
-Counts are of weights as built, without biases (see `formulas.parameters`). An expert layer's
-dense neighbours come first, as in DeepSeek's models, unless there are at least as many dense
-layers as expert layers: then they alternate, as in Llama 4 Maverick.
+Counts are of weights as built, without biases (see `formulas.parameters`). Modules of multi-token
+prediction are counted apart, as published totals leave them out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.formulas import flops, parameters
+from clusterspec.cost import mixers
+from clusterspec.cost.formulas import flops, linear_attention, parameters
+from clusterspec.cost.layers import Chunk, expert_layers, stages
+from clusterspec.cost.mixers import Held
+
+__all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flops_per_token", "share", "stages"]
+
+STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
+"""Products with the recurrent state per token (`linear_attention.recurrence_flops`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """Weights of a model by component.
 
-    ``attention`` (what tensor parallelism cuts), ``latent_down`` (what it does not) and
-    ``norms`` count one layer; ``dense_ffn`` one dense layer; ``expert`` one expert; ``shared``
-    and ``router`` one expert layer. ``head`` is 0 where it is the embedding table again.
+    ``full``, ``window`` and ``linear`` count the token mixing of one layer of that kind, with what
+    tensor parallelism cuts and what it does not; ``norm`` one norm of the hidden width, of which a
+    layer has one before its mixing and one before its network; ``latent_norm`` those of compressed
+    queries, keys and values in one attention layer; ``dense_ffn`` one dense layer;
+    ``expert`` one expert; ``shared``, ``router`` and ``latent`` (the projections into and out of the
+    width that experts work in) one expert layer. ``head`` is 0 where it is the embedding table again.
+    ``prediction`` counts all modules of multi-token prediction, which are in no other sum.
     """
 
-    layers: int
-    moe_layers: int
+    held: Chunk
     experts: int
     experts_per_token: int
     embedding: float
     positions: float
     head: float
-    final_norm: float
-    attention: float
-    latent_down: float
-    norms: float
+    full: Held
+    window: Held
+    linear: Held
+    norm: float
+    latent_norm: float
     dense_ffn: float
     expert: float
     shared: float
     router: float
+    latent: float
+    prediction: float
 
     @property
-    def dense_layer(self) -> float:
-        """Weights of one layer with a dense feed-forward network."""
-        return self.attention + self.latent_down + self.norms + self.dense_ffn
+    def moe_layers(self) -> int:
+        """How many layers have experts."""
+        return self.held.moe_layers
 
     @property
-    def moe_layer(self) -> float:
-        """Weights of one layer with experts, all of them counted."""
-        return self.attention + self.latent_down + self.norms + self.shared + self.router + self.experts * self.expert
+    def mixing(self) -> float:
+        """Weights that mix tokens, in all layers, without norms."""
+        held = self.held
+        full, window = held.full_layers * self.full.total, held.window_layers * self.window.total
+        return full + window + held.linear_layers * self.linear.total
+
+    @property
+    def norms(self) -> float:
+        """Weights of all norms, the final one among them."""
+        attention = self.held.full_layers + self.held.window_layers
+        return self.norm * (blocks(self.held) + 1) + self.latent_norm * attention
+
+    @property
+    def network(self) -> float:
+        """Weights of all feed-forward networks, every expert counted."""
+        experts = self.shared + self.router + self.latent + self.experts * self.expert
+        return self.held.dense_layers * self.dense_ffn + self.held.moe_layers * experts
 
     @property
     def total(self) -> float:
-        """All weights of the model."""
-        layers = (self.layers - self.moe_layers) * self.dense_layer + self.moe_layers * self.moe_layer
-        return self.embedding + self.positions + self.head + self.final_norm + layers
+        """All weights of the model but those of multi-token prediction."""
+        return self.embedding + self.positions + self.head + self.norms + self.mixing + self.network
 
     @property
     def active(self) -> float:
@@ -64,111 +89,106 @@ class Parameters:
     @property
     def multiplied(self) -> float:
         """Weights of matrices that one token is multiplied with; the output head even where tied."""
-        norms = self.final_norm + self.layers * self.norms
         head = 0.0 if self.head else self.embedding
-        return self.active - self.embedding - self.positions - norms + head
+        return self.active - self.embedding - self.positions - self.norms + head
+
+
+def blocks(held: Chunk) -> int:
+    """How many blocks with a norm of their own: one that mixes tokens, one with a network."""
+    return held.full_layers + held.window_layers + held.linear_layers + held.dense_layers + held.moe_layers
 
 
 def count(model: Model) -> Parameters:
     """The weights of ``model`` by component."""
-    hidden, moe = model.hidden, model.moe_layers
-    matrices = model.ffn_matrices
-    expert = parameters.ffn_weights(hidden, model.expert_ffn_hidden, matrices) if moe else 0
+    hidden = model.hidden
     embedding = parameters.embedding_weights(model.vocab, hidden)
     positions = (model.max_sequence_length or 0) if model.learned_positions else 0
-    attention, latent_down = _attention(model)
+    expert = _expert(model)
     return Parameters(
-        layers=model.layers,
-        moe_layers=moe,
+        held=_whole(model),
         experts=model.experts,
         experts_per_token=model.experts_per_token,
         embedding=embedding,
         positions=parameters.embedding_weights(positions, hidden),
         head=0.0 if model.tied_embeddings else embedding,
-        final_norm=hidden,
-        attention=attention,
-        latent_down=latent_down,
-        norms=2 * hidden + model.latent_q + model.latent_kv,
-        dense_ffn=parameters.ffn_weights(hidden, model.ffn_hidden, matrices),
+        full=mixers.full_attention(model),
+        window=mixers.window_attention(model),
+        linear=mixers.recurrence(model),
+        norm=hidden,
+        latent_norm=mixers.latent_norms(model),
+        dense_ffn=_dense(model),
         expert=expert,
-        shared=model.shared_experts * expert,
-        router=hidden * model.experts if moe else 0,
+        shared=_shared(model),
+        router=hidden * model.experts if model.moe_layers else 0,
+        latent=parameters.latent_expert_weights(hidden, model.expert_latent),
+        prediction=_prediction(model),
     )
 
 
-def _attention(model: Model) -> tuple[float, float]:
-    """Weights of one layer's attention: what tensor parallelism cuts, and what it does not."""
-    if not model.latent:
-        return parameters.attention_weights(model.hidden, model.heads, model.kv_heads, model.head_dim), 0.0
-    down = parameters.latent_down_weights(model.hidden, model.latent_q, model.latent_kv, model.latent_rope)
-    up = parameters.latent_up_weights(
-        model.hidden,
-        model.heads,
-        model.head_dim,
-        q_width=model.latent_q or model.hidden,
-        kv_rank=model.latent_kv,
-        rope=model.latent_rope,
+def _whole(model: Model) -> Chunk:
+    """All layers as one chunk."""
+    return Chunk(
+        layers=model.layers,
+        full_layers=model.full_layers,
+        window_layers=model.window_layers,
+        linear_layers=model.linear_layers,
+        dense_layers=model.dense_layers,
+        moe_layers=model.moe_layers,
+        first=True,
+        last=True,
     )
-    return up, down
+
+
+def _dense(model: Model) -> float:
+    return float(parameters.ffn_weights(model.hidden, model.ffn_hidden, model.ffn_matrices))
+
+
+def _expert(model: Model) -> float:
+    """Weights of one routed expert, which works in its latent width where the model has one."""
+    if not model.moe_layers:
+        return 0.0
+    width = model.expert_latent or model.hidden
+    return float(parameters.ffn_weights(width, model.expert_ffn_hidden, model.ffn_matrices))
+
+
+def _shared(model: Model) -> float:
+    """Weights of the experts that every token visits; they work in the hidden width."""
+    width = model.shared_expert_ffn_hidden or model.expert_ffn_hidden
+    return float(model.shared_experts * parameters.ffn_weights(model.hidden, width, model.ffn_matrices))
+
+
+def _prediction(model: Model) -> float:
+    """Weights of all modules of multi-token prediction: what joins two inputs, and one layer each."""
+    part = model.prediction
+    if part is None:
+        return 0.0
+    experts = model.experts * (_expert(model) + model.hidden) + _shared(model)
+    latent = parameters.latent_expert_weights(model.hidden, model.expert_latent)
+    network = experts + latent if part.ffn == "experts" else _dense(model)
+    mixing = (mixers.full_attention(model) if model.full_layers else mixers.window_attention(model)).total
+    return float(part.layers * (parameters.prediction_weights(model.hidden) + 5 * model.hidden + mixing + network))
 
 
 def model_flops_per_token(model: Model, sequence: int) -> float:
     """FLOPs per token, forward and backward, by the convention of `formulas.flops`.
 
-    No recomputation; attention as if unmasked, over ``sequence`` tokens.
+    No recomputation; attention as if unmasked, over ``sequence`` tokens, in the layers that have
+    softmax attention; the recurrence of the others.
     """
     qk_dim = model.head_dim + model.latent_rope
-    attention = flops.unmasked_attention_flops(model.layers, model.heads, qk_dim, model.head_dim, sequence)
+    attention = flops.unmasked_attention_flops(model.full_layers, model.heads, qk_dim, model.value_width, sequence)
+    if model.window:
+        window = model.window
+        dims = (window.head_dim or model.head_dim, window.value_head_dim or window.head_dim or model.value_width)
+        heads = window.heads or model.heads
+        attention += flops.unmasked_attention_flops(model.window_layers, heads, *dims, sequence)
+    if model.linear:
+        linear = model.linear
+        dims = (linear.key_head_dim, linear.value_head_dim)
+        products = STATE_PRODUCTS[linear.kind]
+        each = linear_attention.recurrence_flops(linear.value_heads, *dims, products)
+        attention += 3 * linear.layers * each
     return float(flops.model_flops_per_token(count(model).multiplied, attention))
-
-
-def expert_layers(model: Model) -> tuple[bool, ...]:
-    """For each layer in model order, whether it has experts."""
-    dense = model.dense_layers
-    if model.moe_layers == 0 or dense < model.moe_layers:
-        return (False,) * dense + (True,) * model.moe_layers
-    turns = [(layer + 1) * model.moe_layers // model.layers for layer in range(model.layers)]
-    return tuple(now > before for before, now in zip([0, *turns], turns, strict=False))
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Layers that one rank runs without a break: one virtual stage.
-
-    ``first`` where it holds the embedding, ``last`` where it holds the head.
-    """
-
-    dense_layers: int
-    moe_layers: int
-    first: bool
-    last: bool
-
-    @property
-    def layers(self) -> int:
-        return self.dense_layers + self.moe_layers
-
-
-def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
-    """For each pipeline stage the chunks that its rank holds, in model order.
-
-    One each, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also the
-    chunk of the mirrored stage. Empty where the layout says no layers of stages.
-    """
-    held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
-    for index, chunk in enumerate(_chunks(model, layout.stage_layers)):
-        held[index % layout.pp].append(chunk)
-    if layout.schedule == "dualpipe":
-        held = [here + there for here, there in zip(held, reversed(held), strict=True)]
-    return tuple(tuple(chunks) for chunks in held)
-
-
-def _chunks(model: Model, layers: tuple[int, ...]) -> list[Chunk]:
-    before = [0, *accumulate(int(has) for has in expert_layers(model))]
-    ends = [min(end, model.layers) for end in accumulate(layers)]
-    starts = [0, *ends][: len(ends)]
-    counts = [(end - start, before[end] - before[start]) for start, end in zip(starts, ends, strict=True)]
-    final = len(counts) - 1
-    return [Chunk(every - moe, moe, i == 0, i == final) for i, (every, moe) in enumerate(counts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,34 +223,38 @@ class Share:
 
 def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     """What a rank holds that runs the chunks ``held``, one of `stages`."""
-    whole = count(model)
+    whole, tp = count(model), layout.tp
     dense, moe = sum(chunk.dense_layers for chunk in held), sum(chunk.moe_layers for chunk in held)
-    attention = _attention_of_rank(model, whole, layout.tp)
-    always = whole.latent_down + whole.norms
+    kinds = _mixed(model, held, tp)
     expert = whole.experts * whole.expert / (layout.ep * layout.expert_tp)
-    dense_unit = attention + always + whole.dense_ffn / layout.tp
-    moe_unit = attention + always + whole.router + whole.shared / layout.tp + expert
+    loose = whole.router + whole.latent
     first, last = any(chunk.first for chunk in held), any(chunk.last for chunk in held)
-    table = (whole.embedding + whole.positions) / layout.tp
+    table = (whole.embedding + whole.positions) / tp
     copied = last and not first and whole.head == 0.0
-    head = (whole.embedding if copied else whole.head) / layout.tp if last else 0.0
+    head = (whole.embedding if copied else whole.head) / tp if last else 0.0
+    networks = [whole.dense_ffn / tp] * bool(dense) + [whole.shared / tp + loose + expert] * bool(moe)
+    mixing = max((kind.total for _, kind in kinds), default=0.0)
+    attention = sum(chunk.full_layers + chunk.window_layers for chunk in held)
+    norms = whole.norm * (sum(blocks(chunk) for chunk in held) + last) + whole.latent_norm * attention
     ffn = (whole.dense_ffn if dense else 0.0) + (whole.shared if moe else 0.0)
     one_expert = whole.expert / layout.expert_tp if moe else 0.0
     return Share(
-        dense=(dense + moe) * attention + (dense * whole.dense_ffn + moe * whole.shared) / layout.tp,
-        replicated=(dense + moe) * always + moe * whole.router + (whole.final_norm if last else 0),
+        dense=sum(n * kind.cut for n, kind in kinds) + (dense * whole.dense_ffn + moe * whole.shared) / tp,
+        replicated=sum(n * kind.copied for n, kind in kinds) + moe * loose + norms,
         expert=moe * expert,
         embedding=table if first else 0.0,
         head=head,
-        unit=max(dense_unit if dense else 0.0, moe_unit if moe else 0.0),
-        units=dense + moe,
-        shapes=attention + ffn / layout.tp + one_expert + head,
+        unit=mixing + 2 * whole.norm + whole.latent_norm + max(networks, default=0.0),
+        units=sum(chunk.layers for chunk in held),
+        shapes=sum(kind.cut for _, kind in kinds) + ffn / tp + one_expert + head,
     )
 
 
-def _attention_of_rank(model: Model, whole: Parameters, ranks: int) -> float:
-    """One layer's attention over tensor-parallel ranks; key-value heads are never cut."""
-    if model.latent:
-        return whole.attention / ranks
-    held = parameters.share_of_heads(model.kv_heads, ranks)
-    return float(parameters.attention_weights(model.hidden, model.heads / ranks, held, model.head_dim))
+def _mixed(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, Held]]:
+    """For each kind of token mixing that the chunks hold, in how many layers, and one layer of it on a rank."""
+    kinds = [
+        (sum(chunk.full_layers for chunk in held), mixers.full_attention(model, tp)),
+        (sum(chunk.window_layers for chunk in held), mixers.window_attention(model, tp)),
+        (sum(chunk.linear_layers for chunk in held), mixers.recurrence(model, tp)),
+    ]
+    return [(layers, kind) for layers, kind in kinds if layers]

@@ -75,9 +75,12 @@ def core(portion: Portion, score_passes: tuple[float, float]) -> Work:
 
 
 def pairs(portion: Portion) -> float:
-    """Unmasked pairs of one micro-batch on one rank; context parallelism balances them."""
-    window = min(portion.model.attention_window or portion.length, portion.length)
-    return float(portion.sequences * formulas.causal_pairs(portion.length, window) / portion.cp)
+    """Unmasked pairs of one micro-batch on one rank, the mean of all layers; context parallelism balances them."""
+    model, length = portion.model, portion.length
+    window = min(model.window.tokens, length) if model.window else length
+    full, cut = formulas.causal_pairs(length, length), formulas.causal_pairs(length, window)
+    mean = (model.full_layers * full + model.window_layers * cut) / max(1, model.layers)
+    return float(portion.sequences * mean / portion.cp)
 
 
 def _flash(portion: Portion) -> Work:

@@ -9,18 +9,42 @@ from __future__ import annotations
 from clusterspec.cost.formulas.elementwise import Number, larger
 
 
-def attention_weights(hidden: Number, heads: Number, kv_heads: Number, head_dim: Number) -> Number:
+def attention_weights(hidden: Number, heads: Number, kv_heads: Number, head_dim: Number, value_dim: Number) -> Number:
     """Weights of one layer's grouped-query attention.
 
-    ``P = 2·h·a·d + 2·h·k·d``: the query and output projections, and those of keys and values,
-    with hidden width h, a query heads, k key-value heads and head dimension d.
+    ``P = h·(a + k)·(d + v)``: the projections of queries and keys of width d and of outputs and values
+    of width v, with hidden width h, a query heads and k key-value heads.
 
     Source: Ainslie et al., *GQA*, 2023 (arXiv 2305.13245); Vaswani et al., 2017, for k = a.
 
-    >>> attention_weights(8192, 64, 8, 128)
+    >>> attention_weights(8192, 64, 8, 128, 128)
     150994944
     """
-    return 2 * hidden * heads * head_dim + 2 * hidden * kv_heads * head_dim
+    return hidden * (heads + kv_heads) * (head_dim + value_dim)
+
+
+def gate_weights(hidden: Number, outputs: Number) -> Number:
+    """Weights of a gate on the outputs of attention: ``P = h·n``, one output per head or per element.
+
+    Source: Qiu et al., *Gated Attention for Large Language Models*, 2025 (arXiv 2505.06708).
+
+    >>> gate_weights(4096, 32 * 256)
+    33554432
+    """
+    return hidden * outputs
+
+
+def index_weights(hidden: Number, query_width: Number, index_heads: Number, index_dim: Number) -> Number:
+    """Weights of the index that ranks keys for sparse attention: ``P = q·i·d + h·(d + i)``.
+
+    Queries of i heads from width q, one key and i head weights per token from hidden width h.
+
+    Source: DeepSeek-V3.2-Exp, 2025 (arXiv 2512.02556), section 2.1.
+
+    >>> index_weights(7168, 1536, 64, 128)
+    13959168
+    """
+    return query_width * index_heads * index_dim + hidden * (index_dim + index_heads)
 
 
 def latent_down_weights(hidden: Number, q_rank: Number, kv_rank: Number, rope: Number) -> Number:
@@ -38,19 +62,27 @@ def latent_down_weights(hidden: Number, q_rank: Number, kv_rank: Number, rope: N
 
 
 def latent_up_weights(
-    hidden: Number, heads: Number, head_dim: Number, *, q_width: Number, kv_rank: Number, rope: Number
+    hidden: Number,
+    heads: Number,
+    head_dim: Number,
+    value_dim: Number,
+    *,
+    q_width: Number,
+    kv_rank: Number,
+    rope: Number,
 ) -> Number:
     """Weights that expand the latents to heads, and the output projection.
 
-    ``P = w·a·(d + r) + c·a·2d + a·d·h``: queries from width w (the query rank, or the hidden
+    ``P = w·a·(d + r) + c·a·(d + v) + a·v·h``: queries from width w (the query rank, or the hidden
     width where queries are not compressed), keys and values from rank c, and the output.
 
     Source: DeepSeek-V2, 2024 (arXiv 2405.04434), section 2.1.
 
-    >>> latent_up_weights(7168, 128, 128, q_width=1536, kv_rank=512, rope=64) + latent_down_weights(7168, 1536, 512, 64)
+    >>> up = latent_up_weights(7168, 128, 128, 128, q_width=1536, kv_rank=512, rope=64)
+    >>> up + latent_down_weights(7168, 1536, 512, 64)
     187105280
     """
-    return q_width * heads * (head_dim + rope) + kv_rank * heads * 2 * head_dim + heads * head_dim * hidden
+    return heads * (q_width * (head_dim + rope) + kv_rank * (head_dim + value_dim) + value_dim * hidden)
 
 
 def ffn_weights(hidden: Number, width: Number, matrices: Number) -> Number:
@@ -64,6 +96,30 @@ def ffn_weights(hidden: Number, width: Number, matrices: Number) -> Number:
     704643072
     """
     return matrices * hidden * width
+
+
+def latent_expert_weights(hidden: Number, latent: Number) -> Number:
+    """Weights that project hidden states to the experts' latent width and back: ``P = 2·h·l``.
+
+    Source: Nemotron 3 white paper, NVIDIA, 2025 (LatentMoE).
+
+    >>> latent_expert_weights(4096, 1024)
+    8388608
+    """
+    return 2 * hidden * latent
+
+
+def prediction_weights(hidden: Number) -> Number:
+    """Weights that join a hidden state and the embedding of the next token: ``P = 2·h²``.
+
+    A module of multi-token prediction has these before its layer; it shares the embedding and the head.
+
+    Source: DeepSeek-V3, 2024 (arXiv 2412.19437), section 2.2.
+
+    >>> prediction_weights(7168)
+    102760448
+    """
+    return 2 * hidden * hidden
 
 
 def embedding_weights(rows: Number, hidden: Number) -> Number:

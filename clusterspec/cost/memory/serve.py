@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas import activations, states
+from clusterspec.cost.cache import of_sequence
+from clusterspec.cost.formulas import states
 from clusterspec.cost.memory import other, sums
 from clusterspec.cost.memory.given import computed
 from clusterspec.cost.memory.job import BYTES, Job
@@ -10,6 +11,11 @@ from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.term import Term
 
 PAPER = "Pope et al., arXiv 2211.05102"
+STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
+KEPT = 2.0
+"""Bytes of an element of keys and values."""
+STATE = 4.0
+"""Bytes of an element of recurrent state."""
 
 
 def weights(job: Job, share: Share) -> Term:
@@ -25,25 +31,19 @@ def weights(job: Job, share: Share) -> Term:
 
 
 def cache(job: Job, chunks: tuple[Chunk, ...]) -> Term:
-    """The key-value cache of the batch at its full length."""
-    model, layout = job.model, job.layout
-    latent = model.latent_kv + model.latent_rope
-    width = latent if model.latent else 2 * model.kv_heads * model.head_dim
-    ranks = 1 if model.latent else min(layout.tp, model.kv_heads)
+    """What serving keeps of the batch at its full length: keys and values, and recurrent state in 32 bits."""
+    layout = job.layout
     sequences = -(-job.workload.global_batch // layout.dp)
-    tokens = sequences * job.workload.sequence_length / layout.cp
-    layers = sum(chunk.layers for chunk in chunks)
-    value = activations.cache_bytes(tokens, layers, width, ranks)
-    inputs = (
-        computed("tokens", tokens, "global_batch / dp × sequence_length / cp"),
-        computed("layers", layers, "layers of this stage"),
-        computed("width", width, "2 kv_heads × head_dim, or latent_kv + latent_rope"),
-        computed("ranks", ranks, "tp, at most kv_heads; latents are not cut"),
-    )
-    return sums.total(
-        "activations",
-        [sums.leaf("key-value cache", value, "2 B × tokens × layers × width / ranks", inputs, source=PAPER)],
-    )
+    kept = of_sequence(job.model, chunks, job.workload.sequence_length / layout.cp, layout.tp)
+    common = computed("sequences", sequences, "global_batch / dp")
+    grown = computed("elements", kept.keys_values + kept.index, "of one sequence of sequence_length / cp tokens")
+    value = KEPT * sequences * (kept.keys_values + kept.index)
+    parts = [sums.leaf("key-value cache", value, "2 B × sequences × elements", (common, grown), source=PAPER)]
+    if kept.state:
+        fixed = computed("elements", kept.state, "recurrent state and convolution of one sequence")
+        value, formula = STATE * sequences * kept.state, "4 B × sequences × elements"
+        parts.append(sums.leaf("recurrent state", value, formula, (common, fixed), source=STATE_SOURCE))
+    return sums.total("activations", parts)
 
 
 def beside(job: Job, share: Share) -> Term:

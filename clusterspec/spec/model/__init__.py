@@ -36,31 +36,40 @@ from clusterspec.spec.model.evidence import (
     AcceptanceSpec,
     MeasuredSpec,
 )
+from clusterspec.spec.model.language_model import (
+    AttentionWindowSpec,
+    CompressedAttentionSpec,
+    LatentAttentionSpec,
+    LinearAttentionSpec,
+    ModelSpec,
+    MultiTokenSpec,
+    RoutingSpec,
+    SparseAttentionSpec,
+)
 from clusterspec.spec.model.layout import (
     LayoutSpec,
     OffloadSpec,
     OptimizerStatesSpec,
     OverlapSpec,
 )
-from clusterspec.spec.model.workload import (
-    LatentAttentionSpec,
-    ModelSpec,
-    RoutingSpec,
-    WorkloadSpec,
-)
+from clusterspec.spec.model.workload import WorkloadSpec
 
 __all__ = [
     "AcceleratorSpec",
     "AcceptanceSpec",
+    "AttentionWindowSpec",
     "ClusterSpec",
+    "CompressedAttentionSpec",
     "DocumentSpec",
     "FlowControlSpec",
     "LatentAttentionSpec",
     "LayoutSpec",
     "LevelSpec",
+    "LinearAttentionSpec",
     "LinkCounts",
     "MeasuredSpec",
     "ModelSpec",
+    "MultiTokenSpec",
     "NetworkSpec",
     "NetworksSpec",
     "Number",
@@ -76,6 +85,7 @@ __all__ = [
     "RoutingSpec",
     "ScaleOutSpec",
     "ScaleUpSpec",
+    "SparseAttentionSpec",
     "Spec",
     "WorkloadSpec",
 ]

@@ -1,51 +1,11 @@
-"""The work as described: the model, and how it is trained or served."""
+"""The work as described: how a model is trained or served."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from clusterspec.quantity import Quantity
-
-
-@dataclass(frozen=True, slots=True)
-class LatentAttentionSpec:
-    """Widths of multi-head latent attention: query and key-value compression, rotary part."""
-
-    q: int | None = None
-    kv: int | None = None
-    rope: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RoutingSpec:
-    """Limits on where one token's experts may lie."""
-
-    max_nodes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
-    """A model described in place, or changes to a catalog entry (``base``)."""
-
-    base: str | None = None
-    layers: int | None = None
-    hidden: int | None = None
-    heads: int | None = None
-    kv_heads: int | None = None
-    head_dim: int | None = None
-    latent_attention: LatentAttentionSpec | None = None
-    ffn_hidden: int | None = None
-    vocab: int | None = None
-    max_sequence_length: int | None = None
-    gated_ffn: bool | None = None
-    tied_embeddings: bool | None = None
-    attention_window: int | None = None
-    experts: int | None = None
-    experts_per_token: int | None = None
-    expert_ffn_hidden: int | None = None
-    shared_experts: int | None = None
-    moe_layers: int | None = None
-    routing: RoutingSpec | None = None
+from clusterspec.spec.model.language_model import ModelSpec
 
 
 @dataclass(frozen=True, slots=True)

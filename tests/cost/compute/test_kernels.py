@@ -31,7 +31,7 @@ def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str,
     share, software = portion({"model": model}, tp=tp)
     count = parameters.count(share.model)
     work = whole(dense_layer(share, software), "none", "")
-    weights = count.dense_layer - count.norms
+    weights = count.full.total + count.dense_ffn
     assert products(work.forward + work.backward) * tp == pytest.approx(6 * weights * share.tokens)
     assert products(work.backward) == pytest.approx(2 * products(work.forward))
 
@@ -54,7 +54,7 @@ def test_latent_attention_works_with_its_own_weights() -> None:
     share, _ = portion({"model": "deepseek-v3"}, tp=1)
     count = parameters.count(share.model)
     work = attention.projections(share) + attention.output(share)
-    assert products(work.forward) == pytest.approx(2 * (count.attention + count.latent_down) * share.tokens)
+    assert products(work.forward) == pytest.approx(2 * count.full.total * share.tokens)
 
 
 def test_a_causal_flash_core_does_half_of_what_plain_kernels_do() -> None:

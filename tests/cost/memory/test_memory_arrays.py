@@ -36,7 +36,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (states.sharded, (WIDTH, 12, RANKS)),
     (states.adam_bytes, (WIDTH, RANKS)),
     (states.gathered_units, (WIDTH, STAGES, 2)),
-    (parameters.attention_weights, (HIDDEN, HEADS, KV, 128)),
+    (parameters.attention_weights, (HIDDEN, HEADS, KV, 128, 128)),
     (parameters.ffn_weights, (HIDDEN, WIDTH, 3)),
     (parameters.share_of_heads, (KV, RANKS)),
     (flops.unmasked_attention_flops, (STAGES, HEADS, 192, 128, TOKENS)),

@@ -1,0 +1,22 @@
+"""The base of every kind of catalog entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.catalog.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What every entry has. ``kind/id`` names it."""
+
+    id: str
+    name: str
+    vendor: str
+    status: Status
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()

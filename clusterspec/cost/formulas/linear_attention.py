@@ -1,0 +1,81 @@
+"""Linear attention and state-space layers: weights, recurrent state and work.
+
+A layer has queries and keys of width K over all heads, values of width V over ``a`` heads, a causal
+convolution over ``c`` tokens and a state of one key by value matrix per value head. Counts are of
+elements and operations; biases are left out.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.elementwise import Number
+
+
+def recurrent_weights(
+    hidden: Number, keys: Number, values: Number, heads: Number, *, gates: Number, convolution: Number
+) -> Number:
+    """Weights of one layer with a gated delta net (two gates per head) or Mamba-2 (one gate per head).
+
+    ``P = h·(2K + 2V + g·a) + c·(2K + V) + V·h``: the projections of queries, keys, values, output
+    gate and g gates per head; the convolution; and the output projection. In Mamba-2 the keys are
+    B, the queries C, and the values x.
+
+    Source: Yang et al., *Gated Delta Networks*, 2024 (arXiv 2412.06464); Dao and Gu, *Mamba-2*, 2024
+    (arXiv 2405.21060).
+
+    >>> recurrent_weights(2048, 2048, 4096, 32, gates=2, convolution=4)
+    33718272
+    """
+    return hidden * (2 * keys + 2 * values + gates * heads) + convolution * (2 * keys + values) + values * hidden
+
+
+def channel_gated_weights(
+    hidden: Number, keys: Number, values: Number, heads: Number, *, rank: Number, convolution: Number
+) -> Number:
+    """Weights of one layer with Kimi delta attention that tensor parallelism cuts, without its output gate.
+
+    ``P = h·(2K + V + a) + r·K + c·(2K + V) + V·h``: projections of queries, keys, values and one gate
+    per head; the decay of every key channel from rank r; the convolution; the output projection.
+
+    Source: Kimi Team, *Kimi Linear*, 2025 (arXiv 2510.26692), section 4.
+
+    >>> channel_gated_weights(2304, 4096, 4096, 32, rank=128, convolution=4)
+    38395904
+    """
+    inputs = hidden * (2 * keys + values + heads) + rank * keys
+    return inputs + convolution * (2 * keys + values) + values * hidden
+
+
+def state_elements(heads: Number, key_dim: Number, value_dim: Number) -> Number:
+    """Elements of one layer's recurrent state for one sequence: ``S = a·d_k·d_v``, whatever its length.
+
+    Source: arXiv 2412.06464, section 2; arXiv 2405.21060, section 6.
+
+    >>> state_elements(32, 128, 128)
+    524288
+    """
+    return heads * key_dim * value_dim
+
+
+def convolution_elements(keys: Number, values: Number, convolution: Number) -> Number:
+    """Elements that one layer's causal convolution keeps of one sequence: ``C = (c − 1)·(2K + V)``.
+
+    Source: arXiv 2405.21060, section 6 (a convolution over c tokens needs the last c − 1).
+
+    >>> convolution_elements(2048, 4096, 4)
+    24576
+    """
+    return (convolution - 1) * (2 * keys + values)
+
+
+def recurrence_flops(heads: Number, key_dim: Number, value_dim: Number, products: Number) -> Number:
+    """Forward operations of one layer's recurrence for one token: ``F = 2·n·a·d_k·d_v``.
+
+    Each of n products reads or updates the state: two in Mamba-2 (update and read), three in the
+    delta rule, which first reads what it replaces.
+
+    Source: arXiv 2412.06464, equation 8; arXiv 2405.21060, equation 2.
+
+    >>> recurrence_flops(32, 128, 128, 3)
+    3145728
+    """
+    return 2 * products * heads * key_dim * value_dim

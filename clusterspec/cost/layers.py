@@ -1,0 +1,139 @@
+"""The layers of a model in order, and which of them each pipeline stage holds.
+
+A layer mixes tokens (full attention, attention with a window, or linear attention) and has a
+feed-forward network (dense or of experts), or one of the two. Where an entry counts layers of a kind
+without saying where they stand, they are spread evenly, the rarer kind last in its period, as in
+Gemma 3, Qwen3-Next and Kimi Linear. Dense layers come before layers with experts, as in DeepSeek's
+models, unless there are at least as many of them: then they alternate, as in Llama 4 Maverick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import accumulate
+from typing import NamedTuple
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+
+
+class Mixer(Enum):
+    """How a layer mixes tokens."""
+
+    FULL = "full attention"
+    WINDOW = "attention with a window"
+    LINEAR = "linear attention"
+    NONE = "none"
+
+
+class Network(Enum):
+    """The feed-forward network of a layer."""
+
+    DENSE = "dense"
+    EXPERTS = "experts"
+    NONE = "none"
+
+
+class Layer(NamedTuple):
+    """What one layer holds."""
+
+    mixer: Mixer
+    network: Network
+
+
+def layers(model: Model) -> tuple[Layer, ...]:
+    """Every layer of ``model`` in order."""
+    mixing = min(model.layers, model.attention_layers + model.linear_layers)
+    single = mixing < model.layers and model.ffn_layers < model.layers
+    mixes = _spread(mixing, model.layers) if single else (True,) * model.layers
+    fed = tuple(not mixed for mixed in mixes) if single else _spread(model.ffn_layers, model.layers)
+    mixers, networks = _mixers(model), _networks(model)
+    return tuple(
+        Layer(next(mixers, Mixer.NONE) if mixed else Mixer.NONE, next(networks, Network.NONE) if has else Network.NONE)
+        for mixed, has in zip(mixes, fed, strict=True)
+    )
+
+
+def _spread(some: int, every: int) -> tuple[bool, ...]:
+    """For each of ``every`` places whether it holds one of ``some``, the last of each period first."""
+    turns = [(place + 1) * some // every for place in range(every)]
+    return tuple(now > before for before, now in zip([0, *turns], turns, strict=False))
+
+
+def _mixers(model: Model) -> Iterator[Mixer]:
+    mixing = model.attention_layers + model.linear_layers
+    whole = _spread(model.full_layers, model.attention_layers)
+    attention = iter([Mixer.FULL if full else Mixer.WINDOW for full in whole])
+    for attends in _spread(model.attention_layers, mixing):
+        yield next(attention) if attends else Mixer.LINEAR
+
+
+def _networks(model: Model) -> Iterator[Network]:
+    dense = model.dense_layers
+    if model.moe_layers == 0 or dense < model.moe_layers:
+        yield from (Network.DENSE,) * dense
+        yield from (Network.EXPERTS,) * model.moe_layers
+        return
+    for expert in _spread(model.moe_layers, model.ffn_layers):
+        yield Network.EXPERTS if expert else Network.DENSE
+
+
+def expert_layers(model: Model) -> tuple[bool, ...]:
+    """For each layer in model order, whether it has experts."""
+    return tuple(layer.network is Network.EXPERTS for layer in layers(model))
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Layers that one rank runs without a break: one virtual stage.
+
+    ``first`` where it holds the embedding, ``last`` where it holds the head.
+    """
+
+    layers: int
+    full_layers: int
+    window_layers: int
+    linear_layers: int
+    dense_layers: int
+    moe_layers: int
+    first: bool
+    last: bool
+
+    @classmethod
+    def of(cls, held: tuple[Layer, ...], first: bool, last: bool) -> Chunk:
+        """The chunk of the layers ``held``."""
+        mixers, networks = [layer.mixer for layer in held], [layer.network for layer in held]
+        return cls(
+            layers=len(held),
+            full_layers=mixers.count(Mixer.FULL),
+            window_layers=mixers.count(Mixer.WINDOW),
+            linear_layers=mixers.count(Mixer.LINEAR),
+            dense_layers=networks.count(Network.DENSE),
+            moe_layers=networks.count(Network.EXPERTS),
+            first=first,
+            last=last,
+        )
+
+
+def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
+    """For each pipeline stage the chunks that its rank holds, in model order.
+
+    One each, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also the
+    chunk of the mirrored stage. Empty where the layout has no layers of stages.
+    """
+    held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
+    for index, chunk in enumerate(_chunks(model, layout.stage_layers)):
+        held[index % layout.pp].append(chunk)
+    if layout.schedule == "dualpipe":
+        held = [here + there for here, there in zip(held, reversed(held), strict=True)]
+    return tuple(tuple(chunks) for chunks in held)
+
+
+def _chunks(model: Model, counts: tuple[int, ...]) -> list[Chunk]:
+    order = layers(model)
+    ends = [min(end, model.layers) for end in accumulate(counts)]
+    starts = [0, *ends][: len(ends)]
+    final = len(ends) - 1
+    return [Chunk.of(order[a:b], i == 0, i == final) for i, (a, b) in enumerate(zip(starts, ends, strict=True))]

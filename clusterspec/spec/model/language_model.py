@@ -1,0 +1,117 @@
+"""A language model as described in a spec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LatentAttentionSpec:
+    """Widths of multi-head latent attention: query and key-value compression, rotary part."""
+
+    q: int | None = None
+    kv: int | None = None
+    rope: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionWindowSpec:
+    """Layers with sliding-window attention, and what differs in them from layers with full attention."""
+
+    tokens: int | None = None
+    layers: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    value_head_dim: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinearAttentionSpec:
+    """Layers that mix tokens by linear attention or a state-space recurrence."""
+
+    kind: str | None = None
+    layers: int | None = None
+    key_heads: int | None = None
+    value_heads: int | None = None
+    key_head_dim: int | None = None
+    value_head_dim: int | None = None
+    convolution: int | None = None
+    gate_rank: int | None = None
+    output_gate_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SparseAttentionSpec:
+    """Attention to the keys that an index chooses."""
+
+    tokens: int | None = None
+    layers: int | None = None
+    index_heads: int | None = None
+    index_dim: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedAttentionSpec:
+    """Attention to compressed key-value entries, as in DeepSeek-V4."""
+
+    q: int | None = None
+    rope: int | None = None
+    output_groups: int | None = None
+    output_rank: int | None = None
+    light_ratio: int | None = None
+    light_layers: int | None = None
+    heavy_ratio: int | None = None
+    heavy_layers: int | None = None
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MultiTokenSpec:
+    """Further layers that predict more than the next token."""
+
+    layers: int | None = None
+    ffn: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingSpec:
+    """Limits on where one token's experts may lie."""
+
+    max_nodes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A model described in place, or changes to a catalog entry (``base``)."""
+
+    base: str | None = None
+    layers: int | None = None
+    hidden: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    value_head_dim: int | None = None
+    attention_gate: str | None = None
+    shared_kv: bool | None = None
+    latent_attention: LatentAttentionSpec | None = None
+    ffn_hidden: int | None = None
+    vocab: int | None = None
+    max_sequence_length: int | None = None
+    gated_ffn: bool | None = None
+    tied_embeddings: bool | None = None
+    attention_window: int | AttentionWindowSpec | None = None
+    attention_layers: int | None = None
+    ffn_layers: int | None = None
+    linear_attention: LinearAttentionSpec | None = None
+    sparse_attention: SparseAttentionSpec | None = None
+    compressed_attention: CompressedAttentionSpec | None = None
+    multi_token_prediction: MultiTokenSpec | None = None
+    experts: int | None = None
+    experts_per_token: int | None = None
+    expert_ffn_hidden: int | None = None
+    expert_latent: int | None = None
+    shared_experts: int | None = None
+    shared_expert_ffn_hidden: int | None = None
+    moe_layers: int | None = None
+    routing: RoutingSpec | None = None
