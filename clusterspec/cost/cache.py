@@ -15,10 +15,10 @@ from clusterspec.cost.layers import Chunk
 
 
 class Cache(NamedTuple):
-    """Elements kept of one sequence: ``keys_values`` and ``index`` grow with it, ``state`` does not."""
+    """Elements kept of one sequence: ``keys_values`` and ``index_keys`` grow with it, ``state`` does not."""
 
     keys_values: float
-    index: float
+    index_keys: float
     state: float
 
 
@@ -32,7 +32,7 @@ def of_sequence(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int
     linear = sum(chunk.linear_layers for chunk in held)
     return Cache(
         keys_values=full * _full(model, tokens, ranks) + window * _window(model, tokens, ranks),
-        index=full * _index(model, tokens),
+        index_keys=full * _index(model, tokens),
         state=linear * _state(model, ranks),
     )
 
@@ -41,7 +41,7 @@ def of_next_token(model: Model, held: tuple[Chunk, ...], ranks: int = 1) -> floa
     """Elements of keys, values and index that one more token adds to a sequence longer than every window."""
     longest = float(max(model.window.tokens if model.window else 0, model.compressed.window if model.compressed else 0))
     before, after = (of_sequence(model, held, longest + more, ranks) for more in (0.0, 1.0))
-    return after.keys_values + after.index - before.keys_values - before.index
+    return after.keys_values + after.index_keys - before.keys_values - before.index_keys
 
 
 def _full(model: Model, tokens: float, ranks: int) -> float:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.architecture import LinearAttention, SparseAttention, TokenPrediction, Window
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.parameters import count, expert_layers, model_flops_per_token, share, stages
 from tests.cost.memory.designs import experts, layout, model
@@ -54,7 +55,14 @@ PUBLISHED = [
 
 DEGREES = st.sampled_from([1, 2, 4, 8])
 MODELS = st.sampled_from(
-    [model(), experts(), model(tied_embeddings=True), experts(latent_q=256, latent_kv=128, latent_rope=32)]
+    [
+        model(),
+        experts(),
+        model(tied_embeddings=True),
+        experts(latent_q=256, latent_kv=128, latent_rope=32),
+        experts(linear=LinearAttention("gated-delta", 6, 16, 32, 64, 64), attention_gate="element-wise"),
+        model(linear=LinearAttention("kimi-delta", 4, 16, 16, 64, 64, gate_rank=32), window=Window(128, 2)),
+    ]
 )
 
 
@@ -156,3 +164,81 @@ def test_a_head_of_keys_is_never_cut() -> None:
 def test_a_layout_without_stages_holds_nothing() -> None:
     of = model()
     assert stages(of, replace(layout(of), stage_layers=())) == ()
+
+
+def layer_of(of: Model) -> float:
+    """Weights of one layer without its network and its norms, from the difference that one layer makes."""
+    whole = count(of)
+    return whole.mixing / of.layers
+
+
+def test_a_gate_counts_one_output_per_head_or_per_element() -> None:
+    plain, heads, elements = (
+        layer_of(model(attention_gate=gate)) for gate in ("none", "head-wise", "element-wise")
+    )  # fmt: skip
+    assert heads - plain == 1024 * 16
+    assert elements - plain == 1024 * 16 * 64
+
+
+def test_shared_keys_and_values_are_projected_once() -> None:
+    assert layer_of(model()) - layer_of(model(shared_kv=True)) == 1024 * 8 * 64
+
+
+def test_values_may_be_wider_than_keys() -> None:
+    """Queries and keys of width 64 and values and outputs of width 32, sixteen heads on eight."""
+    assert layer_of(model(value_head_dim=32)) == 1024 * (16 * 64 + 8 * 64 + 8 * 32 + 16 * 32)
+
+
+def test_layers_with_a_window_have_heads_of_their_own() -> None:
+    of = model(window=Window(128, 8, heads=32, kv_heads=4, head_dim=32))
+    assert layer_of(of) == 1024 * 2 * 32 * (32 + 4)
+
+
+def test_a_gated_delta_net_counts_its_six_projections_and_its_convolution() -> None:
+    """Queries, keys (256 each), values, output gate (512 each), two gates for each of eight heads, and the output."""
+    of = model(linear=LinearAttention("gated-delta", 8, 4, 8, 64, 64, convolution=4))
+    assert layer_of(of) == 1024 * (256 + 256 + 512 + 512 + 2 * 8) + 4 * (256 + 256 + 512) + 512 * 1024
+
+
+def test_mamba_has_one_time_step_for_each_head() -> None:
+    delta, mamba = (
+        layer_of(model(linear=LinearAttention(kind, 8, 4, 8, 64, 64))) for kind in ("gated-delta", "mamba-2")
+    )  # fmt: skip
+    assert delta - mamba == 1024 * 8
+
+
+def test_kimi_delta_attention_compresses_its_decay() -> None:
+    """Queries, keys, values (512 each), eight gates, the decay through 32, the output gate, and the output."""
+    full = model(linear=LinearAttention("kimi-delta", 8, 8, 8, 64, 64, convolution=4, gate_rank=32))
+    inputs = 1024 * (3 * 512 + 8) + 1024 * 32 + 32 * 512 + 4 * 3 * 512
+    assert layer_of(full) == inputs + 1024 * 512 + 512 * 1024
+    low = replace(full, linear=LinearAttention("kimi-delta", 8, 8, 8, 64, 64, 4, gate_rank=32, output_gate_rank=16))
+    assert layer_of(low) == inputs + 1024 * 16 + 16 * 512 + 512 * 1024
+
+
+def test_an_index_belongs_to_the_layers_that_have_one() -> None:
+    """Four of eight layers: queries of 4 heads of 32 from rank 256, one key and four weights from the hidden width."""
+    of = model(latent_q=256, latent_kv=128, latent_rope=32)
+    index = 4 * (256 * 4 * 32 + 1024 * (32 + 4))
+    assert count(replace(of, sparse=SparseAttention(64, 4, 4, 32))).total - count(of).total == index
+
+
+def test_experts_in_a_latent_width_are_smaller_and_need_projections() -> None:
+    whole = count(experts(expert_latent=256))
+    assert whole.expert == 3 * 256 * 512
+    assert whole.latent == 2 * 1024 * 256
+    assert whole.shared == 3 * 1024 * 512
+    assert count(experts(shared_expert_ffn_hidden=2048)).shared == 3 * 1024 * 2048
+
+
+def test_a_module_of_prediction_is_one_layer_more_and_in_no_total() -> None:
+    """DeepSeek-V3, section 4.2: 11.5 billion parameters beside the 671 billion of the model, without what it shares."""
+    of = replace(DEEPSEEK_V3, prediction=TokenPrediction(1, "experts"))
+    assert count(of).prediction == pytest.approx(11.5e9, rel=0.01)
+    assert count(of).total == count(DEEPSEEK_V3).total
+
+
+def test_a_recurrence_needs_no_products_over_the_sequence() -> None:
+    of = model(linear=LinearAttention("gated-delta", 8, 4, 8, 64, 32))
+    assert model_flops_per_token(of, 4096) == model_flops_per_token(of, 8192)
+    assert model_flops_per_token(of, 4096) == 6 * count(of).multiplied + 3 * 8 * 2 * 3 * 8 * 64 * 32

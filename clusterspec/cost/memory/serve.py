@@ -36,8 +36,8 @@ def cache(job: Job, chunks: tuple[Chunk, ...]) -> Term:
     sequences = -(-job.workload.global_batch // layout.dp)
     kept = of_sequence(job.model, chunks, job.workload.sequence_length / layout.cp, layout.tp)
     common = computed("sequences", sequences, "global_batch / dp")
-    grown = computed("elements", kept.keys_values + kept.index, "of one sequence of sequence_length / cp tokens")
-    value = KEPT * sequences * (kept.keys_values + kept.index)
+    grown = computed("elements", kept.keys_values + kept.index_keys, "of one sequence of sequence_length / cp tokens")
+    value = KEPT * sequences * (kept.keys_values + kept.index_keys)
     parts = [sums.leaf("key-value cache", value, "2 B × sequences × elements", (common, grown), source=PAPER)]
     if kept.state:
         fixed = computed("elements", kept.state, "recurrent state and convolution of one sequence")

@@ -1,0 +1,71 @@
+"""What serving keeps of a sequence, by kind of attention; elements worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.catalog.architecture import CompressedAttention, LinearAttention, SparseAttention, Window
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.cache import Cache, of_next_token, of_sequence
+from clusterspec.cost.layers import stages
+from tests.cost.memory.designs import layout, model
+
+GROUPED = 2 * 8 * 64
+"""Keys and values of one token in one layer of the model of `designs`: eight heads of width 64."""
+DELTA = LinearAttention("gated-delta", 6, 4, 8, 32, 16)
+
+
+def kept(of: Model, tokens: float, ranks: int = 1) -> Cache:
+    held = stages(of, layout(of))[0]
+    return of_sequence(of, held, tokens, ranks)
+
+
+def grown(of: Model, ranks: int = 1) -> float:
+    return of_next_token(of, stages(of, layout(of))[0], ranks)
+
+
+def test_full_attention_keeps_every_token_of_every_layer() -> None:
+    assert kept(model(), 1000) == (8 * 1000 * GROUPED, 0, 0)
+    assert grown(model()) == 8 * GROUPED
+
+
+def test_ranks_share_heads_and_copy_the_last_one() -> None:
+    assert kept(model(), 1000, ranks=4)[0] == 8 * 1000 * GROUPED / 4
+    assert kept(model(), 1000, ranks=32)[0] == 8 * 1000 * GROUPED / 8
+
+
+def test_latent_attention_keeps_one_vector_on_every_rank() -> None:
+    of = model(latent_kv=512, latent_rope=64)
+    assert kept(of, 1000) == kept(of, 1000, ranks=8) == (8 * 1000 * 576, 0, 0)
+
+
+@pytest.mark.parametrize(("tokens", "held"), [(100, 100), (128, 128), (5000, 128)])
+def test_a_window_keeps_no_more_than_its_tokens(tokens: int, held: int) -> None:
+    of = model(window=Window(128, 6, kv_heads=4, head_dim=32))
+    assert kept(of, tokens)[0] == 2 * tokens * GROUPED + 6 * held * 2 * 4 * 32
+    assert grown(of) == 2 * GROUPED
+
+
+def test_a_recurrence_keeps_a_state_of_constant_size() -> None:
+    """Per layer 8 × 32 × 16 of state, and three tokens of keys, queries and values before the convolution."""
+    of = model(linear=DELTA)
+    state = 6 * (8 * 32 * 16 + 3 * (2 * 4 * 32 + 8 * 16))
+    assert kept(of, 10) == (2 * 10 * GROUPED, 0, state)
+    assert kept(of, 100_000)[2] == state
+    assert kept(of, 10, ranks=4)[2] == state / 4
+    assert grown(of) == 2 * GROUPED
+
+
+def test_a_sparse_index_keeps_one_key_of_its_own() -> None:
+    of = model(latent_kv=512, latent_rope=64, sparse=SparseAttention(2048, 8, 64, 128))
+    assert kept(of, 1000) == (8 * 1000 * 576, 8 * 1000 * 128, 0)
+    assert grown(of) == 8 * (576 + 128)
+
+
+def test_compressed_attention_keeps_entries_and_a_window() -> None:
+    """Four layers with an entry for 4 tokens, four with one for 128, all with the last 128 tokens."""
+    part = CompressedAttention(256, 64, 2, 128, 4, 4, 128, 4, 128)
+    of = model(head_dim=512, kv_heads=1, compressed=part, sparse=SparseAttention(512, 4, 64, 128))
+    entries = 4 * 12800 / 4 + 4 * 12800 / 128 + 8 * 128
+    assert kept(of, 12800) == pytest.approx((512 * entries, 4 * 128 * 12800 / 4, 0))
+    assert grown(of) == pytest.approx(512 * (1 + 1 / 32) + 128)

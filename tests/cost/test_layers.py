@@ -1,0 +1,65 @@
+"""Layers of every kind are counted once, in an order that pipelines can cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.catalog.architecture import LinearAttention, Window
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.layers import Layer, Mixer, Network, layers, stages
+from tests.catalog.shipped import CATALOG
+from tests.cost.memory.designs import layout, model
+
+FULL, WINDOW, LINEAR, NONE = Mixer.FULL, Mixer.WINDOW, Mixer.LINEAR, Mixer.NONE
+MODELS = [CATALOG.model(name) for name in CATALOG.ids("model")]
+
+
+def delta(count: int) -> LinearAttention:
+    return LinearAttention("gated-delta", count, 4, 8, 64, 64)
+
+
+def mixers(of: Model) -> list[Mixer]:
+    return [layer.mixer for layer in layers(of)]
+
+
+def test_the_full_layer_ends_each_period() -> None:
+    assert mixers(model(linear=delta(6))) == [LINEAR, LINEAR, LINEAR, FULL] * 2
+    assert mixers(model(window=Window(128, 6))) == [WINDOW, WINDOW, WINDOW, FULL] * 2
+    assert mixers(model(window=Window(128, 8))) == [WINDOW] * 8
+
+
+def test_a_window_and_a_recurrence_share_the_layers_out() -> None:
+    assert mixers(model(linear=delta(4), window=Window(128, 2))) == [LINEAR, WINDOW, LINEAR, FULL] * 2
+
+
+def test_blocks_that_do_one_thing_hold_either_mixing_or_a_network() -> None:
+    """Nemotron-H: of eight layers three recurrent, one with attention and four with experts."""
+    of = model(
+        linear=delta(3), stated_attention_layers=1, stated_ffn_layers=4, experts=4, experts_per_token=1,
+        expert_ffn_hidden=64, moe_layers=4,
+    )  # fmt: skip
+    assert all((layer.mixer is NONE) != (layer.network is Network.NONE) for layer in layers(of))
+    assert mixers(of).count(LINEAR) == 3
+    assert mixers(of).count(FULL) == 1
+    assert [layer.network for layer in layers(of)].count(Network.EXPERTS) == 4
+
+
+@pytest.mark.parametrize("of", MODELS, ids=lambda of: of.id)
+def test_every_layer_of_the_catalog_holds_what_its_entry_counts(of: Model) -> None:
+    order = layers(of)
+    assert len(order) == of.layers
+    assert Layer(NONE, Network.NONE) not in order
+    counted = {kind: mixers(of).count(kind) for kind in (FULL, WINDOW, LINEAR)}
+    assert counted == {FULL: of.full_layers, WINDOW: of.window_layers, LINEAR: of.linear_layers}
+    networks = [layer.network for layer in order]
+    assert (networks.count(Network.DENSE), networks.count(Network.EXPERTS)) == (of.dense_layers, of.moe_layers)
+
+
+@pytest.mark.parametrize("pp", [1, 3, 4])
+def test_stages_hold_each_kind_of_layer_once(pp: int) -> None:
+    of = model(layers=12, linear=delta(6), window=Window(64, 4))
+    chunks = [chunk for held in stages(of, layout(of, pp=pp)) for chunk in held]
+    assert sum(chunk.linear_layers for chunk in chunks) == 6
+    assert sum(chunk.window_layers for chunk in chunks) == 4
+    assert sum(chunk.full_layers for chunk in chunks) == 2
+    assert sum(chunk.dense_layers for chunk in chunks) == sum(chunk.layers for chunk in chunks) == 12
