@@ -1,6 +1,6 @@
-"""What we say: problems point at key paths, findings at lines.
+"""Problems, which point at key paths, and findings, which point at lines.
 
-Whoever finds a fault builds a `Problem`; only `clusterspec.document.places` turns problems into
+Code that finds a fault builds a `Problem`; only `clusterspec.document.places` turns problems into
 findings, so positions are worked out in one place.
 """
 
@@ -44,10 +44,16 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to change, in words and as replacements; offered only when one reading remains."""
+    """What to change, in words and as replacements; offered only when one reading remains.
+
+    ``safe`` fixes are applied by ``--fix``: a quantity with exactly one reading, a misspelt key with exactly one near
+    key. All others are suggestions, applied by ``--unsafe-fixes`` alone: a value that names hardware, a model, a
+    platform, a switch, a topology or the version of the format, and every change of the design.
+    """
 
     description: str
     replacements: tuple[Replacement, ...]
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem with its place: what a person gets."""
+    """A problem with its place: what a person gets.
+
+    ``written`` is the value that it speaks of as the author wrote it (empty where there is none, or a mapping).
+    ``fix_safe`` says whether ``--fix`` applies the edits.
+    """
 
     rule: str
     severity: Severity
@@ -94,3 +104,5 @@ class Finding:
     related: tuple[tuple[Span, str], ...] = ()
     fix_description: str = ""
     edits: tuple[Edit, ...] = ()
+    fix_safe: bool = False
+    written: str = ""

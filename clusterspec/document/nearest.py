@@ -17,13 +17,29 @@ def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
     >>> nearest("nicsPerNod", ["nics_per_node", "nodes"])
     ['nics_per_node']
     """
+    ranked = _ranked(word, known, distance)
+    fewest = min((count for count, _ in ranked), default=0)
+    return sorted(one for count, one in ranked if count == fewest)
+
+
+def near(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+    """All known words within the distance that `nearest` allows; those that differ in habits alone where there are any.
+
+    >>> near("tpp", ["tp", "pp", "dp"])
+    ['pp', 'tp']
+    """
+    ranked = _ranked(word, known, distance)
+    return sorted(one for count, one in ranked if count == 0) or sorted(one for _, one in ranked)
+
+
+def _ranked(word: str, known: Iterable[str], distance: int) -> list[tuple[int, str]]:
+    """The known words within the distance, each with its number of edits."""
     if len(word) > _MAX_LENGTH:
         return []
     plain = _plain(word)
     allowed = min(distance, 1 if len(plain) <= 4 else distance)
-    ranked = [(edits(plain, _plain(one)), one) for one in known if abs(len(plain) - len(_plain(one))) <= allowed]
-    fewest = min((count for count, _ in ranked), default=distance)
-    return sorted(one for count, one in ranked if count == fewest <= allowed and count < len(plain))
+    counted = [(edits(plain, _plain(one)), one) for one in known if abs(len(plain) - len(_plain(one))) <= allowed]
+    return [(count, one) for count, one in counted if count <= allowed and count < len(plain)]
 
 
 def one_of(words: list[str]) -> str:

@@ -15,18 +15,35 @@ def settle(problem: Problem, document: Document | None, source: Source) -> Findi
     """
     document = document or Document(source, None, {(): _unread(source)}, sources={source.name: source})
     related = tuple((_related(document, where), words) for where, words in problem.related)
+    span = problem.span or locate(document, problem.path, at_key=problem.at_key)
     return Finding(
         rule=problem.rule,
         severity=problem.severity,
         confidence=problem.confidence,
         message=problem.message,
         help=problem.help,
-        span=problem.span or locate(document, problem.path, at_key=problem.at_key),
+        span=span,
         path=problem.path,
         related=related,
         fix_description=problem.fix.description if problem.fix else "",
         edits=_edits(problem.fix, document),
+        fix_safe=problem.fix is not None and problem.fix.safe,
+        written=_written(problem, span, document),
     )
+
+
+def _written(problem: Problem, span: Span, document: Document) -> str:
+    """The value that a problem speaks of, as written: of a text without paths what the span marks, or its line."""
+    if problem.path and problem.path in document.places:
+        value = document.value
+        for key in problem.path:
+            value = value[key]
+        return "" if isinstance(value, dict) else text_at(document, problem.path)
+    if problem.span is None or span.file not in document.sources:
+        return ""
+    line = document.sources[span.file].line(span.start.line)
+    marked = line[span.start.column - 1 : span.end.column - 1] if span.start.line == span.end.line else ""
+    return marked if len(marked) > 1 else line.strip()
 
 
 def _unread(source: Source) -> Place:

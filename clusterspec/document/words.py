@@ -10,7 +10,7 @@ from clusterspec.document import outline
 from clusterspec.document.fault import TYPES, Fault, example, kind_of, shown
 from clusterspec.document.mend import mended
 from clusterspec.document.model import Document
-from clusterspec.document.nearest import nearest, one_of
+from clusterspec.document.nearest import near, nearest, one_of
 from clusterspec.document.outline import Schema
 from clusterspec.document.places import text_at
 from clusterspec.finding import Fix, Problem, Replacement, Severity
@@ -58,7 +58,7 @@ def _type(fault: Fault) -> Iterator[Problem]:
     if text is None:
         yield fault.problem("wrong-type", message, fault.advice)
     else:
-        fix = Fix(f"write {text}", (Replacement(fault.path, text),))
+        fix = Fix(f"write {text}", (Replacement(fault.path, text),), safe=True)
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)
 
 
@@ -98,7 +98,8 @@ def _unknown_key(fault: Fault, key: str, known: list[str]) -> Problem:
     where = f"a key of `{dotted(fault.path)}`" if fault.path else "a key of the top level"
     fix = None
     if len(meant) == 1 and meant[0] not in fault.value:
-        fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),))
+        sure = len(near(key, known)) == 1
+        fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
     homes = [f"`{dotted(home)}`" if home else "the top level" for home in outline.homes(fault.schema, key)][:2]
     if meant:
         advice = f"did you mean {one_of(meant)}?"

@@ -67,6 +67,6 @@ def place(at: str | Path) -> Path:
     return tuple(int(key) if key.isdigit() else key for key in at.split("."))
 
 
-def rewrite(at: str, text: str, description: str = "") -> Fix:
-    """The fix that writes ``text`` as the value of one key."""
-    return Fix(description or f"write {text}", (Replacement(place(at), text),))
+def rewrite(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
+    """The fix that writes ``text`` as the value of one key; ``safe`` only for a quantity with exactly one reading."""
+    return Fix(description or f"write {text}", (Replacement(place(at), text),), safe)

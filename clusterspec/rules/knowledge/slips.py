@@ -79,7 +79,7 @@ class Slip:
     @property
     def fix(self) -> Fix | None:
         """A fix where one reading remains."""
-        return rewrite(self.stated.at, self.readings[0].text) if len(self.readings) == 1 else None
+        return rewrite(self.stated.at, self.readings[0].text, safe=True) if len(self.readings) == 1 else None
 
 
 def times(ratio: float) -> str:

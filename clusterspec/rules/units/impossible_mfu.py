@@ -56,7 +56,7 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     if mfu is None or 0 < mfu <= 1:
         return
     percentage = 1 < mfu <= 100
-    fix = rewrite(at, plain(mfu / 100)) if percentage else None
+    fix = rewrite(at, plain(mfu / 100), safe=True) if percentage else None
     reading = f"; {plain(mfu)} % is {plain(mfu / 100)}" if percentage else ""
     yield RULE.problem(
         at, f"MFU is a fraction of the peak between 0 and 1, not {mfu:g}{reading}", "write 0.40 for 40 %", fix=fix

@@ -76,5 +76,5 @@ def check(facts: Facts) -> Iterator[Problem]:
                 stated.at,
                 f"{said} is twice the {right} that {stated.whose} does in {stated.precision}: the sparse figure{also}",
                 f"write `{sparse}` or `{right} dense`" + (f", or plan in {doubled[0]}" if doubled else ""),
-                fix=rewrite(stated.at, sparse) if not doubled and sparse != said else None,
+                fix=rewrite(stated.at, sparse, safe=True) if not doubled and sparse != said else None,
             )
