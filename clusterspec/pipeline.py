@@ -23,7 +23,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
-from clusterspec.document import Document, places, waivers
+from clusterspec.document import Document, names, places, waivers
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem
 from clusterspec.results import (
@@ -201,10 +201,11 @@ def prose(source: Source, data: bytes, settings: Settings) -> Checked:
 
 
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
-    """The findings of all files in one report."""
-    findings = tuple(finding for one in studies for finding in one.findings)
+    """The findings of all files in one report, those in a common base once."""
+    findings = tuple(names.without_repeats([(one.input.name, one.findings) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
-    return CheckReport(settings.tool, tuple(one.input for one in studies), findings, sources)
+    pointed = names.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
+    return CheckReport(settings.tool, tuple(one.input for one in studies), findings, sources, pointed)
 
 
 def estimate(one: Study) -> EstimateReport:

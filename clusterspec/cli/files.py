@@ -37,12 +37,12 @@ def passed_over(fault: OSError) -> None:
     say_error(f"clusterspec: {fault.filename}: {fault.strerror}; passed over")
 
 
-def checked(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
+def checked(asked: argparse.Namespace, desk: Desk, names: Sequence[str]) -> list[Checked]:
     """What is found in every file, in the order of the names, with progress on a terminal."""
     processes = min(asked.jobs or cores(), len(names) // WORTHWHILE)
     several = processes > 1 and STDIN not in names and not asked.debug
     progress, found = Progress(), []
-    for one in at_once(asked, names, processes) if several else in_turn(asked, names):
+    for one in at_once(asked, names, processes) if several else in_turn(desk, names):
         found.append(one)
         if len(names) > 1:
             progress(f"checked {len(found)} of {len(names)}: {one.input.name}")
@@ -55,9 +55,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_turn(asked: argparse.Namespace, names: Sequence[str]) -> Iterator[Checked]:
+def in_turn(desk: Desk, names: Sequence[str]) -> Iterator[Checked]:
     """One file after the other."""
-    desk = Desk(asked)
     return (check(desk, name) for name in names)
 
 
@@ -79,7 +78,7 @@ def leave_interrupts() -> None:
 
 def chunk(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
     """What is found in some files, fit to be sent to another process."""
-    found = list(in_turn(asked, names))
+    found = list(in_turn(Desk(asked), names))
     return [replace(one, fault=OwnFault(told(one.fault))) if one.fault else one for one in found]
 
 
@@ -93,12 +92,9 @@ def check(desk: Desk, name: str) -> Checked:
         return Checked(Input(shown(desk.asked, name)), (), {}, fault)
 
 
-def again(
-    asked: argparse.Namespace, names: Sequence[str], found: Sequence[Checked], changed: set[str]
-) -> list[Checked]:
-    """What is found now that some files have changed; standard input cannot be read again."""
-    desk = Desk(asked)
-    stale = [name != STDIN and not changed.isdisjoint(one.sources) for name, one in zip(names, found, strict=True)]
+def again(desk: Desk, names: Sequence[str], found: Sequence[Checked], changed: set[str]) -> list[Checked]:
+    """What is found now that some texts have changed."""
+    stale = [not changed.isdisjoint(one.sources) for one in found]
     return [check(desk, name) if old else one for name, one, old in zip(names, found, stale, strict=True)]
 
 

@@ -1,39 +1,73 @@
-"""``check --fix`` and ``--diff``: certain fixes written in place, the layout of the YAML kept."""
+"""``check --fix``, ``--unsafe-fixes`` and ``--diff``: the fixes of findings, with the layout of the YAML kept."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from clusterspec.cli.output import write_whole
-from clusterspec.document import apply_edits, decode, read_bytes
+from clusterspec.document import apply_edits, decode, made_edits, read_bytes
 from clusterspec.finding import Edit
 from clusterspec.pipeline import Checked
+from clusterspec.source import Source
 
-Changes = Mapping[str, tuple[str, str]]
-"""For every file that a fix changes its text before and after."""
 MARK = "\ufeff"
+LONGEST = 60
+"""Characters of an old or a new text that the list of changes repeats."""
 
 
-def fixed(found: Sequence[Checked]) -> Changes:
-    """What the fixes change, in files that still hold what was checked."""
-    edits: dict[str, list[Edit]] = {}
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file before and after the fixes, with the edits made and the rule that asked for each."""
+
+    name: str
+    before: str
+    after: str
+    edits: tuple[tuple[Edit, str], ...]
+
+    def lines(self) -> Iterator[str]:
+        """One line for each edit: where, which rule, and what became of what."""
+        rows = Source(self.name, self.before.removeprefix(MARK))
+        for edit, rule in self.edits:
+            start, end = edit.span.start, edit.span.end
+            old = rows.line(start.line)[start.column - 1 : end.column - 1 if end.line == start.line else None]
+            yield f"{edit.span}: fixed {rule}: {quoted(old)} → {quoted(edit.text)}"
+
+
+Changes = Mapping[str, Change]
+"""For every file that a fix changes its text before and after."""
+
+
+def quoted(text: str) -> str:
+    """A text on one line, shortened."""
+    shown = " ".join(text.split())
+    return f"`{shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + '…'}`" if shown else "nothing"
+
+
+def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> Changes:
+    """What the fixes change, in files that still hold what was checked.
+
+    ``unsafe`` adds the suggestions to the fixes that are certain. ``given`` holds texts that no file holds, by name.
+    """
+    rules: dict[str, dict[Edit, str]] = {}
     texts: dict[str, str] = {}
     for one in found:
-        for edit in (edit for finding in one.findings for edit in finding.edits):
-            edits.setdefault(edit.span.file, []).append(edit)
-            texts[edit.span.file] = one.sources[edit.span.file].text
-    standing = {name: text for name in edits if (text := standing_text(name)) is not None}
+        for finding in (finding for finding in one.findings if finding.fix_safe or unsafe):
+            for edit in finding.edits:
+                rules.setdefault(edit.span.file, {}).setdefault(edit, finding.rule)
+                texts[edit.span.file] = one.sources[edit.span.file].text
+    present = {name: text for name in rules if (text := given.get(name) or present_text(name)) is not None}
     return {
-        name: (before, after)
-        for name, before in standing.items()
+        name: Change(name, before, after, tuple((edit, rules[name][edit]) for edit in made_edits(before, rules[name])))
+        for name, before in present.items()
         if before.removeprefix(MARK) == texts[name].removeprefix(MARK)
-        and (after := apply_edits(before, edits[name])) != before
+        and (after := apply_edits(before, rules[name])) != before
     }
 
 
-def standing_text(name: str) -> str | None:
+def present_text(name: str) -> str | None:
     """The text of a file as it is now, with its byte order mark; None where no file has this name."""
     try:
         return decode(name, read_bytes(name)).text if Path(name).is_file() else None
@@ -44,8 +78,8 @@ def standing_text(name: str) -> str | None:
 def difference(changes: Changes) -> str:
     """The changes as a unified diff."""
     parts = []
-    for name, (before, after) in changes.items():
-        old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    for name, change in changes.items():
+        old, new = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
         parts += [
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in difflib.unified_diff(old, new, f"a/{name.lstrip('/')}", f"b/{name.lstrip('/')}")
@@ -55,5 +89,5 @@ def difference(changes: Changes) -> str:
 
 def write(changes: Changes) -> None:
     """Writes every changed file whole."""
-    for name, (_, after) in changes.items():
-        write_whole(Path(name), after.encode("utf-8", "surrogateescape"))
+    for name, change in changes.items():
+        write_whole(Path(name), change.after.encode("utf-8", "surrogateescape"))

@@ -25,6 +25,7 @@ class Desk:
         self.asked = asked
         self._settings: dict[Path, Settings] = {}
         self._catalogs: dict[tuple[Path, ...], Catalog] = {}
+        self._stdin: bytes | None = None
 
     def settings(self, folder: Path) -> Settings:
         """The catalog and the configuration that hold for a folder, with what the options add.
@@ -41,15 +42,31 @@ class Desk:
 
     def study(self, name: str) -> Study:
         """One spec, or standard input for ``-``, taken as far up the stairs as it goes."""
-        data = read_bytes(name)
+        data = self.read(name)
         folder = folder_of(name)
         return study(documents.decode(shown(self.asked, name), data), data, self.settings(folder), folder)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file, or of standard input, which is read once. Raises `UsageFault`."""
+        if name != STDIN:
+            return read_bytes(name)
+        if self._stdin is None:
+            self._stdin = read_bytes(STDIN)
+        return self._stdin
+
+    def stdin_text(self) -> str:
+        """The text of standard input, with its byte order mark."""
+        return documents.decode(STDIN, self.read(STDIN)).text
+
+    def replace_stdin(self, text: str) -> None:
+        """Takes a text for that of standard input from here on."""
+        self._stdin = text.encode("utf-8", "surrogateescape")
 
     def checked(self, name: str) -> Checked:
         """What is found in one file: a spec, or by its suffix running text."""
         if not shown(self.asked, name).lower().endswith(PROSE):
             return self.study(name).checked
-        data = read_bytes(name)
+        data = self.read(name)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text; nobody wrote this by hand")
         return prose(documents.decode(shown(self.asked, name), data), data, self.settings(folder_of(name)))

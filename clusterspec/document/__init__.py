@@ -5,7 +5,7 @@ Schema; `places.settle` turns problems into findings; `waivers.apply` takes out 
 waived; `find.specs` searches folders.
 """
 
-from clusterspec.document.edits import apply_edits
+from clusterspec.document.edits import apply_edits, made_edits
 from clusterspec.document.extends import merge, project_root
 from clusterspec.document.load import CannotOpenError, load, load_source
 from clusterspec.document.model import Comment, Document, Place
@@ -25,6 +25,7 @@ __all__ = [
     "decode",
     "load",
     "load_source",
+    "made_edits",
     "merge",
     "nearest",
     "parse",

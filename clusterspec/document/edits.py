@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from clusterspec.finding import Edit
 from clusterspec.source import Position
+
+_MARK = "\ufeff"
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
@@ -13,8 +15,22 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
     A byte order mark at the start of ``text`` is kept and takes no column.
     """
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
+    parts, done = [mark], 0
+    for start, end, edit in _made(text, edits):
+        parts += [text[done:start], edit.text]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def made_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
+    """The edits that `apply_edits` makes, in the order of the text."""
+    return [edit for _, _, edit in _made(text.removeprefix(_MARK), edits)]
+
+
+def _made(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
+    """Each edit that is made, with the offsets of the text that it replaces."""
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -22,10 +38,9 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     def offset(at: Position) -> int:
         return min(starts[min(at.line, len(starts)) - 1] + at.column - 1, len(text))
 
-    made, done = mark, 0
+    done = 0
     for edit in sorted(set(edits), key=lambda edit: (edit.span.start, edit.span.end)):
         start, end = offset(edit.span.start), offset(edit.span.end)
         if start >= done and end >= start:
-            made += text[done:start] + edit.text
             done = end
-    return made + text[done:]
+            yield start, end, edit

@@ -179,4 +179,6 @@ def _about(
 def _finding(rule: str, severity: Severity, comment: Comment, message: str, advice: str) -> Finding:
     start = Position(comment.line, comment.column)
     end = Position(comment.line, comment.column + len(comment.text.rstrip()))
-    return Finding(rule, severity, Confidence.CERTAIN, message, advice, Span(comment.file, start, end), (), written=comment.text)
+    return Finding(
+        rule, severity, Confidence.CERTAIN, message, advice, Span(comment.file, start, end), (), written=comment.text
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -12,21 +11,15 @@ from typing import Any
 from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
+from clusterspec.report.fingerprint import fingerprint
 from clusterspec.report.ink import plain
 from clusterspec.results import CheckReport
-from clusterspec.source import pointer
 from clusterspec.units import plural
 
 Json = dict[str, Any]
 DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def fingerprint(finding: Finding) -> str:
-    """The same finding keeps its fingerprint when lines move: rule, file, key path and message."""
-    said = "\0".join((finding.rule, finding.span.file, pointer(finding.path), finding.message))
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
 
 
 def sarif(report: CheckReport, page: Callable[[str], str] = lambda rule: rule) -> Json:
@@ -48,13 +41,13 @@ def sarif(report: CheckReport, page: Callable[[str], str] = lambda rule: rule) -
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "results": [sarif_result(finding, rules) for finding in report.findings],
+                "results": [sarif_result(report, finding, rules) for finding in report.findings],
             }
         ],
     }
 
 
-def sarif_result(finding: Finding, rules: list[str]) -> Json:
+def sarif_result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
     help_text = f"\n{finding.help}" if finding.help else ""
     result: Json = {
         "ruleId": finding.rule,
@@ -62,7 +55,7 @@ def sarif_result(finding: Finding, rules: list[str]) -> Json:
         "level": str(finding.severity),
         "message": {"text": finding.message + help_text},
         "locations": [{"physicalLocation": location(finding)}],
-        "partialFingerprints": {"clusterspec/v1": fingerprint(finding)},
+        "partialFingerprints": {"clusterspec/v1": fingerprint(report, finding)},
     }
     if finding.edits:
         replacements = [
@@ -147,7 +140,7 @@ def gitlab(report: CheckReport) -> list[Json]:
         {
             "description": finding.message,
             "check_name": finding.rule,
-            "fingerprint": fingerprint(finding),
+            "fingerprint": fingerprint(report, finding),
             "severity": GITLAB[finding.severity],
             "location": {
                 "path": finding.span.file,

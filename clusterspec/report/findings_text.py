@@ -15,7 +15,7 @@ from clusterspec.units import plural
 def text(report: CheckReport, ink: Ink = PLAIN) -> str:
     """Findings with the lines they point at, and a summary."""
     frames = [framed(finding, report.sources, ink) for finding in report.findings]
-    return "\n".join([*frames, summary(report, ink)]) + "\n"
+    return "\n".join([*frames, summary(report, ink), *about_baseline(report)]) + "\n"
 
 
 def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
@@ -27,7 +27,9 @@ def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
     if finding.help:
         lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
-        lines += folded("   = fix:", ink.paint("green", "   = ") + "fix:", finding.fix_description, "     ", ink)
+        name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--unsafe-fixes)")
+        painted = ink.paint("green", "   = ") + f"{name}:"
+        lines += folded(f"   = {name}:", painted, finding.fix_description + how, "     ", ink)
     return "\n".join(lines) + "\n"
 
 
@@ -82,6 +84,26 @@ def summary(report: CheckReport, ink: Ink = PLAIN) -> str:
     said = [ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number]
     joined = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
     return f"{joined} in {files}. `clusterspec explain RULE` says more."
+
+
+MOST_STALE = 10
+"""Entries of a baseline that match nothing any more which are named; further ones are counted."""
+
+
+def about_baseline(report: CheckReport) -> list[str]:
+    """How many findings a baseline hides, and its entries that match nothing any more, a line each."""
+    if report.hidden is None:
+        return []
+    lines = [f"The baseline hides {plural(report.hidden, 'finding')}."]
+    lines += [
+        f"The baseline holds {rule} in {plain(file)}, which matches nothing any more: write it anew with "
+        "--write-baseline."
+        for rule, file in report.stale[:MOST_STALE]
+    ]
+    if len(report.stale) > MOST_STALE:
+        more = plural(len(report.stale) - MOST_STALE, "further entry", "further entries")
+        lines.append(f"{more} of the baseline match nothing any more.")
+    return lines
 
 
 def concise(report: CheckReport, ink: Ink = PLAIN) -> str:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from clusterspec.document.names import FileName
 from clusterspec.finding import Finding, Severity
 from clusterspec.source import Source, pointer
 
@@ -81,6 +82,7 @@ def finding_json(finding: Finding) -> Json:
     if finding.edits:
         out["fix"] = {
             "description": finding.fix_description,
+            "safe": finding.fix_safe,
             "edits": [
                 {
                     "line": edit.span.start.line,
@@ -116,12 +118,24 @@ def count(findings: tuple[Finding, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The findings of one or many files, in the order of files and lines."""
+    """The findings of one or many files, in the order of files and lines.
+
+    ``names`` are those of the files that findings point into. ``hidden`` counts the findings that a baseline
+    holds (None without one), ``stale`` are its entries that match nothing any more: rule and file of each.
+    """
 
     tool: Tool
     inputs: tuple[Input, ...]
     findings: tuple[Finding, ...]
     sources: Mapping[str, Source] = field(default_factory=dict)
+    names: Mapping[str, FileName] = field(default_factory=dict)
+    hidden: int | None = None
+    stale: tuple[tuple[str, str], ...] = ()
+
+    def name_of(self, finding: Finding) -> FileName:
+        """The file of a finding, relative to its project and to its repository."""
+        file = finding.span.file
+        return self.names.get(file) or FileName(file, file)
 
     @property
     def summary(self) -> dict[str, int]:
@@ -133,11 +147,22 @@ class CheckReport:
 
     def to_json(self) -> Json:
         single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.name for i in self.inputs))
-        return head(self.tool, single) | {
-            "inputs": [read.to_json() for read in self.inputs],
-            "findings": [finding_json(finding) for finding in self.findings],
-            "summary": self.summary,
-        }
+        return (
+            head(self.tool, single)
+            | {
+                "inputs": [read.to_json() for read in self.inputs],
+                "findings": [finding_json(finding) for finding in self.findings],
+                "summary": self.summary,
+            }
+            | self._baseline()
+        )
+
+    def _baseline(self) -> Json:
+        """What a baseline hides, and which of its entries match nothing any more; nothing without one."""
+        if self.hidden is None:
+            return {}
+        stale = [{"rule": rule, "file": file} for rule, file in self.stale]
+        return {"summary": self.summary | {"hidden": self.hidden}, "baseline": {"hidden": self.hidden, "stale": stale}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,15 +73,22 @@ def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -
     )
 
 
-def plural(count: int, word: str) -> str:
-    """A count with its word.
+def plural(count: int, word: str, many: str = "") -> str:
+    """A count with its word; ``many`` is the plural where it does not follow the rules.
 
-    >>> plural(1, "error"), plural(3200, "switch"), plural(2, "leaf")
-    ('1 error', '3,200 switches', '2 leaves')
+    >>> plural(1, "error"), plural(3200, "switch"), plural(2, "leaf"), plural(2, "entry"), plural(2, "way")
+    ('1 error', '3,200 switches', '2 leaves', '2 entries', '2 ways')
     """
-    ending = "es" if word.endswith(("ch", "sh", "s", "x")) else "s"
-    many = f"{word[:-1]}ves" if word.endswith("f") else word + ending
+    many = many or _plural(word)
     return f"{count:,} {word if count == 1 else many}"
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    if word.endswith("f"):
+        return f"{word[:-1]}ves"
+    return word + ("es" if word.endswith(("ch", "sh", "s", "x")) else "s")
 
 
 def percent(fraction: float, digits: int = 3) -> str:

@@ -55,11 +55,28 @@ def test_a_difference_goes_where_it_is_asked_to_go(call: Call) -> None:
     assert Path("fix.patch").read_text().startswith("--- a/spec.yaml\n+++ b/spec.yaml\n")
 
 
-def test_a_fix_of_standard_input_touches_no_file(call: Call) -> None:
+def test_a_fix_of_standard_input_is_printed_and_touches_no_file(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     done = call("check", "-", "--stdin-filename", "spec.yaml", "--fix", stdin=FLAWED.encode())
-    assert "duplex-counted-as-one-way" in done.out
+    assert (done.status, done.out) == (0, MENDED)
+    assert "spec.yaml:7:16: fixed duplex-counted-as-one-way" in done.error
     assert Path("spec.yaml").read_text() == FLAWED
+
+
+@pytest.mark.parametrize("words", [(), ("--fix",), ("--diff",), ("--unsafe-fixes",), ("--fix", "--format", "json")])
+@pytest.mark.parametrize("text", [FLAWED, BASE, FLAWED.replace("tp: 2", "tp: 3"), "a: [", ""], ids=range(5))
+def test_standard_input_has_the_exit_status_of_a_file(text: str, words: tuple[str, ...], call: Call) -> None:
+    Path("spec.yaml").write_text(text)
+    typed = call("check", "-", *words, stdin=text.encode())
+    assert typed.status == call("check", "spec.yaml", *words).status
+    if "--fix" in words:
+        assert typed.out == Path("spec.yaml").read_text()
+
+
+def test_the_difference_of_standard_input_is_that_of_a_file(call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    of_file = call("check", "spec.yaml", "--diff")
+    assert call("check", "-", "--stdin-filename", "spec.yaml", "--diff", stdin=FLAWED.encode()) == of_file
 
 
 def test_a_base_is_fixed_through_what_extends_it(call: Call) -> None:
@@ -112,21 +129,3 @@ def test_a_spec_that_is_read_is_never_written_over(name: str, call: Call) -> Non
     Path("link.yaml").symlink_to("spec.yaml")
     done = call("check", "spec.yaml", "--output", name)
     assert (done.status, Path("spec.yaml").read_text()) == (2, FLAWED)
-
-
-def test_a_baseline_holds_what_was_found_and_lets_through_what_is_new(call: Call) -> None:
-    Path("spec.yaml").write_text(FLAWED)
-    assert call("check", "spec.yaml", "--baseline", "known.json").status == 0
-    assert call("check", "spec.yaml", "--baseline", "known.json").status == 0
-    Path("spec.yaml").write_text("\n" + FLAWED.replace("tp: 2", "tp: 3"))
-    done = call("check", "spec.yaml", "--baseline", "known.json", "--format", "concise")
-    assert done.status == 1
-    assert "duplex-counted-as-one-way" not in done.out
-
-
-@pytest.mark.parametrize("data", [b"{", b"[]", b'{"findings": 3}', b"\xff", b"[" * 100_000])
-def test_what_is_no_baseline_is_said_in_one_line(data: bytes, call: Call) -> None:
-    Path("spec.yaml").write_text(BASE)
-    Path("known.json").write_bytes(data)
-    done = call("check", "spec.yaml", "--baseline", "known.json")
-    assert (done.status, len(done.error.splitlines())) == (2, 1)

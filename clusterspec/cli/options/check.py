@@ -35,12 +35,20 @@ def describe(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--fix", action="store_true", help="write the fixes that are certain into the files, keeping their layout"
     )
+    one.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="write the suggestions, too: names of hardware, models and topologies, and changes of the design",
+    )
     one.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     one.add_argument(
         "--baseline",
         metavar="FILE",
         type=named,
-        help="report only what this file does not hold; it is written when it is absent",
+        help="report only what this file does not hold",
+    )
+    one.add_argument(
+        "--write-baseline", metavar="FILE", type=named, help="write what is found to a baseline, and report nothing"
     )
     one.add_argument(
         "--jobs",

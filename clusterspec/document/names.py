@@ -1,0 +1,84 @@
+"""Names of files that do not depend on the current folder: relative to the project and to the repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from clusterspec.document.extends import project_root
+from clusterspec.finding import Finding
+from clusterspec.source import Position
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """One file by its path from the root of its project, which fingerprints hold, and of its repository.
+
+    Both are written with ``/``. The repository is the nearest folder upward with ``.git``, else the project.
+    """
+
+    project: str
+    repository: str
+
+
+def file_names(names: Iterable[str]) -> dict[str, FileName]:
+    """The names of files, by what the caller calls them."""
+    return {name: file_name(name) for name in names}
+
+
+def file_name(name: str) -> FileName:
+    """The names of one file; symbolic links in its folder are followed, and it need not exist."""
+    whole = os.path.abspath(name)  # noqa: PTH100 - as the caller wrote it, `..` taken out
+    folder, last = os.path.split(whole)
+    try:
+        roots = _roots(folder)
+    except (OSError, ValueError, RuntimeError):  # a name that no folder can have
+        return FileName(name, name)
+    place = os.path.join(os.path.realpath(folder), last)  # noqa: PTH118
+    project, repository = (os.path.relpath(place, root).replace(os.sep, "/") for root in roots)
+    return FileName(project, repository)
+
+
+@lru_cache(maxsize=4096)
+def _roots(folder: str) -> tuple[str, str]:
+    """The roots of the project and of the repository of a folder."""
+    project = project_root(FilePath(folder))
+    for candidate in (project, *project.parents):
+        if os.path.exists(candidate / ".git"):  # noqa: PTH110 - never raises
+            return str(project), str(candidate)
+    return str(project), str(project)
+
+
+def without_repeats(groups: Sequence[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
+    """The findings of files that were checked together, each file given with its findings.
+
+    A finding in a base (a file that another one extends) is reported once: with the base where that was checked
+    too, else with the first file that extends it.
+    """
+    own = {(_spot(one), real(name)) for name, findings in groups for one in findings if one.span.file == name}
+    seen: set[tuple[object, ...]] = set()
+    for name, findings in groups:
+        for one in findings:
+            if one.span.file == name:
+                yield one
+                continue
+            place = (_spot(one), real(one.span.file))
+            if place not in own and (*place, one.message) not in seen:
+                seen.add((*place, one.message))
+                yield one
+
+
+def _spot(finding: Finding) -> tuple[str, Position]:
+    return finding.rule, finding.span.start
+
+
+@lru_cache(maxsize=4096)
+def real(name: str) -> str:
+    """The path of a file without symbolic links."""
+    try:
+        return os.path.realpath(name)
+    except (OSError, ValueError):
+        return name
