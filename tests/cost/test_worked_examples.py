@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -80,7 +80,8 @@ def recomputed_work(weights: float, tokens: float, devices: int) -> float:
 
 
 def communication_over_compute(seconds: float, weights: float, tokens: float, **machine: float) -> float:
-    return float(seconds / utilization.compute_time(model_flops_per_token(weights, 0) * tokens, **machine))
+    work = model_flops_per_token(weights, 0) * tokens
+    return seconds / cast(float, utilization.compute_time(work, **machine))
 
 
 def slot(transfers: float, lanes: int, code: str) -> float:

@@ -8,13 +8,14 @@ context parallelism), ``ranks`` how many cut the tensor, widths are in elements,
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, smaller
+from clusterspec.cost.formulas.elementwise import formula, smaller
 
 SCORES = 5
 """Bytes for each score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""
 
 
-def residual_bytes(tokens: Number, hidden: Number, ranks: Number, *, width: Number = 2, kept: Number = 2) -> Number:
+@formula("tokens * hidden * (width + kept) / ranks")
+def residual_bytes(tokens: float, hidden: float, ranks: float, *, width: float = 2, kept: float = 2) -> float:
     """A normalization's input and its output, which products take in: B = t h (w + k) / r.
 
     A layer has two of them. r is the tensor-parallel degree under sequence parallelism, else 1.
@@ -27,7 +28,8 @@ def residual_bytes(tokens: Number, hidden: Number, ranks: Number, *, width: Numb
     return tokens * hidden * (width + kept) / ranks
 
 
-def attention_bytes(tokens: Number, queries: Number, keys: Number, ranks: Number, *, width: Number = 2) -> Number:
+@formula("width * tokens * (2 * queries + 2 * keys) / ranks")
+def attention_bytes(tokens: float, queries: float, keys: float, ranks: float, *, width: float = 2) -> float:
     """Queries, keys, values and the output of attention: B = w t (2 q + 2 k) / r.
 
     ``queries`` is heads times head dimension, ``keys`` key-value heads times head dimension.
@@ -40,7 +42,8 @@ def attention_bytes(tokens: Number, queries: Number, keys: Number, ranks: Number
     return width * tokens * (2 * queries + 2 * keys) / ranks
 
 
-def softmax_bytes(tokens: Number, heads: Number, ranks: Number) -> Number:
+@formula("4 * tokens * heads / ranks")
+def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
     """The log-sum-exp that flash attention keeps of each row in fp32: B = 4 t a / r.
 
     Source: Dao et al., "FlashAttention", arXiv 2205.14135, algorithm 1.
@@ -51,7 +54,8 @@ def softmax_bytes(tokens: Number, heads: Number, ranks: Number) -> Number:
     return 4 * tokens * heads / ranks
 
 
-def scores_bytes(tokens: Number, keys: Number, heads: Number, ranks: Number) -> Number:
+@formula("5 * tokens * keys * heads / ranks")
+def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> float:
     """What plain attention stores of its score matrices: B = 5 a t s / r.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
@@ -62,9 +66,8 @@ def scores_bytes(tokens: Number, keys: Number, heads: Number, ranks: Number) -> 
     return SCORES * tokens * keys * heads / ranks
 
 
-def latent_bytes(
-    tokens: Number, ranks: tuple[Number, Number], rope: Number, cut: Number, *, width: Number = 2
-) -> Number:
+@formula()
+def latent_bytes(tokens: float, ranks: tuple[float, float], rope: float, cut: float, *, width: float = 2) -> float:
     """The compressed queries and keys of latent attention, before and after their norms: B = 2 w t (q + c) + w t r.
 
     ``ranks`` are the query and key-value ranks; ``cut`` the tensor-parallel degree under
@@ -78,9 +81,10 @@ def latent_bytes(
     return width * tokens * (2 * (ranks[0] + ranks[1]) + rope) / cut
 
 
+@formula("width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks")
 def latent_heads_bytes(
-    tokens: Number, heads: Number, head_dim: Number, rope: Number, ranks: Number, *, width: Number = 2
-) -> Number:
+    tokens: float, heads: float, head_dim: float, rope: float, ranks: float, *, width: float = 2
+) -> float:
     """What latent attention expands to heads: B = w t a (2 (d + r) + 2 d) / t_p.
 
     Queries and keys with their rotary part, and the expanded keys and values they come from.
@@ -93,9 +97,8 @@ def latent_heads_bytes(
     return width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks
 
 
-def ffn_bytes(
-    tokens: Number, ffn: Number, matrices: Number, ranks: Number, *, width: Number = 2, kept: Number = 2
-) -> Number:
+@formula("tokens * ffn * (width * (matrices - 1) + kept) / ranks")
+def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width: float = 2, kept: float = 2) -> float:
     """What the first products of a feed-forward network yield and its last one takes in: B = t f (w (n − 1) + k) / r.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1 (two matrices); SwiGLU has three.
@@ -106,7 +109,8 @@ def ffn_bytes(
     return tokens * ffn * (width * (matrices - 1) + kept) / ranks
 
 
-def routed_tokens(tokens: Number, chosen: Number, ranks: Number, expert_ranks: Number) -> Number:
+@formula("tokens * chosen * expert_ranks / ranks")
+def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: float) -> float:
     """Tokens that the experts of one rank take in when the routing is balanced: n = t k e / r.
 
     ``chosen`` experts a token, over ``ranks`` that hold different tokens; the ``expert_ranks``
@@ -120,7 +124,8 @@ def routed_tokens(tokens: Number, chosen: Number, ranks: Number, expert_ranks: N
     return tokens * chosen * expert_ranks / ranks
 
 
-def exchanged_bytes(tokens: Number, heads_width: Number, copies: Number, ranks: Number, *, width: Number = 2) -> Number:
+@formula("width * copies * tokens * heads_width / ranks")
+def exchanged_bytes(tokens: float, heads_width: float, copies: float, ranks: float, *, width: float = 2) -> float:
     """Tensors that context parallelism has under way: B = w c t k / r.
 
     ``heads_width`` (k) elements of a token, ``copies`` (c) of them: received ahead and their
@@ -134,7 +139,8 @@ def exchanged_bytes(tokens: Number, heads_width: Number, copies: Number, ranks: 
     return width * copies * tokens * heads_width / ranks
 
 
-def logits_bytes(tokens: Number, vocab: Number, ranks: Number, width: Number) -> Number:
+@formula("width * tokens * vocab / ranks")
+def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> float:
     """The output head's logits with what the loss makes of them: B = w t V / r.
 
     ``width`` counts every copy that is there at once: 16-bit logits, fp32 logits, probabilities
@@ -148,18 +154,20 @@ def logits_bytes(tokens: Number, vocab: Number, ranks: Number, width: Number) ->
     return width * tokens * vocab / ranks
 
 
-def in_flight(stages: Number, stage: Number, micro_batches: Number) -> Number:
+@formula("min(stages - stage, micro_batches)")
+def in_flight(stages: float, stage: float, micro_batches: float) -> float:
     """Micro-batches of which a stage of 1F1B holds activations: n = min(p − i, m), i from 0.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
 
     >>> in_flight(8, 0, 64), in_flight(8, 7, 64), in_flight(8, 0, 4)
-    (8.0, 1.0, 4.0)
+    (8, 1, 4)
     """
     return smaller(stages - stage, micro_batches)
 
 
-def in_flight_interleaved(stages: Number, stage: Number, virtual_stages: Number, micro_batches: Number) -> Number:
+@formula("min(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)")
+def in_flight_interleaved(stages: float, stage: float, virtual_stages: float, micro_batches: float) -> float:
     """Passes through one chunk whose activations a stage holds when it interleaves v chunks.
 
     ``n = min(2 (p − i − 1) + (v − 1) p + 1, m v)``; on the first stage this is 1F1B's memory
@@ -168,12 +176,13 @@ def in_flight_interleaved(stages: Number, stage: Number, virtual_stages: Number,
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
 
     >>> in_flight_interleaved(4, 0, 5, 64), in_flight_interleaved(4, 3, 5, 64)
-    (23.0, 17.0)
+    (23, 17)
     """
     return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)
 
 
-def cache_bytes(tokens: Number, layers: Number, width_of_token: Number, ranks: Number, *, width: Number = 2) -> Number:
+@formula("width * tokens * layers * width_of_token / ranks")
+def cache_bytes(tokens: float, layers: float, width_of_token: float, ranks: float, *, width: float = 2) -> float:
     """The key-value cache of serving: B = w t L c / r.
 
     ``width_of_token`` elements that one layer keeps of a token: 2 · kv heads · head dimension,

@@ -7,10 +7,11 @@ message-passing systems", IEEE TPDS 8(11), 1997 (direct exchange: n − 1 messag
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def messages(ranks: Number) -> Number:
+@formula("ranks - 1")
+def messages(ranks: float) -> float:
     """Messages that each rank sends when it sends them directly: n − 1.
 
     >>> messages(8)
@@ -19,7 +20,8 @@ def messages(ranks: Number) -> Number:
     return ranks - 1
 
 
-def traffic_inside(size: Number, ranks: Number, ranks_in_island: Number) -> Number:
+@formula("size * (ranks_in_island - 1) / ranks")
+def traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends to others of its island: (m − 1) / n · S.
 
     >>> traffic_inside(16e9, 16, 8), traffic_inside(8e9, 8, 8)
@@ -28,7 +30,8 @@ def traffic_inside(size: Number, ranks: Number, ranks_in_island: Number) -> Numb
     return size * (ranks_in_island - 1) / ranks
 
 
-def traffic_between(size: Number, ranks: Number, ranks_in_island: Number) -> Number:
+@formula("size * (ranks - ranks_in_island) / ranks")
+def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends to other islands: (n − m) / n · S.
 
     >>> traffic_between(16e9, 16, 8), traffic_between(8e9, 8, 8)
@@ -37,7 +40,8 @@ def traffic_between(size: Number, ranks: Number, ranks_in_island: Number) -> Num
     return size * (ranks - ranks_in_island) / ranks
 
 
-def staged_traffic_inside(size: Number, ranks: Number, ranks_in_island: Number) -> Number:
+@formula("size * (ranks_in_island - 1) / ranks_in_island")
+def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends inside when data for other islands first hops to the right rail.
 
     Every byte that leaves passes the scale-up tier once, but for the m-th part that already
@@ -49,7 +53,8 @@ def staged_traffic_inside(size: Number, ranks: Number, ranks_in_island: Number) 
     return size * (ranks_in_island - 1) / ranks_in_island
 
 
-def staged_messages(ranks_in_island: Number, islands: Number) -> Number:
+@formula("ranks_in_island - 1 + islands - 1")
+def staged_messages(ranks_in_island: float, islands: float) -> float:
     """Messages of a rank in two stages: m − 1 inside, then k − 1 along its rail.
 
     >>> staged_messages(8, 16)
@@ -58,7 +63,8 @@ def staged_messages(ranks_in_island: Number, islands: Number) -> Number:
     return ranks_in_island - 1 + islands - 1
 
 
-def bus_bandwidth_ceiling(ranks: Number, ranks_in_island: Number, rank_bandwidth: Number) -> Number:
+@formula("rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)")
+def bus_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: float) -> float:
     """The highest bus bandwidth between islands: B (n − 1) / (n − m), with B the share of one rank; m < n.
 
     >>> round(bus_bandwidth_ceiling(16, 8, 50e9) / 1e9, 2)

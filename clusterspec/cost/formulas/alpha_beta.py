@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def transfer(latency: Number, size: Number, bandwidth: Number) -> Number:
+@formula("latency + size / bandwidth")
+def transfer(latency: float, size: float, bandwidth: float) -> float:
     """Seconds of one message: t = α + S / B.
 
     Source: Hockney, "The communication challenge for MPP", Parallel Computing 20(3), 1994.
@@ -16,7 +17,8 @@ def transfer(latency: Number, size: Number, bandwidth: Number) -> Number:
     return latency + size / bandwidth
 
 
-def crossover(latency: Number, bandwidth: Number) -> Number:
+@formula("latency * bandwidth")
+def crossover(latency: float, bandwidth: float) -> float:
     """The message that takes as long to start as to send: S½ = α B, in bytes.
 
     >>> crossover(1e-6, 450e9), crossover(2e-6, 50e9)
@@ -25,7 +27,8 @@ def crossover(latency: Number, bandwidth: Number) -> Number:
     return latency * bandwidth
 
 
-def parallel(first: Number, second: Number) -> Number:
+@formula()
+def parallel(first: float, second: float) -> float:
     """Two rates or times in parallel: x y / (x + y), at most the smaller of the two; 0 where both are 0.
 
     >>> parallel(2.0, 2.0), parallel(0.0, 5.0), parallel(0.0, 0.0)
@@ -35,7 +38,8 @@ def parallel(first: Number, second: Number) -> Number:
     return first * second / (total + (total == 0))
 
 
-def pipelined(latency: Number, sending: Number, filling: Number) -> Number:
+@formula("latency + sending + sending * filling / (sending + filling)")
+def pipelined(latency: float, sending: float, filling: float) -> float:
     """Seconds of a transfer that is cut into chunks and handed from hop to hop.
 
     t = α + b + b q / (b + q), with α the latency of all hops, b = S / B the time to send all
@@ -53,7 +57,8 @@ def pipelined(latency: Number, sending: Number, filling: Number) -> Number:
     return latency + sending + parallel(sending, filling)
 
 
-def overlapped(latency: Number, sending: Number) -> Number:
+@formula("latency + sending - latency * sending / (latency + sending)")
+def overlapped(latency: float, sending: float) -> float:
     """Seconds of a transfer whose latency runs beside the sending: t = α + b − α b / (α + b).
 
     This is how a transport behaves whose CPU threads keep many messages in flight.

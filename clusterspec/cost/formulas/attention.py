@@ -5,10 +5,11 @@ All functions take floats or arrays; lengths in tokens, widths in elements.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, smaller
+from clusterspec.cost.formulas.elementwise import formula, smaller
 
 
-def causal_pairs(length: Number, window: Number) -> Number:
+@formula("length * min(window, length) - min(window, length) * min(window, length) / 2")
+def causal_pairs(length: float, window: float) -> float:
     """Pairs that a causal mask leaves in one sequence: s²/2, less with a window w: s w − w²/2.
 
     The diagonal counts half, which is what a kernel that skips masked blocks does for long
@@ -21,7 +22,8 @@ def causal_pairs(length: Number, window: Number) -> Number:
     return length * span - span * span / 2
 
 
-def core_flops(pairs: Number, heads: Number, width_qk: Number, width_v: Number) -> Number:
+@formula("2 * pairs * heads * (width_qk + width_v)")
+def core_flops(pairs: float, heads: float, width_qk: float, width_v: float) -> float:
     """Forward operations of the two products over ``pairs``: F = 2 p a (d_qk + d_v).
 
     The backward pass of plain attention takes twice that, of flash attention two and a half
@@ -33,7 +35,8 @@ def core_flops(pairs: Number, heads: Number, width_qk: Number, width_v: Number) 
     return 2 * pairs * heads * (width_qk + width_v)
 
 
-def score_traffic(queries: Number, keys: Number, heads: Number, passes: Number, width: Number = 2) -> Number:
+@formula("width * passes * heads * queries * keys")
+def score_traffic(queries: float, keys: float, heads: float, passes: float, width: float = 2) -> float:
     """Bytes that plain attention moves for its score matrices: B = w n a s_q s_k.
 
     ``passes`` (n) counts reads and writes of the whole matrix.

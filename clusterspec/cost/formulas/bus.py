@@ -6,10 +6,11 @@ reduce-scatter is the whole buffer, gathered or before scattering.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def algorithm_bandwidth(size: Number, seconds: Number) -> Number:
+@formula("size / seconds")
+def algorithm_bandwidth(size: float, seconds: float) -> float:
     """The rate that a caller sees: algbw = S / t.
 
     >>> algorithm_bandwidth(1e9, 0.01)
@@ -18,7 +19,8 @@ def algorithm_bandwidth(size: Number, seconds: Number) -> Number:
     return size / seconds
 
 
-def all_reduce_factor(ranks: Number) -> Number:
+@formula("2 * (ranks - 1) / ranks")
+def all_reduce_factor(ranks: float) -> float:
     """Bytes that each rank sends for each byte of an all-reduce by a ring: f = 2 (n − 1) / n.
 
     >>> all_reduce_factor(8), all_reduce_factor(64), all_reduce_factor(1)
@@ -27,7 +29,8 @@ def all_reduce_factor(ranks: Number) -> Number:
     return 2 * (ranks - 1) / ranks
 
 
-def gather_factor(ranks: Number) -> Number:
+@formula("(ranks - 1) / ranks")
+def gather_factor(ranks: float) -> float:
     """The same of an all-gather, a reduce-scatter or an all-to-all: f = (n − 1) / n.
 
     >>> gather_factor(8), gather_factor(1)
@@ -36,7 +39,8 @@ def gather_factor(ranks: Number) -> Number:
     return (ranks - 1) / ranks
 
 
-def bus_bandwidth(size: Number, seconds: Number, factor: Number) -> Number:
+@formula("factor * size / seconds")
+def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
     """The rate that a link would carry if the algorithm were a ring: busbw = f S / t.
 
     ``factor`` is that of the collective; it is 1 for a broadcast and a send. Where switches
@@ -48,7 +52,8 @@ def bus_bandwidth(size: Number, seconds: Number, factor: Number) -> Number:
     return factor * size / seconds
 
 
-def seconds_at(size: Number, busbw: Number, factor: Number) -> Number:
+@formula("factor * size / busbw")
+def seconds_at(size: float, busbw: float, factor: float) -> float:
     """The time that a bus bandwidth stands for: t = f S / busbw.
 
     >>> round(seconds_at(17179869184, 234.89e9, all_reduce_factor(8)), 4)

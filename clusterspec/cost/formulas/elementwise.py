@@ -1,44 +1,121 @@
-"""Maximum, minimum and rounding up, for floats and for arrays alike, without a branch on values."""
+"""Arithmetic that numbers and columns of numbers share, and what makes a function a formula.
+
+A formula is written for one number each (`float`) and holds for columns of numbers as well: arrays of
+equal length with arithmetic operators, as NumPy has them. Nothing here imports an array library; a
+column names its own (the array API standard, ``__array_namespace__``).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import ParamSpec, Protocol, cast, overload
 
-Number = Any
-"""A float, or an array of floats (anything with arithmetic operators and ``abs``)."""
+P = ParamSpec("P")
+Number = float
+"""A number where a formula takes a number or a column."""
 
 
-def larger(first: Number, second: Number) -> Number:
-    """The larger of two, element by element: (a + b + |a − b|) / 2.
+class Column(Protocol):
+    """A column of numbers: one for each of many layouts."""
+
+    def __add__(self, other: float | Column, /) -> Column: ...
+    def __radd__(self, other: float | Column, /) -> Column: ...
+    def __sub__(self, other: float | Column, /) -> Column: ...
+    def __rsub__(self, other: float | Column, /) -> Column: ...
+    def __mul__(self, other: float | Column, /) -> Column: ...
+    def __rmul__(self, other: float | Column, /) -> Column: ...
+    def __truediv__(self, other: float | Column, /) -> Column: ...
+    def __rtruediv__(self, other: float | Column, /) -> Column: ...
+    def __array_namespace__(self) -> Library: ...
+
+
+class Library(Protocol):
+    """The functions of an array library that formulas use."""
+
+    def maximum(self, first: float | Column, second: float | Column, /) -> Column: ...
+    def minimum(self, first: float | Column, second: float | Column, /) -> Column: ...
+
+
+class Formula(Protocol[P]):
+    """A function of numbers; with columns among its arguments it yields a column."""
+
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
+    @overload
+    def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
+
+
+EXPRESSIONS: dict[object, str] = {}
+"""What each formula computes, as an expression over the names of its parameters.
+
+The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test
+evaluates every expression beside its function.
+"""
+
+
+def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
+    """Makes a function a formula: it holds for columns too, and prints as ``expression``.
+
+    Without an expression it cannot be the formula of a term.
+    """
+
+    def registered(function: Callable[P, float]) -> Formula[P]:
+        if expression:
+            EXPRESSIONS[function] = expression
+        return cast("Formula[P]", function)
+
+    return registered
+
+
+def larger(first: float, second: float) -> float:
+    """The larger of two, element by element.
 
     >>> larger(3.0, 5.0)
     5.0
     """
-    return (first + second + abs(first - second)) / 2
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        return first if first >= second else second
+    return cast(float, _library(first, second).maximum(first, second))
 
 
-def smaller(first: Number, second: Number) -> Number:
-    """The smaller of two, element by element: (a + b − |a − b|) / 2.
+def smaller(first: float, second: float) -> float:
+    """The smaller of two, element by element.
 
-    >>> smaller(3.0, 5.0)
-    3.0
+    >>> smaller(3.0, 5.0), smaller(1e17, 1)
+    (3.0, 1)
     """
-    return (first + second - abs(first - second)) / 2
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        return first if first <= second else second
+    return cast(float, _library(first, second).minimum(first, second))
 
 
-def positive(value: Number) -> Number:
-    """What is above zero, else zero: (x + |x|) / 2.
+def positive(value: float) -> float:
+    """What is above zero, else zero: max(0, x).
 
     >>> positive(-2.0), positive(2.0)
     (0.0, 2.0)
     """
-    return (value + abs(value)) / 2
+    return larger(value, 0.0)
 
 
-def rounded_up(value: Number, multiple: Number = 1) -> Number:
+def rounded_up(value: float, multiple: float = 1) -> float:
     """The next whole multiple at or above a value: ⌈x / m⌉ m.
 
     >>> rounded_up(130, 128), rounded_up(128, 128)
     (256, 128)
     """
     return -(-value // multiple) * multiple
+
+
+def power(base: float, exponent: float) -> float:
+    """A number at or above zero to a power.
+
+    >>> power(9.0, 0.5)
+    3.0
+    """
+    return cast(float, base**exponent)
+
+
+def _library(*values: object) -> Library:
+    """The array library of the first column among some values."""
+    return next(cast(Column, value).__array_namespace__() for value in values if hasattr(value, "__array_namespace__"))

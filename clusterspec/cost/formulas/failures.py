@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula, power
 
 
-def best_interval(between: Number, cost: Number) -> Number:
+@formula("sqrt(2 * between * cost)")
+def best_interval(between: float, cost: float) -> float:
     """The time between checkpoints that loses least: τ = √(2 M C).
 
     ``between`` (M) is the mean time between failures, ``cost`` (C) how long training stands still
@@ -16,10 +17,11 @@ def best_interval(between: Number, cost: Number) -> Number:
     >>> best_interval(7200.0, 100.0)
     1200.0
     """
-    return (2 * between * cost) ** 0.5
+    return power(2 * between * cost, 0.5)
 
 
-def lost_share(interval: Number, between: Number, cost: Number) -> Number:
+@formula("cost / interval + interval / (2 * between)")
+def lost_share(interval: float, between: float, cost: float) -> float:
     """The share of time that goes into saving, and into repeating half an interval a failure: C / τ + τ / (2 M).
 
     Source: Young, CACM 17(9), 1974.

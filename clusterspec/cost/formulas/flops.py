@@ -6,10 +6,11 @@ same size (for the input's gradient and for the weights'), so forward and backwa
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def unmasked_attention_flops(layers: Number, heads: Number, qk_dim: Number, v_dim: Number, sequence: Number) -> Number:
+@formula("6 * layers * heads * (qk_dim + v_dim) * sequence")
+def unmasked_attention_flops(layers: float, heads: float, qk_dim: float, v_dim: float, sequence: float) -> float:
     """FLOPs per token of all attention scores and values, forward and backward, as if unmasked.
 
     ``F = 6·L·a·(d_qk + d_v)·s``, which is ``12·L·h·s`` where the heads together are as wide as
@@ -24,7 +25,8 @@ def unmasked_attention_flops(layers: Number, heads: Number, qk_dim: Number, v_di
     return 6 * layers * heads * (qk_dim + v_dim) * sequence
 
 
-def model_flops_per_token(weights: Number, attention: Number) -> Number:
+@formula("6 * weights + attention")
+def model_flops_per_token(weights: float, attention: float) -> float:
     """FLOPs of the model per token, forward and backward: ``F = 6·P + A``.
 
     P are the weights that a token is multiplied with (the output head among them, the embedding

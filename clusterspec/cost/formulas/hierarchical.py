@@ -8,10 +8,11 @@ mixed-precision", arXiv 1807.11205, section 3.3; Cho et al., "BlueConnect", MLSy
 from __future__ import annotations
 
 from clusterspec.cost.formulas.bus import all_reduce_factor
-from clusterspec.cost.formulas.elementwise import Number, larger
+from clusterspec.cost.formulas.elementwise import formula, larger
 
 
-def inside_time(size: Number, ranks_in_island: Number, bandwidth: Number) -> Number:
+@formula("2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth")
+def inside_time(size: float, ranks_in_island: float, bandwidth: float) -> float:
     """Seconds of the reduce-scatter and the all-gather inside an island: 2 (m − 1) / m · S / B₁.
 
     >>> inside_time(8e9, 8, 14e9)
@@ -20,7 +21,8 @@ def inside_time(size: Number, ranks_in_island: Number, bandwidth: Number) -> Num
     return all_reduce_factor(ranks_in_island) * size / bandwidth
 
 
-def between_time(size: Number, islands: Number, island_bandwidth: Number) -> Number:
+@formula("2 * (islands - 1) / islands * size / island_bandwidth")
+def between_time(size: float, islands: float, island_bandwidth: float) -> float:
     """Seconds of the all-reduce between islands, every rail with its own part: 2 (k − 1) / k · S / B₂.
 
     >>> between_time(4e9, 4, 6e9)
@@ -29,9 +31,13 @@ def between_time(size: Number, islands: Number, island_bandwidth: Number) -> Num
     return all_reduce_factor(islands) * size / island_bandwidth
 
 
+@formula(
+    "2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth + 2 * (islands - 1) / islands * size"
+    " / island_bandwidth"
+)
 def all_reduce_time(
-    size: Number, ranks_in_island: Number, islands: Number, bandwidth: Number, island_bandwidth: Number
-) -> Number:
+    size: float, ranks_in_island: float, islands: float, bandwidth: float, island_bandwidth: float
+) -> float:
     """Seconds of the three phases one after the other: their sum.
 
     >>> S = 1e9
@@ -42,9 +48,13 @@ def all_reduce_time(
     return inside + between_time(size, islands, island_bandwidth)
 
 
+@formula(
+    "max(2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth, 2 * (islands - 1) / islands *"
+    " size / island_bandwidth)"
+)
 def pipelined_all_reduce_time(
-    size: Number, ranks_in_island: Number, islands: Number, bandwidth: Number, island_bandwidth: Number
-) -> Number:
+    size: float, ranks_in_island: float, islands: float, bandwidth: float, island_bandwidth: float
+) -> float:
     """Seconds of the three phases on different chunks at once: the longer of inside and between.
 
     >>> S = 1e9
@@ -55,7 +65,8 @@ def pipelined_all_reduce_time(
     return larger(inside, between_time(size, islands, island_bandwidth))
 
 
-def bus_bandwidth_ceiling(ranks: Number, islands: Number, rank_bandwidth: Number) -> Number:
+@formula("rank_bandwidth * (ranks - 1) / (islands - 1)")
+def bus_bandwidth_ceiling(ranks: float, islands: float, rank_bandwidth: float) -> float:
     """The highest bus bandwidth that ranks can show between islands: B (n − 1) / (k − 1).
 
     ``rank_bandwidth`` (B) is the share of one rank in the links of its island. It holds for an

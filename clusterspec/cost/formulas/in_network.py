@@ -8,10 +8,11 @@ NVSwitch", 2022: an all-reduce sends N + 1 instead of 2 N pieces.
 from __future__ import annotations
 
 from clusterspec.cost.formulas.bus import all_reduce_factor
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def all_reduce_traffic(size: Number, ranks: Number) -> Number:
+@formula("size * (1 + 1 / ranks)")
+def all_reduce_traffic(size: float, ranks: float) -> float:
     """Bytes over the link of each rank when its switch reduces and multicasts: (1 + 1 / n) S.
 
     Each rank offers its whole buffer once, and once more the reduced n-th part that it owns.
@@ -22,7 +23,8 @@ def all_reduce_traffic(size: Number, ranks: Number) -> Number:
     return size * (1 + 1 / ranks)
 
 
-def all_reduce_time(size: Number, ranks: Number, bandwidth: Number, latency: Number = 0.0) -> Number:
+@formula("latency + size * (1 + 1 / ranks) / bandwidth")
+def all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
     """Seconds of an all-reduce in the switch of one domain: t = α + (1 + 1 / n) S / B.
 
     >>> all_reduce_time(8e9, 8, 450e9)
@@ -31,7 +33,8 @@ def all_reduce_time(size: Number, ranks: Number, bandwidth: Number, latency: Num
     return latency + all_reduce_traffic(size, ranks) / bandwidth
 
 
-def gain(ranks: Number) -> Number:
+@formula("2 * ranks / (ranks + 1)")
+def gain(ranks: float) -> float:
     """How much less than a ring of many ranks it sends: 2 n / (n + 1).
 
     >>> round(gain(8), 4), gain(1)
@@ -40,7 +43,8 @@ def gain(ranks: Number) -> Number:
     return 2 * ranks / (ranks + 1)
 
 
-def bus_bandwidth_ceiling(ranks: Number, bandwidth: Number) -> Number:
+@formula("2 * (ranks - 1) / ranks * bandwidth / (1 + 1 / ranks)")
+def bus_bandwidth_ceiling(ranks: float, bandwidth: float) -> float:
     """The highest bus bandwidth that an all-reduce in the switch can show: 2 B (n − 1) / (n + 1).
 
     >>> bus_bandwidth_ceiling(8, 450e9) / 1e9
@@ -49,7 +53,8 @@ def bus_bandwidth_ceiling(ranks: Number, bandwidth: Number) -> Number:
     return all_reduce_factor(ranks) * bandwidth / (1 + 1 / ranks)
 
 
-def wire_bandwidth(busbw: Number, ranks: Number) -> Number:
+@formula("busbw * (1 + 1 / ranks) / (2 * (ranks - 1) / ranks)")
+def wire_bandwidth(busbw: float, ranks: float) -> float:
     """What the wire really carried at a reported bus bandwidth: busbw (n + 1) / (2 (n − 1)).
 
     >>> round(wire_bandwidth(480e9, 8) / 1e9, 1)

@@ -5,7 +5,7 @@ Everything is per direction; `duplex` makes the sum of both.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 PCIE_3_TRANSFERS = 8e9
 """Transfers per second and lane of PCIe 3; each generation since doubles them (PCI Express Base Specification)."""
@@ -17,7 +17,8 @@ PCIE_FLIT_PAYLOAD = 236 / 256
 """Share of a flit that transaction packets alone have (same source)."""
 
 
-def accelerator_bandwidth(lane: Number, lanes: Number, links: Number) -> Number:
+@formula("lane * lanes * links")
+def accelerator_bandwidth(lane: float, lanes: float, links: float) -> float:
     """One accelerator over all its links, one direction: lane × lanes × links.
 
     >>> accelerator_bandwidth(12.5e9, 2, 18) / 1e9, accelerator_bandwidth(2.5e9, 8, 4) / 1e9
@@ -26,7 +27,8 @@ def accelerator_bandwidth(lane: Number, lanes: Number, links: Number) -> Number:
     return lane * lanes * links
 
 
-def duplex(bandwidth: Number) -> Number:
+@formula("2 * bandwidth")
+def duplex(bandwidth: float) -> float:
     """Both directions summed.
 
     >>> duplex(450e9)
@@ -35,7 +37,8 @@ def duplex(bandwidth: Number) -> Number:
     return 2 * bandwidth
 
 
-def slot_bandwidth(transfers: Number, lanes: Number, share: Number) -> Number:
+@formula("transfers * lanes * share / 8")
+def slot_bandwidth(transfers: float, lanes: float, share: float) -> float:
     """A PCIe slot: T × x × share / 8, with T in transfers per second and lane.
 
     >>> round(slot_bandwidth(32e9, 16, PCIE_128B130B) / 1e9, 3), slot_bandwidth(64e9, 16, PCIE_FLIT) / 1e9
@@ -56,7 +59,8 @@ def slot_rate(generation: int) -> float:
     return float(slot_bandwidth(transfers, 16, PCIE_FLIT if generation >= 6 else PCIE_128B130B))
 
 
-def node_bandwidth(nics: Number, line_rate: Number) -> Number:
+@formula("nics * line_rate")
+def node_bandwidth(nics: float, line_rate: float) -> float:
     """All NICs of a node at line rate, in the unit of ``line_rate``.
 
     >>> node_bandwidth(8, 50e9) / 1e9, node_bandwidth(24, 200)
@@ -65,7 +69,8 @@ def node_bandwidth(nics: Number, line_rate: Number) -> Number:
     return nics * line_rate
 
 
-def mesh_bandwidth(peer_bandwidth: Number, ranks: Number) -> Number:
+@formula("(ranks - 1) * peer_bandwidth")
+def mesh_bandwidth(peer_bandwidth: float, ranks: float) -> float:
     """What a rank of a full mesh sends to a group: one link to each other member, (k − 1) B.
 
     >>> mesh_bandwidth(64e9, 8) / 1e9, mesh_bandwidth(64e9, 2) / 1e9
@@ -74,7 +79,8 @@ def mesh_bandwidth(peer_bandwidth: Number, ranks: Number) -> Number:
     return (ranks - 1) * peer_bandwidth
 
 
-def bisection(accelerators: Number, bandwidth: Number) -> Number:
+@formula("accelerators / 2 * bandwidth")
+def bisection(accelerators: float, bandwidth: float) -> float:
     """What half of a non-blocking domain sends to the other half, one direction: n / 2 · B.
 
     >>> duplex(bisection(8, 450e9)) / 1e12, duplex(bisection(128, 450e9)) / 1e12
@@ -83,7 +89,8 @@ def bisection(accelerators: Number, bandwidth: Number) -> Number:
     return accelerators / 2 * bandwidth
 
 
-def share(bandwidth: Number, sharers: Number, oversubscription: Number = 1.0) -> Number:
+@formula("bandwidth / (sharers * oversubscription)")
+def share(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
     """What one of several that use a link at the same time gets, behind a tapered level: B / (g o).
 
     >>> share(400e9, 8), share(400e9, 1, 2.0)

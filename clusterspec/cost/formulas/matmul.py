@@ -5,10 +5,11 @@ All functions take floats or arrays.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, rounded_up
+from clusterspec.cost.formulas.elementwise import formula, rounded_up
 
 
-def flops(m: Number, k: Number, n: Number) -> Number:
+@formula("2 * m * k * n")
+def flops(m: float, k: float, n: float) -> float:
     """Operations of an (m × k)(k × n) product, a multiplication and an addition each: F = 2 m k n.
 
     >>> flops(2, 3, 4)
@@ -17,7 +18,8 @@ def flops(m: Number, k: Number, n: Number) -> Number:
     return 2 * m * k * n
 
 
-def traffic(m: Number, k: Number, n: Number, width_in: Number = 2, width_out: Number = 2) -> Number:
+@formula("width_in * (m * k + k * n) + width_out * m * n")
+def traffic(m: float, k: float, n: float, width_in: float = 2, width_out: float = 2) -> float:
     """Bytes read and written when each operand crosses the memory once.
 
     B = w_in (m k + k n) + w_out m n, ``width_in`` and ``width_out`` in bytes an element.
@@ -28,7 +30,8 @@ def traffic(m: Number, k: Number, n: Number, width_in: Number = 2, width_out: Nu
     return width_in * (m * k + k * n) + width_out * m * n
 
 
-def tile_fill(m: Number, n: Number, tile_m: Number, tile_n: Number, *, batch: Number = 1, units: Number = 1) -> Number:
+@formula("batch * m * n / (ceil(batch * ceil(m / tile_m) * ceil(n / tile_n) / units) * units * tile_m * tile_n)")
+def tile_fill(m: float, n: float, tile_m: float, tile_n: float, *, batch: float = 1, units: float = 1) -> float:
     """The share of the compute units' time that is useful: tile and wave quantization.
 
     The product is cut into ⌈m / tile_m⌉ ⌈n / tile_n⌉ tiles of each of ``batch`` products, which
@@ -46,7 +49,8 @@ def tile_fill(m: Number, n: Number, tile_m: Number, tile_n: Number, *, batch: Nu
     return (batch * m * n) / (rounded_up(tiles, units) * tile_m * tile_n)
 
 
-def depth_fill(k: Number, start: Number) -> Number:
+@formula("k / (k + start)")
+def depth_fill(k: float, start: float) -> float:
     """The share of a tile's time spent multiplying: e = k / (k + k₀).
 
     ``start`` (k₀) is the depth whose multiplication takes as long as loading the first operands

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, positive, smaller
+from clusterspec.cost.formulas.elementwise import formula, positive, power, smaller
 
 
-def exposed(communication: Number, room: Number, interference: Number = 0.0) -> Number:
-    """Seconds that communication adds beside ``room`` seconds of computation.
+@formula("max(0, communication - overlap_window) + interference * min(communication, overlap_window)")
+def exposed(communication: float, overlap_window: float, interference: float = 0.0) -> float:
+    """Seconds that communication adds beside ``overlap_window`` seconds of computation.
 
-    e = max(0, c − r) + i min(c, r): what does not fit is seen in full, and what is hidden slows
+    e = max(0, c − w) + i min(c, w): what does not fit is exposed in full, and what is hidden slows
     the computation it hides under by the share ``interference`` (i) of the device that the
     communication's own kernels and memory traffic take.
 
     >>> exposed(3.0, 2.0), exposed(1.0, 2.0, 0.1)
     (1.0, 0.1)
     """
-    return positive(communication - room) + interference * smaller(communication, room)
+    return positive(communication - overlap_window) + interference * smaller(communication, overlap_window)
 
 
-def straggling(ranks_apart: Number, jitter: Number) -> Number:
+@formula()
+def straggling(ranks_apart: float, jitter: float) -> float:
     """The factor by which a synchronous step waits for its slowest node: 1 + σ √(2 ln n).
 
     The expected largest of n independent, normally spread times lies about σ √(2 ln n) above
@@ -33,7 +35,8 @@ def straggling(ranks_apart: Number, jitter: Number) -> Number:
     return 1 + jitter * expected_largest(ranks_apart)
 
 
-def expected_largest(count: Number) -> Number:
+@formula()
+def expected_largest(count: float) -> float:
     """How many standard deviations the largest of n normal samples lies above their mean: √(2 ln n).
 
     Source: Embrechts, Klüppelberg, Mikosch, "Modelling extremal events", 1997, section 3.3.
@@ -41,7 +44,7 @@ def expected_largest(count: Number) -> Number:
     >>> expected_largest(1), round(expected_largest(100), 3)
     (0.0, 3.035)
     """
-    return (2 * _STEPS * (count ** (1 / _STEPS) - 1)) ** 0.5
+    return power(2 * _STEPS * (power(count, 1 / _STEPS) - 1), 0.5)
 
 
 _STEPS = 1 << 20

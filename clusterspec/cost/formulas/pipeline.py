@@ -6,10 +6,11 @@ virtual stages together.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, positive
+from clusterspec.cost.formulas.elementwise import formula, positive
 
 
-def fill_and_drain(total: Number, slowest: Number, virtual_stages: Number = 1) -> Number:
+@formula("(total - slowest) / virtual_stages")
+def fill_and_drain(total: float, slowest: float, virtual_stages: float = 1) -> float:
     """Idle seconds of the slowest stage: b = (Σᵢ wᵢ − max wᵢ) / v.
 
     ``total`` sums the work of one micro-batch over the stages. With equal stages this is the
@@ -24,7 +25,8 @@ def fill_and_drain(total: Number, slowest: Number, virtual_stages: Number = 1) -
     return (total - slowest) / virtual_stages
 
 
-def idle_share(stages: Number, micro_batches: Number, virtual_stages: Number = 1) -> Number:
+@formula("(stages - 1) / (micro_batches * virtual_stages + stages - 1)")
+def idle_share(stages: float, micro_batches: float, virtual_stages: float = 1) -> float:
     """The share of a step that equal stages of GPipe, 1F1B or interleaved 1F1B idle: (p − 1) / (m v + p − 1).
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2 (there over the time without the bubble).
@@ -35,7 +37,8 @@ def idle_share(stages: Number, micro_batches: Number, virtual_stages: Number = 1
     return (stages - 1) / (micro_batches * virtual_stages + stages - 1)
 
 
-def micro_batches_for(share: Number, stages: Number, virtual_stages: Number = 1) -> Number:
+@formula("(stages - 1) * (1 - share) / (share * virtual_stages)")
+def micro_batches_for(share: float, stages: float, virtual_stages: float = 1) -> float:
     """The micro-batches with which a share s of the step is idle: m = (p − 1) (1 − s) / (s v).
 
     Source: `idle_share`, solved for m.
@@ -46,7 +49,8 @@ def micro_batches_for(share: Number, stages: Number, virtual_stages: Number = 1)
     return (stages - 1) * (1 - share) / (share * virtual_stages)
 
 
-def zero_bubble(stages: Number, forward: Number, backward_input: Number, backward_weight: Number) -> Number:
+@formula("(stages - 1) * max(0, forward + backward_input - backward_weight)")
+def zero_bubble(stages: float, forward: float, backward_input: float, backward_weight: float) -> float:
     """Idle seconds of the ZB-H1 schedule: b = (p − 1)(f + b − w), in the memory of 1F1B.
 
     Source: Qi et al., "Zero bubble pipeline parallelism", ICLR 2024, arXiv 2401.10241, table 2.
@@ -57,7 +61,8 @@ def zero_bubble(stages: Number, forward: Number, backward_input: Number, backwar
     return (stages - 1) * positive(forward + backward_input - backward_weight)
 
 
-def dualpipe(stages: Number, both: Number, backward: Number, backward_weight: Number) -> Number:
+@formula("max(0, stages / 2 - 1) * max(0, both + backward - 3 * backward_weight)")
+def dualpipe(stages: float, both: float, backward: float, backward_weight: float) -> float:
     """Idle seconds of DualPipe: b = (p / 2 − 1)(fb + B − 3 W).
 
     ``both`` (fb) is a forward and a backward chunk run together, ``backward`` (B) a whole

@@ -7,10 +7,11 @@ workstations", JPDC 69(2), 2009. S is the size as nccl-tests counts it.
 from __future__ import annotations
 
 from clusterspec.cost.formulas.bus import all_reduce_factor, gather_factor
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def gather_steps(ranks: Number) -> Number:
+@formula("ranks - 1")
+def gather_steps(ranks: float) -> float:
     """Steps of a ring all-gather or reduce-scatter: n − 1.
 
     >>> gather_steps(8)
@@ -19,7 +20,8 @@ def gather_steps(ranks: Number) -> Number:
     return ranks - 1
 
 
-def all_reduce_steps(ranks: Number) -> Number:
+@formula("2 * (ranks - 1)")
+def all_reduce_steps(ranks: float) -> float:
     """Steps of a ring all-reduce, a reduce-scatter and an all-gather: 2 (n − 1).
 
     >>> all_reduce_steps(8)
@@ -28,7 +30,8 @@ def all_reduce_steps(ranks: Number) -> Number:
     return 2 * (ranks - 1)
 
 
-def gather_time(size: Number, ranks: Number, bandwidth: Number, latency: Number = 0.0) -> Number:
+@formula("(ranks - 1) * latency + (ranks - 1) / ranks * size / bandwidth")
+def gather_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
     """Seconds of a ring all-gather or reduce-scatter: t = (n − 1) (α + S / (n B)).
 
     >>> gather_time(8e9, 8, 50e9)
@@ -37,7 +40,8 @@ def gather_time(size: Number, ranks: Number, bandwidth: Number, latency: Number 
     return gather_steps(ranks) * latency + gather_factor(ranks) * size / bandwidth
 
 
-def all_reduce_time(size: Number, ranks: Number, bandwidth: Number, latency: Number = 0.0) -> Number:
+@formula("2 * (ranks - 1) * latency + 2 * (ranks - 1) / ranks * size / bandwidth")
+def all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
     """Seconds of a ring all-reduce: t = 2 (n − 1) (α + S / (n B)).
 
     >>> round(all_reduce_time(50e6, 8, 450e9) * 1e6, 2), all_reduce_time(1e9, 1, 50e9)
@@ -46,7 +50,8 @@ def all_reduce_time(size: Number, ranks: Number, bandwidth: Number, latency: Num
     return all_reduce_steps(ranks) * latency + all_reduce_factor(ranks) * size / bandwidth
 
 
-def all_reduce_time_of_many(size: Number, bandwidth: Number) -> Number:
+@formula("2 * size / bandwidth")
+def all_reduce_time_of_many(size: float, bandwidth: float) -> float:
     """The limit of many ranks: t → 2 S / B.
 
     >>> round(all_reduce_time_of_many(8e9, 300e9), 4)
@@ -55,7 +60,8 @@ def all_reduce_time_of_many(size: Number, bandwidth: Number) -> Number:
     return 2 * size / bandwidth
 
 
-def all_reduce_rate(ranks: Number, bandwidth: Number) -> Number:
+@formula("bandwidth * ranks / (2 * (ranks - 1))")
+def all_reduce_rate(ranks: float, bandwidth: float) -> float:
     """The best algorithm bandwidth of a ring: B n / (2 (n − 1)).
 
     >>> round(all_reduce_rate(8, 450e9) / 1e9, 1), round(all_reduce_rate(4, 50e9) / 1e9, 1)
@@ -64,7 +70,8 @@ def all_reduce_rate(ranks: Number, bandwidth: Number) -> Number:
     return bandwidth * ranks / (2 * (ranks - 1))
 
 
-def crossing_steps(steps: Number, ranks: Number, islands: Number) -> Number:
+@formula("steps * (islands - 1) / max(ranks - 1, 1)")
+def crossing_steps(steps: float, ranks: float, islands: float) -> float:
     """Those steps of a ring over all ranks that wait for a hop between islands.
 
     Of n hops round the ring k leave an island, so of s steps the longest chain of waiting

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, larger, positive
+from clusterspec.cost.formulas.elementwise import formula, larger, positive
 
 
-def roofline(flops: Number, rate: Number, traffic: Number, bandwidth: Number) -> Number:
+@formula("max(flops / rate, traffic / bandwidth)")
+def roofline(flops: float, rate: float, traffic: float, bandwidth: float) -> float:
     """Seconds of a kernel bound by arithmetic or by memory: t = max(F / R, B / β).
 
     ``flops`` operations at ``rate`` FLOP/s, ``traffic`` bytes at ``bandwidth`` B/s (reads and
@@ -20,7 +21,8 @@ def roofline(flops: Number, rate: Number, traffic: Number, bandwidth: Number) ->
     return larger(flops / rate, traffic / bandwidth)
 
 
-def launch_idle(device: Number, host: Number) -> Number:
+@formula("max(0, host - device)")
+def launch_idle(device: float, host: float) -> float:
     """Seconds that a device waits for the host that launches its kernels: t = max(0, t_host − t_device).
 
     Launches are asynchronous: over a run of kernels the host either stays ahead of the device, or

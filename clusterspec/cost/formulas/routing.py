@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula, power
 from clusterspec.cost.formulas.overlap import expected_largest
 
 
-def distinct_ranks(ranks: Number, chosen: Number) -> Number:
+@formula()
+def distinct_ranks(ranks: float, chosen: float) -> float:
     """Expected ranks that hold at least one of a token's experts: r (1 − (1 − 1/r)^k).
 
     ``chosen`` (k) experts drawn evenly and independently over ``ranks`` (r).
@@ -14,10 +15,11 @@ def distinct_ranks(ranks: Number, chosen: Number) -> Number:
     >>> round(distinct_ranks(8, 8), 3), distinct_ranks(1, 8)
     (5.251, 1.0)
     """
-    return ranks * (1 - (1 - 1 / ranks) ** chosen)
+    return ranks * (1 - power(1 - 1 / ranks, chosen))
 
 
-def fullest(ranks: Number, experts: Number, spread: Number) -> Number:
+@formula()
+def fullest(ranks: float, experts: float, spread: float) -> float:
     """Load of the fullest rank over the mean: 1 + σ √(2 ln r) / √e.
 
     Each of r ranks holds e experts whose loads vary independently about their mean by the share
@@ -29,4 +31,4 @@ def fullest(ranks: Number, experts: Number, spread: Number) -> Number:
     >>> round(fullest(8, 1, 0.1), 3), round(fullest(8, 4, 0.1), 3)
     (1.204, 1.102)
     """
-    return 1 + spread * expected_largest(ranks) / experts**0.5
+    return 1 + spread * expected_largest(ranks) / power(experts, 0.5)

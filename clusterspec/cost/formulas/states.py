@@ -6,10 +6,11 @@ sharding, precisions are bytes for one number.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, smaller
+from clusterspec.cost.formulas.elementwise import formula, smaller
 
 
-def sharded(weights: Number, width: Number, ranks: Number) -> Number:
+@formula("weights * width / ranks")
+def sharded(weights: float, width: float, ranks: float) -> float:
     """Bytes of one state of ``weights`` numbers, of ``width`` bytes each, cut over ``ranks``: B = P w / n.
 
     Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 5.
@@ -20,7 +21,8 @@ def sharded(weights: Number, width: Number, ranks: Number) -> Number:
     return weights * width / ranks
 
 
-def adam_bytes(weights: Number, ranks: Number, weight: Number = 2, gradient: Number = 2, states: Number = 12) -> Number:
+@formula("weights * (weight + gradient) + weights * states / ranks")
+def adam_bytes(weights: float, ranks: float, weight: float = 2, gradient: float = 2, states: float = 12) -> float:
     """Bytes of mixed-precision Adam with its states cut over ranks (ZeRO-1): B = P (w + g + K / n).
 
     K is the master weight and two moments in fp32, 12 bytes. With fp32 gradients (g = 4) this is
@@ -34,7 +36,8 @@ def adam_bytes(weights: Number, ranks: Number, weight: Number = 2, gradient: Num
     return weights * (weight + gradient) + sharded(weights, states, ranks)
 
 
-def checkpoint_bytes(weights: Number, width: Number = 14) -> Number:
+@formula("weights * width")
+def checkpoint_bytes(weights: float, width: float = 14) -> float:
     """Bytes of a checkpoint: B = P w, with weights in bf16 and, for Adam, weights and two moments in fp32.
 
     Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 3.1, without the gradients.
@@ -45,7 +48,8 @@ def checkpoint_bytes(weights: Number, width: Number = 14) -> Number:
     return weights * width
 
 
-def gathered_units(unit: Number, units: Number, at_once: Number = 2, width: Number = 2) -> Number:
+@formula("width * min(at_once, units) * unit")
+def gathered_units(unit: float, units: float, at_once: float = 2, width: float = 2) -> float:
     """Bytes of the layers that fully sharded data parallelism has gathered: B = w min(k, L) u.
 
     u are the weights of one layer and k how many are there at once: the one at work and those

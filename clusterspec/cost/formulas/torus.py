@@ -8,10 +8,11 @@ Source: Austin et al., "How to scale your model", Google DeepMind, 2025, chapter
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def axis_bandwidth(link_bandwidth: Number, wraps: Number) -> Number:
+@formula("link_bandwidth * (1 + wraps)")
+def axis_bandwidth(link_bandwidth: float, wraps: float) -> float:
     """What one rank sends along one axis in a collective: both directions of a closed ring, one of a line.
 
     ``wraps`` is 1 for an axis that closes, 0 for a line: B (1 + w).
@@ -22,7 +23,8 @@ def axis_bandwidth(link_bandwidth: Number, wraps: Number) -> Number:
     return link_bandwidth * (1 + wraps)
 
 
-def gather_time(size: Number, ranks: Number, bandwidth: Number) -> Number:
+@formula("(ranks - 1) / ranks * size / bandwidth")
+def gather_time(size: float, ranks: float, bandwidth: float) -> float:
     """Seconds of an all-gather or reduce-scatter whose parts run along all axes at once.
 
     t = (n − 1) / n · S / ΣB, with ΣB the bandwidth of a rank over all axes of the group.
@@ -33,7 +35,8 @@ def gather_time(size: Number, ranks: Number, bandwidth: Number) -> Number:
     return (ranks - 1) / ranks * size / bandwidth
 
 
-def average_hops(side: Number, wraps: Number) -> Number:
+@formula("wraps * side / 4 + (1 - wraps) * (side * side - 1) / (3 * side)")
+def average_hops(side: float, wraps: float) -> float:
     """Mean distance along one axis between two ranks, themselves included: a / 4 closed, a / 3 open.
 
     The open line has (a² − 1) / (3 a).
@@ -44,7 +47,8 @@ def average_hops(side: Number, wraps: Number) -> Number:
     return wraps * side / 4 + (1 - wraps) * (side * side - 1) / (3 * side)
 
 
-def all_to_all_time(size: Number, hops: Number, bandwidth: Number) -> Number:
+@formula("size * hops / bandwidth")
+def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
     """Seconds of an all-to-all along one axis: every byte occupies ``hops`` links on its way.
 
     t = h S / B, with B both directions of the axis. On the longest axis of a torus this bounds
@@ -56,7 +60,8 @@ def all_to_all_time(size: Number, hops: Number, bandwidth: Number) -> Number:
     return size * hops / bandwidth
 
 
-def steps(side: Number, wraps: Number) -> Number:
+@formula("wraps * side / 2 + (1 - wraps) * (side - 1)")
+def steps(side: float, wraps: float) -> float:
     """Hops to the farthest rank of an axis: a / 2 both ways round a ring, a − 1 along a line.
 
     >>> steps(16, 1), steps(4, 0)

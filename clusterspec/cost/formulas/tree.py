@@ -7,10 +7,11 @@ reduction and scan", Parallel Computing 35(12), 2009; as NCCL builds them: S. Je
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, smaller
+from clusterspec.cost.formulas.elementwise import formula, smaller
 
 
-def island_traffic(size: Number, islands: Number) -> Number:
+@formula("min(islands - 1, 2) * size")
+def island_traffic(size: float, islands: float) -> float:
     """Bytes that an island sends, and receives, in an all-reduce over two complementary trees.
 
     Half of the data goes up each tree. With two islands each is root of one tree and leaf of
@@ -23,7 +24,8 @@ def island_traffic(size: Number, islands: Number) -> Number:
     return smaller(islands - 1.0, 2.0) * size
 
 
-def chain_traffic(size: Number) -> Number:
+@formula("2 * size")
+def chain_traffic(size: float) -> float:
     """Bytes that a rank inside the chain of an island sends, up and down: 2 S.
 
     >>> chain_traffic(1e9)

@@ -5,10 +5,11 @@ FLOPs are of the whole machine, peaks dense FLOP/s of one device, times in secon
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.formulas.elementwise import formula
 
 
-def compute_time(flops: Number, devices: Number, peak: Number, utilization: Number = 1.0) -> Number:
+@formula("flops / (devices * peak * utilization)")
+def compute_time(flops: float, devices: float, peak: float, utilization: float = 1.0) -> float:
     """Seconds of so much work at a share u of the peak: t = F / (n P u).
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 5.1 (solved for the time).
@@ -19,7 +20,8 @@ def compute_time(flops: Number, devices: Number, peak: Number, utilization: Numb
     return flops / (devices * peak * utilization)
 
 
-def utilization(flops: Number, seconds: Number, devices: Number, peak: Number) -> Number:
+@formula("flops / (devices * seconds * peak)")
+def utilization(flops: float, seconds: float, devices: float, peak: float) -> float:
     """The share of the peak that the work was: u = F / (n t P).
 
     With the FLOPs of the model this is MFU, with those that the hardware did, recomputation
@@ -33,7 +35,8 @@ def utilization(flops: Number, seconds: Number, devices: Number, peak: Number) -
     return flops / (devices * seconds * peak)
 
 
-def recomputation_factor(recomputed: Number) -> Number:
+@formula("1 + recomputed / 3")
+def recomputation_factor(recomputed: float) -> float:
     """What the hardware does for each FLOP of the model, HFU over MFU: 1 + r / 3.
 
     ``recomputed`` (r) is the share of the forward pass that is done again; the forward pass is a
