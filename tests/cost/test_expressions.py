@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 import numpy
+import numpy.typing
 import pytest
 
 import clusterspec.cost.formulas as package
@@ -21,10 +22,15 @@ FORMULAS = {cast(Callable[..., float], function): text for function, text in EXP
 RANDOM = numpy.random.default_rng(5)
 
 
+def rows_of(columns: int) -> numpy.typing.NDArray[numpy.float64]:
+    """Fifty rows of whole numbers; those of one row differ from each other."""
+    return numpy.array([RANDOM.choice(62, columns, replace=False) + 2.0 for _ in range(50)])
+
+
 @pytest.mark.parametrize("function", FORMULAS, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_an_expression_gives_what_its_formula_gives(function: Callable[..., float]) -> None:
     names = list(inspect.signature(function).parameters)
-    for row in RANDOM.integers(2, 64, (50, len(names))).astype(float).tolist():
+    for row in rows_of(len(names)).tolist():
         given = dict(zip(names, row, strict=True))
         assert function(**given) == pytest.approx(evaluate(FORMULAS[function], given), rel=1e-12, abs=1e-12)
 
@@ -32,7 +38,7 @@ def test_an_expression_gives_what_its_formula_gives(function: Callable[..., floa
 @pytest.mark.parametrize("function", FORMULAS, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_a_column_gives_what_its_numbers_give(function: Callable[..., float]) -> None:
     names = list(inspect.signature(function).parameters)
-    rows = RANDOM.integers(2, 64, (50, len(names))).astype(float)
+    rows = rows_of(len(names))
     whole = function(**{name: rows[:, index] for index, name in enumerate(names)})
     each = [function(**dict(zip(names, row, strict=True))) for row in rows.tolist()]
     assert numpy.asarray(whole).tolist() == pytest.approx(each, rel=1e-14, abs=1e-14)
