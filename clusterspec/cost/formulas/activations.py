@@ -161,7 +161,7 @@ def in_flight(stages: float, stage: float, micro_batches: float) -> float:
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
 
     >>> in_flight(8, 0, 64), in_flight(8, 7, 64), in_flight(8, 0, 4)
-    (8, 1, 4)
+    (8.0, 1.0, 4.0)
     """
     return smaller(stages - stage, micro_batches)
 
@@ -176,7 +176,7 @@ def in_flight_interleaved(stages: float, stage: float, virtual_stages: float, mi
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
 
     >>> in_flight_interleaved(4, 0, 5, 64), in_flight_interleaved(4, 3, 5, 64)
-    (23, 17)
+    (23.0, 17.0)
     """
     return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)
 

@@ -74,7 +74,7 @@ def larger(first: float, second: float) -> float:
     5.0
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
-        return first if first >= second else second
+        return float(first if first >= second else second)
     return cast(float, _library(first, second).maximum(first, second))
 
 
@@ -82,10 +82,10 @@ def smaller(first: float, second: float) -> float:
     """The smaller of two, element by element.
 
     >>> smaller(3.0, 5.0), smaller(1e17, 1)
-    (3.0, 1)
+    (3.0, 1.0)
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
-        return first if first <= second else second
+        return float(first if first <= second else second)
     return cast(float, _library(first, second).minimum(first, second))
 
 
