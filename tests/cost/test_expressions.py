@@ -13,7 +13,8 @@ import numpy.typing
 import pytest
 
 import clusterspec.cost.formulas as package
-from clusterspec.cost.formulas.elementwise import EXPRESSIONS, larger, positive, smaller
+from clusterspec.cost.expressions import EXPRESSIONS
+from clusterspec.cost.formulas.elementwise import larger, positive, smaller
 from tests.cost.expressions import evaluate
 
 for found in pkgutil.iter_modules(package.__path__):

@@ -8,7 +8,8 @@ context parallelism), ``ranks`` how many cut the tensor, widths are in elements,
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, smaller
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import smaller
 
 SCORES = 5
 """Bytes for each score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""

@@ -7,7 +7,7 @@ message-passing systems", IEEE TPDS 8(11), 1997 (direct exchange: n − 1 messag
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 
 @formula("ranks - 1")

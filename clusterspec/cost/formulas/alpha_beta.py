@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 
 @formula("latency + size / bandwidth")

@@ -5,7 +5,8 @@ All functions take floats or arrays; lengths in tokens, widths in elements.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, smaller
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import smaller
 
 
 @formula("length * min(window, length) - min(window, length) * min(window, length) / 2")

@@ -6,7 +6,7 @@ reduce-scatter is the whole buffer, gathered or before scattering.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 
 @formula("size / seconds")

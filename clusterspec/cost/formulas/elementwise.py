@@ -1,70 +1,13 @@
-"""Arithmetic that numbers and columns of numbers share, and what makes a function a formula.
-
-A formula is written for one number each (`float`) and holds for columns of numbers as well: arrays of
-equal length with arithmetic operators, as NumPy has them. Nothing here imports an array library; a
-column names its own (the array API standard, ``__array_namespace__``).
-"""
+"""Larger, smaller, rounding up and powers, for numbers and for columns of numbers alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ParamSpec, Protocol, cast, overload
+from typing import cast
 
-P = ParamSpec("P")
+from clusterspec.cost.expressions import library_of
+
 Number = float
-"""A number where a formula takes a number or a column."""
-
-
-class Column(Protocol):
-    """A column of numbers: one for each of many layouts."""
-
-    def __add__(self, other: float | Column, /) -> Column: ...
-    def __radd__(self, other: float | Column, /) -> Column: ...
-    def __sub__(self, other: float | Column, /) -> Column: ...
-    def __rsub__(self, other: float | Column, /) -> Column: ...
-    def __mul__(self, other: float | Column, /) -> Column: ...
-    def __rmul__(self, other: float | Column, /) -> Column: ...
-    def __truediv__(self, other: float | Column, /) -> Column: ...
-    def __rtruediv__(self, other: float | Column, /) -> Column: ...
-    def __array_namespace__(self) -> Library: ...
-
-
-class Library(Protocol):
-    """The functions of an array library that formulas use."""
-
-    def maximum(self, first: float | Column, second: float | Column, /) -> Column: ...
-    def minimum(self, first: float | Column, second: float | Column, /) -> Column: ...
-
-
-class Formula(Protocol[P]):
-    """A function of numbers; with columns among its arguments it yields a column."""
-
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
-    @overload
-    def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
-
-
-EXPRESSIONS: dict[object, str] = {}
-"""What each formula computes, as an expression over the names of its parameters.
-
-The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test
-evaluates every expression beside its function.
-"""
-
-
-def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
-    """Makes a function a formula: it holds for columns too, and prints as ``expression``.
-
-    Without an expression it cannot be the formula of a term.
-    """
-
-    def registered(function: Callable[P, float]) -> Formula[P]:
-        if expression:
-            EXPRESSIONS[function] = expression
-        return cast("Formula[P]", function)
-
-    return registered
+"""A number, or a column of numbers."""
 
 
 def larger(first: float, second: float) -> float:
@@ -75,7 +18,7 @@ def larger(first: float, second: float) -> float:
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
         return float(first if first >= second else second)
-    return cast(float, _library(first, second).maximum(first, second))
+    return cast(float, library_of(first, second).maximum(first, second))
 
 
 def smaller(first: float, second: float) -> float:
@@ -86,7 +29,7 @@ def smaller(first: float, second: float) -> float:
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
         return float(first if first <= second else second)
-    return cast(float, _library(first, second).minimum(first, second))
+    return cast(float, library_of(first, second).minimum(first, second))
 
 
 def positive(value: float) -> float:
@@ -114,8 +57,3 @@ def power(base: float, exponent: float) -> float:
     3.0
     """
     return cast(float, base**exponent)
-
-
-def _library(*values: object) -> Library:
-    """The array library of the first column among some values."""
-    return next(cast(Column, value).__array_namespace__() for value in values if hasattr(value, "__array_namespace__"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, power
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import power
 
 
 @formula("sqrt(2 * between * cost)")

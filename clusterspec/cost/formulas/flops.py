@@ -6,7 +6,7 @@ same size (for the input's gradient and for the weights'), so forward and backwa
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 
 @formula("6 * layers * heads * (qk_dim + v_dim) * sequence")

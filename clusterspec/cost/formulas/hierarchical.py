@@ -7,8 +7,9 @@ mixed-precision", arXiv 1807.11205, section 3.3; Cho et al., "BlueConnect", MLSy
 
 from __future__ import annotations
 
+from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.bus import all_reduce_factor
-from clusterspec.cost.formulas.elementwise import formula, larger
+from clusterspec.cost.formulas.elementwise import larger
 
 
 @formula("2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth")

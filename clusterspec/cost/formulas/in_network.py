@@ -7,8 +7,8 @@ NVSwitch", 2022: an all-reduce sends N + 1 instead of 2 N pieces.
 
 from __future__ import annotations
 
+from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.bus import all_reduce_factor
-from clusterspec.cost.formulas.elementwise import formula
 
 
 @formula("size * (1 + 1 / ranks)")

@@ -5,7 +5,7 @@ Everything is per direction; `duplex` makes the sum of both.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 PCIE_3_TRANSFERS = 8e9
 """Transfers per second and lane of PCIe 3; each generation since doubles them (PCI Express Base Specification)."""

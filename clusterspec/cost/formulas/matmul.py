@@ -5,7 +5,8 @@ All functions take floats or arrays.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, rounded_up
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import rounded_up
 
 
 @formula("2 * m * k * n")

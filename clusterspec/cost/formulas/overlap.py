@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, positive, power, smaller
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import positive, power, smaller
 
 
 @formula("max(0, communication - overlap_window) + interference * min(communication, overlap_window)")

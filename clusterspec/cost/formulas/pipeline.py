@@ -6,7 +6,8 @@ virtual stages together.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, positive
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import positive
 
 
 @formula("(total - slowest) / virtual_stages")

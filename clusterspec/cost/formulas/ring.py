@@ -6,8 +6,8 @@ workstations", JPDC 69(2), 2009. S is the size as nccl-tests counts it.
 
 from __future__ import annotations
 
+from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.bus import all_reduce_factor, gather_factor
-from clusterspec.cost.formulas.elementwise import formula
 
 
 @formula("ranks - 1")

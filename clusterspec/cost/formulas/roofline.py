@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, larger, positive
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import larger, positive
 
 
 @formula("max(flops / rate, traffic / bandwidth)")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, power
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import power
 from clusterspec.cost.formulas.overlap import expected_largest
 
 

@@ -6,7 +6,8 @@ sharding, precisions are bytes for one number.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, smaller
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import smaller
 
 
 @formula("weights * width / ranks")

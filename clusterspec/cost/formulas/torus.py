@@ -8,7 +8,7 @@ Source: Austin et al., "How to scale your model", Google DeepMind, 2025, chapter
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 
 @formula("link_bandwidth * (1 + wraps)")

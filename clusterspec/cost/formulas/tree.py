@@ -7,7 +7,8 @@ reduction and scan", Parallel Computing 35(12), 2009; as NCCL builds them: S. Je
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula, smaller
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import smaller
 
 
 @formula("min(islands - 1, 2) * size")

@@ -5,7 +5,7 @@ FLOPs are of the whole machine, peaks dense FLOP/s of one device, times in secon
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import formula
+from clusterspec.cost.expressions import formula
 
 
 @formula("flops / (devices * peak * utilization)")
