@@ -19,6 +19,7 @@ import clusterspec
 from clusterspec import document as documents
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
@@ -61,6 +62,11 @@ class Settings:
         """
         config = discover(folder)
         return cls(Catalog.open([*config.catalog, *catalogs]), config, today or datetime.now(UTC).date())
+
+    def switch(self, id_: str) -> Switch | None:
+        """The catalog entry of a switch; None where there is none."""
+        entry = self.catalog.find("switch", id_)
+        return entry if isinstance(entry, Switch) else None
 
     @property
     def tool(self) -> Tool:
@@ -234,25 +240,17 @@ def collective(
 
 def bill(one: Study) -> BillReport:
     """What has to be bought, counted and priced."""
-    from clusterspec.procurement.bill import bill as items_of
+    from clusterspec.procurement.bill import bill as counted
 
-    items, fabric, why = items_of(one.design)
-    return BillReport(one.settings.tool, one.input, items, fabric, why, one.checked.findings)
-
-
-PROOFS = (("all-reduce", 1), ("all-reduce", 4), ("all-gather", 4), ("all-to-all", 4))
-"""What a buyer runs on the finished machine: on one node, then on four, since two prove nothing of a tree."""
-PROOF_SIZE = float(8 << 30)
-"""8 GiB: on the plateau of every fabric that we know of."""
+    return BillReport(one.settings.tool, one.input, counted(one.design, one.settings.switch), one.checked.findings)
 
 
 def proofs(one: Study) -> tuple[CollectiveRow, ...]:
-    """What the machine should show in nccl-tests, on as many of its nodes as it has."""
-    cluster = one.design.cluster
-    if cluster is None or cluster.accelerators < 2:
-        return ()
-    wanted = dict.fromkeys((name, min(nodes, cluster.nodes) * cluster.ranks_per_node) for name, nodes in PROOFS)
-    return tuple(row for name, ranks in wanted for row in collective(one, name, ranks, (PROOF_SIZE,)).rows)
+    """What the machine should show in the acceptance tests of its tiers."""
+    from clusterspec.procurement.acceptance import acceptance_tests
+
+    tests = acceptance_tests(one.design.cluster) if one.design.cluster else ()
+    return tuple(row for test in tests for row in collective(one, test.collective, test.ranks, (test.size,)).rows)
 
 
 def report(one: Study, kind: str, audience: str | None = None) -> Paper:

@@ -1,105 +1,102 @@
-"""The bill of materials: what has to be bought, how each number came about, and what it costs."""
+"""The bill of materials: what has to be bought, how each number was counted, and what it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
+from clusterspec.catalog.entries import Switch
+from clusterspec.cluster.clos import parts
 from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.spec.model import Price, ProcurementSpec
+from clusterspec.procurement.item import PRICED_AS, Item
+from clusterspec.procurement.money import added, plain
+from clusterspec.procurement.networks import network_items
+from clusterspec.spec.model import ClusterSpec, Price, ProcurementSpec
 from clusterspec.units import say_bits
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One line: so many of a part. Prices are in ``currency``, a number or a range, None where not known.
+class Bill:
+    """The lines of a bill, the fabric behind them, and what the bill leaves out.
 
-    ``kind`` is a key of `procurement.prices`, or ``spare_node``, which has the price of a node.
+    ``fabric`` is None where the customer builds none; ``why`` then says why. ``not_counted`` names what a
+    machine has and the spec does not describe well enough to count.
     """
 
-    kind: str
-    part: str
-    quantity: int
-    derivation: str
-    unit_price: Price | None = None
+    items: tuple[Item, ...] = ()
+    fabric: Fabric | None = None
+    why: str = ""
+    not_counted: tuple[str, ...] = ()
     currency: str = ""
 
     @property
-    def price(self) -> Price | None:
-        """The whole line."""
-        if isinstance(self.unit_price, tuple):
-            low, high = self.unit_price
-            return (low * self.quantity, high * self.quantity)
-        return None if self.unit_price is None else self.unit_price * self.quantity
+    def unpriced(self) -> tuple[Item, ...]:
+        """The lines without a price."""
+        return tuple(item for item in self.items if item.price is None)
 
     @property
-    def unit_price_text(self) -> str:
-        return money(self.unit_price, self.currency)
+    def total(self) -> Price | None:
+        """The sum of all priced lines; None where no line has a price. `complete` says whether it is the whole."""
+        prices = [item.price for item in self.items if item.price is not None]
+        return added(prices) if prices else None
 
     @property
-    def price_text(self) -> str:
-        return money(self.price, self.currency)
+    def complete(self) -> bool:
+        """Whether every counted line has a price."""
+        return bool(self.items) and not self.unpriced
 
-    def to_json(self) -> dict[str, Any]:
-        """The fields of the contract; prices are left out where they are not known."""
-        said = {"kind": self.kind, "part": self.part, "quantity": self.quantity, "derivation": self.derivation}
-        if self.unit_price is None:
-            return said
-        return said | {"unit_price": _plain(self.unit_price), "price": _plain(self.price)}
+    @property
+    def total_title(self) -> str:
+        """What the sum may be called: a total only where every counted line has a price."""
+        return "Total" if self.complete else f"Sum of the {len(self.items) - len(self.unpriced)} priced lines"
+
+    def total_json(self) -> dict[str, Any]:
+        """The sum with what it lacks."""
+        return {
+            "price": plain(self.total),
+            "currency": self.currency or None,
+            "complete": self.complete,
+            "unpriced": [item.part for item in self.unpriced],
+            "not_counted": list(self.not_counted),
+        }
 
 
-def bill(design: Design) -> tuple[tuple[Item, ...], Fabric | None, str]:
-    """The items, the fabric behind them, and why there is none where there is none.
+SwitchOf = Callable[[str], Switch | None]
 
-    Spare nodes are bought, with their NICs and cables; parts of which none is needed are left out.
+
+def bill(design: Design, switch_of: SwitchOf = lambda id_: None) -> Bill:
+    """The bill of a design. Spare nodes are bought, with their NICs and cables; parts of which none is needed are
+    left out. ``switch_of`` finds the switches that `cluster.networks` names.
     """
-    cluster = design.cluster
+    cluster, written = design.cluster, design.spec.cluster
     if cluster is None:
-        return (), None, "the cluster cannot be settled; `clusterspec check` says why"
-    said = design.spec.cluster.scale_out if design.spec.cluster else None
-    counted = fabric(cluster, said)
-    lines = _nodes(cluster) + (_fabric(counted) if isinstance(counted, Fabric) else [])
-    items = tuple(_priced(*line, design.spec.procurement) for line in lines if line[2])
-    return (items, counted, "") if isinstance(counted, Fabric) else (items, None, counted.why)
+        return Bill(why="the cluster cannot be resolved; `clusterspec check` says why")
+    found = fabric(cluster, written.scale_out if written else None)
+    built = found if isinstance(found, Fabric) else None
+    lines = [*_nodes(cluster), *(_fabric_items(built) if built else ())]
+    others = list(_others(cluster, written or ClusterSpec(), design.spec.procurement, switch_of))
+    lines += [line for line in others if isinstance(line, Item)]
+    assumed = {key: why for key, _, why in design.assumptions}
+    items = tuple(_priced(_marked(line, assumed), design.spec.procurement) for line in lines if line.quantity)
+    why = "" if isinstance(found, Fabric) else found.why
+    currency = (design.spec.procurement.currency if design.spec.procurement else None) or ""
+    return Bill(items, built, why, tuple(line for line in others if isinstance(line, str)), currency)
 
 
-def total(items: Sequence[Item]) -> Price | None:
-    """What all priced lines come to; None where no line is priced, a range where one of them is.
-
-    >>> total([Item("node", "n", 2, "", (3, 4)), Item("cable", "c", 10, "", 1), Item("nic", "x", 1, "")])
-    (16, 18)
-    """
-    prices = [item.price for item in items if item.price is not None]
-    if not prices:
-        return None
-    low, high = (sum(_ends(price)[end] for price in prices) for end in (0, 1))
-    return low if low == high else (low, high)
-
-
-def _ends(price: Price) -> tuple[float, float]:
-    return price if isinstance(price, tuple) else (price, price)
-
-
-Line = tuple[str, str, int, str]
-
-
-def _nodes(cluster: Cluster) -> list[Line]:
+def _nodes(cluster: Cluster) -> Iterator[Item]:
     bare = f"node of {cluster.accelerators_per_node} {cluster.accelerator.id}"
     node = _sold_as(cluster.platform.id, cluster) if cluster.platform else bare
-    lines = [
-        ("node", node, cluster.nodes, "cluster.nodes"),
-        ("spare_node", node, cluster.spare_nodes, "cluster.spare_nodes, on top of the nodes that work"),
-    ]
-    scale_out, within = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
-    if scale_out is not None and not within and not cluster.cloud:
-        nodes = cluster.all_nodes
-        derivation = f"{nodes} nodes × {scale_out.nics_per_node}"
+    yield Item("node", node, cluster.nodes, "cluster.nodes")
+    spares = "cluster.spare_nodes, on top of the nodes that work"
+    yield Item("spare_node", node, cluster.spare_nodes, spares)
+    scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
+    if scale_out is not None and not included and not cluster.cloud:
+        derivation = f"{cluster.all_nodes} nodes × {scale_out.nics_per_node}"
         part = f"{scale_out.technology.id} NIC, {say_bits(scale_out.nic_bandwidth.value)}"
-        lines.append(("nic", part, nodes * scale_out.nics_per_node, derivation))
-    return lines
+        yield Item("nic", part, cluster.all_nodes * scale_out.nics_per_node, derivation)
 
 
 def _sold_as(platform: str, cluster: Cluster) -> str:
@@ -107,37 +104,58 @@ def _sold_as(platform: str, cluster: Cluster) -> str:
     return f"{platform}, one of the {nodes} nodes of a domain" if nodes > 1 else platform
 
 
-def _fabric(counted: Fabric) -> list[Line]:
-    how = counted.derivations
-    rows = {"leaf": counted.leaf_switches, "spine": counted.spine_switches, "core": counted.core_switches}
-    switches = [(f"{row}_switch", counted.switch, count, how[f"{row}_switches"]) for row, count in rows.items()]
-    named = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
-    cables = [
-        ("cable", f"{name} cable", counted.cables[level], f"{how[level]}; {how['cables']}")
-        for level, name in named.items()
-    ]
-    optics = ("transceiver", "transceiver", counted.transceivers, how["transceivers"])
-    return [*switches, *cables, optics]
+def _fabric_items(built: Fabric) -> Iterator[Item]:
+    how = built.derivations
+    rows = {"leaf": built.leaf_switches, "spine": built.spine_switches, "core": built.core_switches}
+    for row, count in rows.items():
+        yield Item(f"{row}_switch", built.switch, count, how[f"{row}_switches"])
+    titles = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
+    for level, title in titles.items():
+        yield Item("cable", f"{title} cable", built.cables[level], f"{how[level]}; {how['cables']}")
+    unknown = " and ".join(built.modules.assumed)
+    assumed = f"cages of the {unknown} are not known: one module for each port" if unknown else ""
+    yield Item("transceiver", "transceiver module", built.transceivers, how["transceivers"], assumed=assumed)
 
 
-def _priced(kind: str, part: str, quantity: int, derivation: str, said: ProcurementSpec | None) -> Item:
-    prices: Mapping[str, Price] = (said.prices if said else None) or {}
-    price = prices.get("node" if kind == "spare_node" else kind)
-    return Item(kind, part, quantity, derivation, price, (said.currency if said else None) or "")
+def _others(
+    cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None, switch_of: SwitchOf
+) -> Iterator[Item | str]:
+    """Networks beside the fabric, storage and racks; nothing of what is rented."""
+    if cluster.cloud:
+        return
+    yield from network_items(cluster, written.networks, switch_of)
+    store = written.networks.storage if written.networks else None
+    prices = (procurement.prices if procurement else None) or {}
+    if store is not None or "storage" in prices:
+        capacity = f" of {store.capacity.written}" if store and store.capacity else ""
+        yield Item(
+            "storage", f"store{capacity}", 1, "cluster.networks.storage" if store else "procurement.prices.storage"
+        )
+    else:
+        yield "storage: not described (`cluster.networks.storage`)"
+    per_rack = written.power.nodes_per_rack if written.power else None
+    if per_rack:
+        derivation = f"{cluster.all_nodes} nodes / {per_rack} nodes a rack, rounded up; racks of switches not counted"
+        yield Item("rack", "rack", parts(cluster.all_nodes, per_rack), derivation)
+    else:
+        yield "racks: `cluster.power.nodes_per_rack` is missing"
 
 
-def money(price: Price | None, currency: str = "") -> str:
-    """A price as people read it; empty where there is none.
-
-    >>> money((280000, 340000.5), "USD"), money(900), money(None)
-    ('280,000 – 340,000.50 USD', '900', '')
-    """
-    if price is None:
-        return ""
-    numbers = price if isinstance(price, tuple) else (price,)
-    said = " – ".join(f"{number:,.0f}" if number == int(number) else f"{number:,.2f}" for number in numbers)
-    return f"{said} {currency}".rstrip()
+ASSUMED_BY = {
+    "leaf_switch": "cluster.scale_out.switch",
+    "spine_switch": "cluster.scale_out.switch",
+    "core_switch": "cluster.scale_out.switch",
+    "nic": "cluster.scale_out.technology",
+}
+"""The key of the assumption that a part rests on, where the spec does not name the part."""
 
 
-def _plain(price: Price | None) -> Any:
-    return list(price) if isinstance(price, tuple) else price
+def _marked(item: Item, assumed: dict[str, str]) -> Item:
+    why = assumed.get(ASSUMED_BY.get(item.kind, ""), "")
+    return replace(item, assumed=f"the spec names none; {why}") if why and not item.assumed else item
+
+
+def _priced(item: Item, procurement: ProcurementSpec | None) -> Item:
+    prices = (procurement.prices if procurement else None) or {}
+    currency = (procurement.currency if procurement else None) or ""
+    return replace(item, unit_price=prices.get(PRICED_AS.get(item.kind, item.kind)), currency=currency)

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+from clusterspec.procurement.item import Item
+from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.results import BillReport
 from clusterspec.units import plural
 
-FIELDS = ("kind", "part", "quantity", "derivation", "unit_price", "price")
+FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
 
 
 def text(report: BillReport, ink: Ink = PLAIN) -> str:
-    """The parts with how each number came about, and the fabric in one line."""
-    priced = any(item.price_text for item in report.items)
+    """The parts with how each number was counted, the total, the fabric in one line and what is not counted."""
+    if not report.items:
+        return "Nothing can be counted from what the spec states.\n\n" + fabric(report) + "\n"
+    priced = report.bill.total is not None
     heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "how it was counted")
-    rows = [
-        (
-            item.part,
-            item.kind.replace("_", " "),
-            f"{item.quantity:,}",
-            *((item.unit_price_text, item.price_text) if priced else ()),
-            item.derivation,
-        )
-        for item in report.items
-    ]
+    rows = [_row(item, priced=priced) for item in report.items]
+    if priced:
+        rows.append((report.bill.total_title, "", "", "", money(report.bill.total, report.bill.currency), ""))
     right = (2, 3, 4) if priced else (2,)
-    if not rows:
-        return "Nothing can be counted from what the spec says.\n\n" + fabric(report) + "\n"
     table = grid.grid(heads, rows, right=right, wrap=(0, len(heads) - 1), ink=ink)
-    return table + "\n" + fabric(report) + "\n"
+    return "\n".join([table, fabric(report), *_left_out(report)]) + "\n"
+
+
+def _row(item: Item, *, priced: bool) -> tuple[str, ...]:
+    prices = (item.unit_price_text, item.price_text or "no price") if priced else ()
+    part = f"{item.part} (assumed)" if item.assumed else item.part
+    derivation = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
+    return (part, item.kind.replace("_", " "), f"{item.quantity:,}", *prices, derivation)
+
+
+def _left_out(report: BillReport) -> list[str]:
+    return ["Not counted:", *(f"  {line}" for line in report.bill.not_counted)] if report.bill.not_counted else []
 
 
 def fabric(report: BillReport) -> str:
@@ -36,11 +42,16 @@ def fabric(report: BillReport) -> str:
     found = report.fabric
     if found is None:
         return f"No fabric to buy: {report.why}"
-    switches = f"{found.leaf_switches:,} leaf, {found.spine_switches:,} spine and {found.core_switches:,} core switches"
+    counts = {"leaf": found.leaf_switches, "spine": found.spine_switches, "core": found.core_switches}
+    switches = ", ".join(plural(count, f"{row} switch") for row, count in counts.items() if count)
     return f"Fabric: {plural(found.tiers, 'tier')}, {switches}"
 
 
 def csv(report: BillReport) -> str:
-    """One row an item; prices are empty where none is known."""
+    """One row an item and one for the sum; prices are empty where none is known."""
     rows = [item.to_json() for item in report.items]
+    if report.bill.total is not None:
+        kind = "total" if report.bill.complete else "partial_sum"
+        whole = {"kind": kind, "part": report.bill.total_title, "price": report.bill.total_json()["price"]}
+        rows.append(whole)
     return grid.separated(FIELDS, ([row.get(name, "") for name in FIELDS] for row in rows))

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.plan import Plan
     from clusterspec.document.waivers import Waived
-    from clusterspec.procurement.bill import Item
+    from clusterspec.procurement.bill import Bill
+    from clusterspec.procurement.item import Item
     from clusterspec.results.verdict import Verdict
 
 Json = dict[str, Any]
@@ -222,13 +223,25 @@ class BillReport:
 
     tool: Tool
     input: Input
-    items: tuple[Item, ...]
-    fabric: Fabric | None
-    why: str = ""
+    bill: Bill
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return self.bill.items
+
+    @property
+    def fabric(self) -> Fabric | None:
+        return self.bill.fabric
+
+    @property
+    def why(self) -> str:
+        """Why the customer builds no fabric; empty where there is one."""
+        return self.bill.why
 
     def to_json(self) -> Json:
         out = head(self.tool, self.input) | {"items": [item.to_json() for item in self.items]}
+        out |= {"total": self.bill.total_json()}
         return out | ({"fabric": self.fabric.to_json()} if self.fabric else {"fabric": None, "why": self.why})
 
 

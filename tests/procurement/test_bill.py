@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from clusterspec.procurement.bill import Item, bill
-from tests.cluster.settling import clean, settle
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.item import Item
+from tests.cluster.settling import catalog, clean, settle
 
 POD = """
 cluster:
@@ -16,7 +17,7 @@ procurement:
 
 
 def items(text: str) -> dict[tuple[str, str], Item]:
-    return {(item.kind, item.part): item for item in bill(clean(text))[0]}
+    return {(item.kind, item.part): item for item in bill(clean(text)).items}
 
 
 def test_every_part_is_counted_once_and_says_how() -> None:
@@ -33,7 +34,7 @@ def test_prices_multiply_and_ranges_stay_ranges() -> None:
     assert found["node", "dgx-h100"].price == (31 * 280000, 31 * 340000)
     assert found["spare_node", "dgx-h100"].unit_price == (280000, 340000)
     assert found["leaf_switch", "quantum-2-qm9700"].price == 8 * 36000
-    assert found["transceiver", "transceiver"].price_text == "614,656 USD"
+    assert found["transceiver", "transceiver module"].price_text == "614,656 USD"
     assert found["node", "dgx-h100"].price_text == "8,680,000 – 10,540,000 USD"
 
 
@@ -55,11 +56,60 @@ def test_a_rack_is_bought_node_by_node() -> None:
 
 
 def test_rented_nodes_come_without_a_fabric() -> None:
-    lines, fabric, why = bill(clean("cluster: {platform: aws-p5-48xlarge, nodes: 16}"))
-    assert [line.kind for line in lines] == ["node"]
-    assert fabric is None and "cloud" in why
+    rented = bill(clean("cluster: {platform: aws-p5-48xlarge, nodes: 16}"))
+    assert [line.kind for line in rented.items] == ["node"]
+    assert rented.fabric is None and "cloud" in rented.why and not rented.not_counted
 
 
 def test_a_cluster_that_cannot_be_settled_has_an_empty_bill() -> None:
     design, _ = settle("cluster: {platform: dgx-h100}")
-    assert bill(design)[:2] == ((), None)
+    empty = bill(design)
+    assert (empty.items, empty.fabric, empty.total) == ((), None, None) and not empty.complete
+
+
+def test_a_sum_is_a_total_only_where_every_line_has_a_price() -> None:
+    # 31 + 1 nodes × 280,000–340,000, 8 leaves and 4 spines × 36,000, 512 cables × 900, 512 modules × 1,200.5
+    whole = bill(clean(POD))
+    rest = 12 * 36000 + 512 * 900 + 512 * 1200.5
+    assert whole.total == (32 * 280000 + rest, 32 * 340000 + rest)
+    assert (whole.complete, whole.total_title) == (True, "Total")
+    partial = bill(clean(POD.replace("cable: 900, ", "")))
+    assert partial.total == (32 * 280000 + rest - 512 * 900, 32 * 340000 + rest - 512 * 900)
+    assert [item.part for item in partial.unpriced] == ["node to leaf cable", "leaf to spine cable"]
+    assert (partial.complete, partial.total_title) == (False, "Sum of the 5 priced lines")
+
+
+def test_a_part_that_the_spec_does_not_name_is_marked() -> None:
+    text = (
+        "cluster: {platform: dgx-h100, nodes: 31, scale_out: {technology: infiniband-ndr, topology: rail-optimized%s}}"
+    )
+    assumed = items(text % "")["leaf_switch", "quantum-2-qm9700"]
+    assert "the spec names none" in assumed.assumed and assumed.to_json()["assumed"]
+    assert not items(text % ", switch: quantum-2-qm9700")["leaf_switch", "quantum-2-qm9700"].assumed
+
+
+def test_what_the_spec_does_not_describe_is_listed_as_not_counted() -> None:
+    assert [line.split(":")[0] for line in bill(clean(POD)).not_counted] == [
+        "frontend network",
+        "out-of-band network",
+        "storage",
+        "racks",
+    ]
+    described = POD.replace(
+        "  scale_out:",
+        """  networks: {frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s, switch: spectrum-4-sn5600},
+             out_of_band: {nics_per_node: 1, nic_bandwidth: 1 Gb/s}, storage: {capacity: 2 PB}}
+  power: {nodes_per_rack: 4}
+  scale_out:""",
+    )
+    found = bill(clean(described), lambda id_: catalog().switch(id_))
+    quantities = {item.kind: item.quantity for item in found.items[-5:]}
+    # 32 nodes × 2 = 64 links of 200 Gb/s; an SN5600 has 64 × 800 = 256 × 200 Gb/s ports: 1 switch. 32 / 4 = 8 racks.
+    assert quantities == {
+        "frontend_cable": 64,
+        "frontend_switch": 1,
+        "out_of_band_cable": 32,
+        "storage": 1,
+        "rack": 8,
+    }
+    assert found.not_counted == ("out-of-band network switches: `switch` is missing",)

@@ -222,12 +222,12 @@ def test_a_missing_base_makes_the_whole_uncertain(tmp_path: Path) -> None:
 
 
 def test_an_unused_key_is_a_note_and_is_read_all_the_same() -> None:
-    spec, problems = spec_of("cluster: {power: {switch: 1.7 kW}}\n")
+    spec, problems = spec_of("cluster: {networks: {storage: {technology: ethernet}}}\n")
     assert [(one.rule, one.severity, one.at_key) for one in problems] == [("unused-key", Severity.NOTE, True)]
     assert spec.cluster is not None
-    assert spec.cluster.power is not None
-    assert spec.cluster.power.switch is not None
-    assert spec.cluster.power.switch.value == 1700
+    assert spec.cluster.networks is not None
+    assert spec.cluster.networks.storage is not None
+    assert spec.cluster.networks.storage.technology == "ethernet"
 
 
 def test_the_starting_spec_is_read_without_a_word() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cost.collectives import CollectiveRow
-from clusterspec.procurement.bill import money, total
+from clusterspec.procurement.money import money
 from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
 from clusterspec.report.paper.charts import PALETTE, Row, levels
 from clusterspec.results import BillReport
@@ -44,10 +44,8 @@ def parts(bill: BillReport, *, prices: bool) -> Table:
         return Table(tuple(columns), tuple(rows))
     columns += [Column("Unit price", "right"), Column("Price", "right")]
     priced = [(*row, item.unit_price_text, item.price_text) for row, item in zip(rows, bill.items, strict=True)]
-    unpriced = sum(item.price is None for item in bill.items)
-    said = f"without the {unpriced} unpriced" if unpriced else ""
-    whole = money(total(bill.items), bill.items[0].currency)
-    return Table(tuple(columns), (*priced, ("Total", said, "", "", "", whole)), emphasis=(len(priced),))
+    whole = money(bill.bill.total, bill.bill.currency)
+    return Table(tuple(columns), (*priced, (bill.bill.total_title, "", "", "", "", whole)), emphasis=(len(priced),))
 
 
 PROVEN = (

@@ -2,9 +2,8 @@
 
 ## What it finds
 
-A key of the format that no check, no estimate and no report looks at in this version of the program: the power of a
-switch, the number of switches of a level, technology and switches of the networks beside the fabric, and the prices of storage,
-support and racks, which no bill adds up.
+A key of the format that no check, no estimate and no report uses in this version of the program: the number of switches
+of a level, and the technology of the networks beside the scale-out fabric.
 
 ## Why it matters
 
@@ -20,9 +19,9 @@ When the key is there for people.
 
 ## Fires
 
-```yaml cluster.power.switch
+```yaml cluster.networks.storage.technology
 clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 4, power: {switch: 1.7 kW}}
+cluster: {platform: dgx-h100, nodes: 4, networks: {storage: {technology: ethernet, bandwidth: 10 GB/s}}}
 ```
 
 ## Silent

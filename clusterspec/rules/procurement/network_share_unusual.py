@@ -56,7 +56,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import Item, bill
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.money import middle
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -64,26 +65,21 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "heuristic")
 USUAL = (0.03, 0.25)
+FABRIC = frozenset({"nic", "leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
 
 
 def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.prices:
         return
-    items, fabric, _ = bill(facts.design)
-    if fabric is None or any(item.price is None for item in items):
+    counted = bill(facts.design)
+    fabric_lines = [item for item in counted.items if item.kind in FABRIC]
+    if counted.fabric is None or any(item.price is None for item in fabric_lines):
         return
-    nodes = sum(_middle(item) for item in items if item.kind in {"node", "spare_node"})
-    network = sum(_middle(item) for item in items if item.kind not in {"node", "spare_node"})
+    nodes = sum(middle(item.price or 0) for item in counted.items if item.kind in {"node", "spare_node"})
+    network = sum(middle(item.price or 0) for item in fabric_lines)
     if nodes <= 0:
         return
     share = network / (network + nodes)
     if not USUAL[0] <= share <= USUAL[1]:
         message = f"the network is {percent(share, 2)} of nodes and network together; 3 to 25 % is usual"
         yield RULE.problem("procurement.prices", message, "compare the quote with `clusterspec bom`, line by line")
-
-
-def _middle(item: Item) -> float:
-    """The price of a line; the middle of a range."""
-    if isinstance(item.price, tuple):
-        return sum(item.price) / 2
-    return float(item.price or 0)

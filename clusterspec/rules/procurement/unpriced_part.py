@@ -56,21 +56,23 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
+from clusterspec.procurement.item import PRICED_AS
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
+SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switch", "out_of_band_switch", "storage"})
+"""Parts that are often bought with the site; the bill lists them without a price."""
 
 
 def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.prices or procurement.prices.get("node_hour"):
         return
-    items, _, _ = bill(facts.design)
     missing: dict[str, int] = {}
-    for item in items:
-        if item.unit_price is None:
-            kind = "node" if item.kind == "spare_node" else item.kind
+    for item in bill(facts.design).unpriced:
+        if item.kind not in SITE:
+            kind = PRICED_AS.get(item.kind, item.kind)
             missing[kind] = missing.get(kind, 0) + item.quantity
     if missing:
         named = ", ".join(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())

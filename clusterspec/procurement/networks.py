@@ -1,0 +1,56 @@
+"""Parts of the networks beside the scale-out fabric: frontend (in-band), out-of-band and storage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clusterspec.catalog.entries import Switch
+from clusterspec.cluster.clos import parts
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.scaleout import broken_out_ports
+from clusterspec.procurement.item import Item
+from clusterspec.spec.model import NetworkSpec, NetworksSpec
+from clusterspec.units import plural
+
+COUNTED = ("frontend", "out_of_band")
+TITLES = {"frontend": "frontend network", "out_of_band": "out-of-band network"}
+
+SwitchOf = Callable[[str], Switch | None]
+"""The catalog entry of a switch by its id; None where there is none."""
+
+
+def network_items(cluster: Cluster, written: NetworksSpec | None, switch_of: SwitchOf) -> Iterator[Item | str]:
+    """The switches and cables of each network that the spec describes; a text where something is not counted.
+
+    Each network is counted as one tier of leaf switches, every NIC cabled: what lies above them depends on the
+    network that the site already has.
+    """
+    for name in COUNTED:
+        network: NetworkSpec | None = getattr(written, name) if written else None
+        yield from _network(cluster, name, network, switch_of)
+
+
+def _network(cluster: Cluster, name: str, network: NetworkSpec | None, switch_of: SwitchOf) -> Iterator[Item | str]:
+    title = TITLES[name]
+    if network is None:
+        yield f"{title}: not described (`cluster.networks.{name}`)"
+        return
+    if network.shares:
+        return
+    nics = network.nics_per_node or (1 if name == "out_of_band" else 0)
+    if not nics:
+        yield f"{title}: `nics_per_node` is missing"
+        return
+    links = cluster.all_nodes * nics
+    derivation = f"{plural(cluster.all_nodes, 'node')} × {plural(nics, 'NIC')}"
+    yield Item(f"{name}_cable", f"{title} cable", links, derivation)
+    switch = switch_of(network.switch) if network.switch else None
+    if switch is None:
+        yield f"{title} switches: `switch` is missing"
+        return
+    rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
+    ports = broken_out_ports(switch, rate) or switch.ports
+    if ports:
+        yield Item(
+            f"{name}_switch", switch.id, parts(links, ports), f"{links:,} links / {ports} ports, the tier at the nodes"
+        )
