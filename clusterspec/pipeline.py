@@ -36,6 +36,7 @@ from clusterspec.results import (
     Input,
     Tool,
 )
+from clusterspec.results.provenance import Provenance
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.measured import Measurement
     from clusterspec.report.paper.blocks import Paper
+    from clusterspec.results.influence import Influence
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,24 +220,45 @@ def estimate(one: Study) -> EstimateReport:
     """What one design costs."""
     checked = one.checked
     return EstimateReport(
-        one.settings.tool, one.input, one.plan, checked.findings, one.sources, checked.waived, one.settings.today
+        one.settings.tool,
+        one.input,
+        one.plan,
+        checked.findings,
+        one.sources,
+        checked.waived,
+        one.settings.today,
+        Provenance(one.document, one.settings.catalog),
     )
 
 
+def influences(one: Study) -> tuple[Influence, ...]:
+    """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
+    from clusterspec.results.influence import influences as found
+
+    return found(one.plan, one.settings.catalog)
+
+
 def collective(
-    one: Study, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
+    one: Study,
+    name: str,
+    ranks: int,
+    sizes: Sequence[float],
+    algorithm: str | None = None,
+    asked: Sequence[str] = (),
 ) -> CollectiveReport:
-    """A collective of some ranks over some sizes in bytes; no rows where there is no machine to run it on."""
+    """A collective of some ranks over some sizes in bytes, ``asked`` as their author wrote them; no rows, and
+    the reason, where the cluster cannot be resolved or its ranks are not connected.
+    """
     from clusterspec.cost.collectives import NoWay, table
 
     rows: tuple[CollectiveRow, ...] = ()
-    why = "the cluster cannot be settled; `clusterspec check` says why"
+    why = "the cluster cannot be resolved; `clusterspec check` says why"
     if one.design.cluster is not None:
         try:
             rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""
         except NoWay as fault:
             why = str(fault)
-    return CollectiveReport(one.settings.tool, one.input, rows, why, one.checked.findings)
+    return CollectiveReport(one.settings.tool, one.input, rows, why, one.checked.findings, tuple(asked))
 
 
 def bill(one: Study) -> BillReport:

@@ -1,4 +1,4 @@
-"""What nobody said and was taken all the same, as every writer of estimates shows it."""
+"""Assumptions as every writer of estimates shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
-from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.units import say
 
 
@@ -25,6 +25,8 @@ def value_text(value: Any) -> str:
     """
     if isinstance(value, Figure):
         return say(value.value, value.unit, 4) + (" each way" if isinstance(value, Bandwidth) else "")
+    if isinstance(value, Quantity):
+        return value.written
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
+from clusterspec.report.failing import failing
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.results import BillReport
 from clusterspec.units import plural
@@ -15,7 +16,8 @@ FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "pr
 def text(report: BillReport, ink: Ink = PLAIN) -> str:
     """The parts with how each number was counted, the total, the fabric in one line and what is not counted."""
     if not report.items:
-        return "Nothing can be counted from what the spec states.\n\n" + fabric(report) + "\n"
+        why = failing(report.findings, report.input.name, ink)
+        return "Nothing can be counted from what the spec states.\n\n" + fabric(report) + "\n" + why
     priced = report.bill.total is not None
     heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "how it was counted")
     rows = [_row(item, priced=priced) for item in report.items]
@@ -23,7 +25,8 @@ def text(report: BillReport, ink: Ink = PLAIN) -> str:
         rows.append((report.bill.total_title, "", "", "", money(report.bill.total, report.bill.currency), ""))
     right = (2, 3, 4) if priced else (2,)
     table = grid.grid(heads, rows, right=right, wrap=(0, len(heads) - 1), ink=ink)
-    return "\n".join([table, fabric(report), *_left_out(report)]) + "\n"
+    shown = "\n".join([table, fabric(report), *_left_out(report)]) + "\n"
+    return shown + failing(report.findings, report.input.name, ink)
 
 
 def _row(item: Item, *, priced: bool) -> tuple[str, ...]:

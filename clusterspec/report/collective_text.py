@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from clusterspec.report import grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.failing import failing
+from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.results import CollectiveReport
 from clusterspec.units import say
 
 HEADS = ("size", "time", "algbw", "busbw", "ceiling", "reached", "algorithm", "bound by", "tier")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+DECIMAL = ("B", "kB", "MB", "GB", "TB")
 FIELDS = (
     "collective",
     "ranks",
@@ -28,14 +30,14 @@ FIELDS = (
 def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     """One row a size; bandwidths in GB/s as nccl-tests counts them."""
     if not report.rows:
-        return f"Nothing can be predicted: {report.why}\n"
+        return f"Nothing can be predicted: {report.why}\n" + failing(report.findings, report.input.name, ink)
     first = report.rows[0]
     tiers = list(dict.fromkeys(row.tier for row in report.rows))
     over = f"{ink.paint('bold', first.collective)} over {first.ranks:,} ranks"
     head = f"{over}, {tiers[0]}\n\n" if len(tiers) == 1 else f"{over}\n\n"
     rows = [
         (
-            size_text(row.size),
+            size,
             say(row.seconds, "s"),
             *(f"{rate / 1e9:,.2f}" for rate in (row.algbw, row.busbw, row.ceiling_busbw)),
             f"{100 * row.busbw / row.ceiling_busbw:.0f} %" if row.ceiling_busbw else "",
@@ -43,22 +45,35 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
             row.bound_by.removesuffix(" bandwidth"),
             row.tier,
         )
-        for row in report.rows
+        for row, size in zip(report.rows, sizes(report), strict=True)
     ]
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.grid(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
     note = "Sizes and bandwidths as nccl-tests counts them, bandwidths in GB/s; the ceiling is what the wires carry."
-    return head + table + "\n" + "\n".join(ink.paint("dim", line) for line in wrapped(note, ink.measure)) + "\n"
+    note_lines = [ink.paint("dim", line) for line in wrapped(note, ink.measure)]
+    return head + table + "\n" + "\n".join(note_lines) + "\n" + failing(report.findings, report.input.name, ink)
+
+
+def sizes(report: CollectiveReport) -> list[str]:
+    """The sizes of the rows as they were asked for; a bare number gets a unit."""
+    asked = report.asked if len(report.asked) == len(report.rows) else ("",) * len(report.rows)
+    return [
+        " ".join(plain(text).split()) if any(c.isalpha() for c in text) else size_text(row.size)
+        for row, text in zip(report.rows, asked, strict=True)
+    ]
 
 
 def size_text(size: float) -> str:
-    """Bytes as nccl-tests is asked for them: in binary units where they come out even.
+    """Bytes in the largest binary or decimal unit in which they are a whole number, the shorter of both.
 
-    >>> size_text(2.0**30), size_text(1e9), size_text(100.0)
-    ('1 GiB', '1,000,000,000 B', '100 B')
+    >>> size_text(2.0**30), size_text(16e6), size_text(1e9), size_text(100.0)
+    ('1 GiB', '16 MB', '1 GB', '100 B')
     """
-    steps = next((k for k in range(4, 0, -1) if size % 1024**k == 0), 0)
-    return f"{size / 1024**steps:,.0f} {UNITS[steps]}"
+    found = []
+    for base, names in ((1024, UNITS), (1000, DECIMAL)):
+        steps = next((k for k in range(4, 0, -1) if size % base**k == 0), 0)
+        found.append(f"{size / base**steps:,.0f} {names[steps]}")
+    return min(found, key=len)
 
 
 def csv(report: CollectiveReport) -> str:

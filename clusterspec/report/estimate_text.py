@@ -1,44 +1,65 @@
-"""The estimate for a terminal: the numbers first, then where they come from."""
+"""The estimate for a terminal: what is wrong, the numbers, and the assumptions that move them, on one screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from shlex import quote
 
-from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import MemoryUse, Term
-from clusterspec.finding import Severity
+from clusterspec.cost.term import Communication, MemoryUse
 from clusterspec.report import communication as traffic
-from clusterspec.report.assumed import groups, value_text
+from clusterspec.report.estimate_assumptions import moving
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
+from clusterspec.report.step_parts import MOST, breakdown
+from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
-from clusterspec.results.estimate_json import terms
+from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares
+from clusterspec.results.verdict import Status, condition, used_text
 from clusterspec.units import percent, plural, say
 
+SCREEN = 60
+"""Lines of the whole text."""
+FLOWS = 8
+"""Rows of the communication table; the flows that are exposed least are put together."""
+FEWEST = 6
+"""Lines that the assumptions may take however long the rest is."""
 
-def text(report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """Everything that could be computed, and what could not."""
+
+def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
+    """The verdict, everything that could be computed, and the assumptions that move it most."""
+    parts = [judged(report, ink), heading(report, ink), headline(report.plan, ink), *tables(report, ink)]
+    if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
+        used = sum(part.count("\n") + 1 for part in parts) + 3
+        parts.append(moving(influences, report, ink, max(FEWEST, SCREEN - used)))
+    return "\n".join([*(part for part in parts if part), footer(report, ink)])
+
+
+def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
+    """Step, communication and memory, each under its title; what could not be computed is left out."""
     plan = report.plan
-    parts = [heading(report, ink), headline(plan, ink)]
     if plan.step_time:
-        parts.append(ink.paint("bold", "Step time") + "\n" + breakdown(plan.step_time, ink))
+        yield ink.paint("bold", "Step time") + "\n" + breakdown(plan.step_time, ink, most=MOST)
     if plan.communication:
-        parts.append(ink.paint("bold", "Communication per step and accelerator") + "\n" + communication(plan, ink))
+        yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication(plan, ink)
     if plan.memory:
-        parts.append(ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, ink))
+        yield ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, ink)
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
-        parts.append(ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table)
-    said, figures = groups(plan)
-    if said:
-        parts.append(ink.paint("bold", "Assumed, because nobody said") + "\n" + assumptions(said, ink))
-    if figures:
-        parts.append(ink.paint("bold", "Constants that no data sheet states") + "\n" + taken(figures, ink))
-    return "\n".join([*parts, footer(report, ink)])
+        yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table
+
+
+def judged(report: EstimateReport, ink: Ink) -> str:
+    """The verdict with its reasons, one a line; nothing where nothing is against the design."""
+    found = report.verdict
+    if found.status is Status.CLEAR:
+        return ""
+    lines = [ink.paint(VERDICT_COLORS[found.status], VERDICT_WORDS[found.status])]
+    lines += [line for reason in found.reasons for line in wrapped(reason, ink.measure, "  ", "    ")]
+    lines += [line for part in found.not_judged for line in wrapped(f"not judged: {part}", ink.measure, "  ", "    ")]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def heading(report: EstimateReport, ink: Ink) -> str:
@@ -47,10 +68,11 @@ def heading(report: EstimateReport, ink: Ink) -> str:
     cluster, work = design.cluster, design.workload
     name = plain(design.spec.name or report.input.name)
     if cluster is None:
-        return f"{ink.paint('bold', name)}: the cluster cannot be settled; `clusterspec check` says why\n"
-    machines = f"{plural(cluster.accelerators, 'accelerator')} ({cluster.accelerator.name})"
+        return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` says why\n"
+    used = used_text(design)
+    machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
     model = f", {plain(work.model.name)}" if work else ""
-    first, *rest = wrapped(f"{name}: {machines} in {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
+    first, *rest = wrapped(f"{name}: {machines}, {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
     painted = ink.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
     return "".join(line + "\n" for line in (painted, *rest))
 
@@ -69,59 +91,63 @@ def headline(plan: Plan, ink: Ink) -> str:
 
 
 def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
+    """Name, value and note of each headline number; figures of a plan that cannot run say so."""
+    held, used = condition(plan), used_text(plan.design)
+    share = f"on {used}" if " of " in used else ""
     if plan.step_time:
         band = plan.step_time_range
-        yield "step time", say(plan.step_time.value, "s"), f"{say(band[0], 's')} to {say(band[1], 's')}" if band else ""
+        span = f"{say(band[0], 's')} to {say(band[1], 's')}" if band else ""
+        yield "step time", say(plan.step_time.value, "s"), _notes(span, share, held)
     if plan.tokens_per_second_per_accelerator is not None:
-        yield "tokens per second", f"{plan.tokens_per_second_per_accelerator:,.0f}", "per accelerator"
+        rate = f"{plan.tokens_per_second_per_accelerator:,.0f}"
+        yield "tokens per second", rate, _notes(f"per accelerator{' used' if share else ''}", held)
     if plan.mfu is not None:
-        yield "MFU", percent(plan.mfu), f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
+        again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
+        yield "MFU", percent(plan.mfu), _notes(again, held)
     if plan.memory:
-        yield memory_row(plan.memory)
+        yield memory_row(plan)
     if plan.parameters is not None:
         active = plan.active_parameters
         note = f"{say(active, '1')} active per token" if active and active != plan.parameters else ""
         yield "parameters", say(plan.parameters, "1"), note
     if plan.time_to_train is not None:
-        yield "time to train", say(plan.time_to_train, "s"), "without interruptions"
+        yield "time to train", say(plan.time_to_train, "s"), _notes("without interruptions", share, held)
 
 
-def memory_row(use: MemoryUse) -> tuple[str, str, str]:
+def _notes(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def memory_row(plan: Plan) -> tuple[str, str, str]:
+    use = plan.memory
+    assert use is not None
     if use.capacity is None:
         return "memory", say(use.total.value, "B"), "capacity not known"
-    share = use.total.value / use.capacity.value
-    fit = "fits" if use.fits else "does not fit"
-    return "memory", say(use.total.value, "B"), f"{fit}: {percent(share)} of {say(use.capacity.value, 'B')}"
-
-
-def breakdown(term: Term, ink: Ink, depth: int = 1) -> str:
-    """A sum with its parts, each with its share and a bar."""
-    rows = [
-        (
-            "  " * level + part.name,
-            say(part.value, part.unit),
-            percent(part.value / term.value, 2) if term.value else "",
-            ink.paint("blue", bar(part.value / term.value)) if term.value and level == 1 else "",
-        )
-        for part, level in nested(term, depth)
-    ]
-    return grid(("  part", "time" if term.unit == "s" else "size", "share", ""), rows, right=(1, 2), ink=ink)
-
-
-def nested(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]:
-    for part in term.parts:
-        if part.value:
-            yield part, level
-            if depth > 1:
-                yield from nested(part, depth - 1, level + 1)
+    share, capacity = use.total.value / use.capacity.value, use.capacity.value
+    low, high = plan.memory_range or (use.total.value, use.total.value)
+    fit = "does not fit" if low > capacity else "may not fit" if high > capacity else "fits"
+    span = f", range {say(low, 'B')} to {say(high, 'B')}" if high > low else ""
+    return "memory", say(use.total.value, "B"), f"{fit}: {percent(share)} of {say(capacity, 'B')}{span}"
 
 
 def communication(plan: Plan, ink: Ink) -> str:
-    rows = [(f"  {axis}", *rest) for axis, *rest in map(traffic.row, plan.communication)]
+    """The flows, the most exposed ones where there are many."""
+    kept = sorted(plan.communication, key=lambda flow: (-flow.exposed, -flow.seconds))
+    rest = kept[FLOWS - 1 :] if len(kept) > FLOWS else []
+    rows = [(f"  {axis}", *more) for axis, *more in map(traffic.row, _in_order(plan.communication, rest))]
+    if rest:
+        seconds, exposed = (say(sum(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed"))
+        rows.append((f"  {len(rest)} more", "", "", "", "", "", seconds, exposed))
     return grid((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 
 
+def _in_order(flows: Sequence[Communication], rest: Sequence[Communication]) -> list[Communication]:
+    left = set(map(id, rest))
+    return [flow for flow in flows if id(flow) not in left]
+
+
 def memory(use: MemoryUse, ink: Ink) -> str:
+    """The parts of memory against the capacity."""
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
         (
@@ -135,60 +161,12 @@ def memory(use: MemoryUse, ink: Ink) -> str:
     return grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
 
 
-def assumptions(found: tuple[Assumption, ...], ink: Ink) -> str:
-    """What the spec leaves open, one key a line."""
-    rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
-    return grid(("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink)
-
-
-def taken(found: tuple[Assumption, ...], ink: Ink) -> str:
-    """Figures with their reasons below them: these are sentences."""
-    key = max(len(name) for name, _, _ in found)
-    lines = []
-    for name, value, why in found:
-        lines += wrapped(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
-        lines += [ink.paint("dim", line) for line in wrapped(why, ink.measure, " " * 6, " " * 6)]
-    return "".join(line + "\n" for line in lines)
-
-
 def footer(report: EstimateReport, ink: Ink) -> str:
-    """What the check says, in one line, and how to see more."""
+    """How many findings there are, in one line, and how to see more."""
     counted = count(report.findings)
     said = ", ".join(plural(number, level) for level, number in counted.items() if number)
     file = plain(quote(report.input.name)).replace("\n", " ")
-    lines = [f"`clusterspec estimate {file} --explain TERM` shows the formula and inputs of a term."]
+    lines = [f"`clusterspec estimate {file} --explain 'step time'` shows formula and inputs of a printed name."]
     if said:
-        gravest = next(Severity(level) for level, number in counted.items() if number)
-        lines.insert(0, ink.severity(gravest, f"{said} found: `clusterspec check {file}`"))
+        lines.insert(0, f"{said}: `clusterspec check {file}`")
     return "\n".join(lines) + "\n"
-
-
-def names(report: EstimateReport) -> list[str]:
-    """Every term that can be explained, each once."""
-    return list(dict.fromkeys(term.name for root in terms(report.plan) for term in root.walk()))
-
-
-def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
-    """One term with its formula, its inputs and where they come from; None when there is no such term."""
-    wanted = name.strip().lower().replace("_", " ").replace("-", " ")
-    for root in terms(report.plan):
-        for term in root.walk():
-            if term.name.lower().replace("_", " ").replace("-", " ") == wanted:
-                return explained(term, ink)
-    return None
-
-
-def explained(term: Term, ink: Ink) -> str:
-    lines = [f"{ink.paint('bold', term.name)} = {say(term.value, term.unit)}"]
-    lines += wrapped(term.formula, ink.measure, "  formula  ", " " * 11)
-    if term.source:
-        lines += wrapped(term.source, ink.measure, "  source   ", " " * 11)
-    if term.low is not None and term.high is not None:
-        lines.append(f"  band     {say(term.low, term.unit)} to {say(term.high, term.unit)}")
-    out = "\n".join(lines) + "\n"
-    if term.inputs:
-        rows = [(f"  {name}", say(figure.value, figure.unit, 4), str(figure.origin)) for name, figure in term.inputs]
-        out += "\n" + grid(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
-    if term.parts:
-        out += "\n" + breakdown(term, ink, depth=2)
-    return out

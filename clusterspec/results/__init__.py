@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clusterspec.document.names import FileName
 from clusterspec.finding import Finding, Severity
+from clusterspec.results.provenance import Provenance
 from clusterspec.source import Source, pointer
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class EstimateReport:
     sources: Mapping[str, Source] = field(default_factory=dict)
     waived: tuple[Waived, ...] = ()
     today: date | None = None
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def design(self) -> Design:
@@ -196,7 +198,7 @@ class EstimateReport:
         return (
             head(self.tool, self.input)
             | {"verdict": self.verdict.to_json(), "accelerators_used": accelerators_used(self.design)}
-            | body(self.plan)
+            | body(self.plan, self.provenance)
             | {"waived": [waived_json(one) for one in self.waived], "summary": count(self.findings)}
         )
 
@@ -211,6 +213,8 @@ class CollectiveReport:
     why: str = ""
     """Why there are no rows, where there are none."""
     findings: tuple[Finding, ...] = ()
+    asked: tuple[str, ...] = ()
+    """The sizes as they were asked for, one a row; empty where the caller gave numbers."""
 
     def to_json(self) -> Json:
         out = head(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}

@@ -9,8 +9,10 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
 from clusterspec.results.measured import measured_json
+from clusterspec.results.provenance import Provenance
 
 Json = dict[str, Any]
+PLAIN = Provenance()
 
 MFU_CONVENTION = (
     "model FLOPs without recomputation, attention counted as if unmasked "
@@ -18,8 +20,8 @@ MFU_CONVENTION = (
 )
 
 
-def body(plan: Plan) -> Json:
-    """Every field of ``estimate`` after the head."""
+def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
+    """Every field of ``estimate`` after the head and the verdict."""
     design = plan.design
     return {
         "cluster": cluster_json(design.cluster),
@@ -40,7 +42,7 @@ def body(plan: Plan) -> Json:
         },
         "memory": memory_json(plan.memory),
         "communication": [communication_json(row) for row in plan.communication],
-        "terms": [term_json(term) for term in terms(plan)],
+        "terms": [term_json(term, provenance) for term in terms(plan)],
         "measured": measured_json(design.cluster),
         "assumptions": [assumption_json(each) for each in plan.assumptions],
     }
@@ -116,7 +118,8 @@ def communication_json(row: Communication) -> Json:
     return {name: getattr(row, name) for name in Communication.__slots__}
 
 
-def term_json(term: Term) -> Json:
+def term_json(term: Term, provenance: Provenance = PLAIN) -> Json:
+    """A term with its parts; origins name the line of what was written and the source of what is cited."""
     return {
         "name": term.name,
         "seconds": term.value if term.unit == "s" else None,
@@ -127,10 +130,10 @@ def term_json(term: Term) -> Json:
         "low": term.low,
         "high": term.high,
         "inputs": [
-            {"name": name, "value": figure.value, "unit": figure.unit, "origin": str(figure.origin)}
+            {"name": name, "value": figure.value, "unit": figure.unit, "origin": provenance.text(figure.origin)}
             for name, figure in term.inputs
         ],
-        "parts": [term_json(part) for part in term.parts],
+        "parts": [term_json(part, provenance) for part in term.parts],
     }
 
 

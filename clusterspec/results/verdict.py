@@ -53,11 +53,24 @@ def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waive
     return Verdict(Status.RESERVATIONS if warned else Status.CLEAR, warned)
 
 
-def cannot_run(plan: Plan) -> bool:
-    """Whether the figures of a plan describe a run that cannot take place: it does not fit, or its ranks
-    do not add up.
+def condition(plan: Plan) -> str:
+    """Under which condition the figures of a plan hold that cannot run as written; empty where it can.
+
+    Writers print it beside the step time, the throughput and everything that follows from them.
     """
-    return bool((*_misfit(plan), *_ranks(plan.design)))
+    if any(_ranks(plan.design)):
+        return "if the ranks added up"
+    return "if it fitted" if any(_misfit(plan)) else ""
+
+
+def used_text(design: Design) -> str:
+    """``512 of 1,016 accelerators``; ``512 accelerators`` where the layout uses all; empty without a cluster."""
+    if design.cluster is None:
+        return ""
+    there, used = design.cluster.accelerators, accelerators_used(design)
+    if used is None or used == there:
+        return plural(there, "accelerator")
+    return f"{used:,} of {plural(there, 'accelerator')}"
 
 
 def accelerators_used(design: Design) -> int | None:

@@ -15,7 +15,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.report import bill_text, collective_text, estimate_text, findings_text, page_text
+from clusterspec.report import bill_text, collective_text, estimate_explain, estimate_text, findings_text, page_text
 from clusterspec.report.assumed import value_text
 from clusterspec.report.grid import grid, wide
 from clusterspec.report.ink import Ink, plain
@@ -40,11 +40,12 @@ def study(path: Path) -> pipeline.Study:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_estimate_fits_the_terminal(path: Path, width: int) -> None:
-    report = pipeline.estimate(study(path))
-    said = estimate_text.text(report, Ink(width=width))
+    one = study(path)
+    report = pipeline.estimate(one)
+    said = estimate_text.text(report, Ink(width=width), pipeline.influences(one))
     assert max(map(wide, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
-    for name in estimate_text.names(report):
-        assert max(map(wide, (estimate_text.explain(report, name, Ink(width=width)) or "").splitlines())) <= width
+    for name in estimate_explain.names(report):
+        assert max(map(wide, (estimate_explain.explain(report, name, Ink(width=width)) or "").splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", WIDTHS)

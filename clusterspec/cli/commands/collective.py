@@ -21,7 +21,8 @@ LARGEST = 1e18
 
 def run(asked: argparse.Namespace) -> int:
     """Prints the table of a collective over the sizes asked for."""
-    sizes = [size_of(text) for text in asked.size or DEFAULT_SIZES]
+    written = asked.size or DEFAULT_SIZES
+    sizes = [size_of(text) for text in written]
     if asked.algorithm and asked.algorithm not in names_of(asked.collective):
         raise UsageFault(
             f"--algorithm {asked.algorithm}: {asked.collective} has {', '.join(names_of(asked.collective))}"
@@ -31,7 +32,7 @@ def run(asked: argparse.Namespace) -> int:
     if cluster is not None and asked.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node
         raise UsageFault(f"--ranks {asked.ranks}: the cluster has {plural(most, 'rank')}")
-    report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm)
+    report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm, asked.size)
     if asked.format == "json":
         say_json(report.to_json())
     else:

@@ -8,8 +8,11 @@ from clusterspec import pipeline
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.terminal import ink, say, say_json
-from clusterspec.report import estimate_text
+from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
 from clusterspec.results import EstimateReport
+
+MOST_NAMED = 40
+"""Names that the answer to an unknown one lists."""
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -20,15 +23,30 @@ def run(asked: argparse.Namespace) -> int:
         say(explained(report, asked))
     elif asked.format == "json":
         say_json(report.to_json())
+    elif asked.assumptions or asked.constants:
+        shown = [
+            (asked.assumptions, estimate_assumptions.assumptions),
+            (asked.constants, estimate_assumptions.constants),
+        ]
+        say("\n".join(write(report, ink(asked)) for wanted, write in shown if wanted))
     else:
-        say(estimate_text.text(report, ink(asked)))
+        say(estimate_text.text(report, ink(asked), pipeline.influences(one)))
     return status_of(one)
 
 
+def listed(report: EstimateReport, asked: argparse.Namespace) -> str:
+    """All assumptions, all constants, or both."""
+    parts = [estimate_assumptions.assumptions(report, ink(asked))] if asked.assumptions else []
+    parts += [estimate_assumptions.constants(report, ink(asked))] if asked.constants else []
+    return "\n".join(parts)
+
+
 def explained(report: EstimateReport, asked: argparse.Namespace) -> str:
-    """One term, by name; an unknown name is answered with the names there are."""
-    found = estimate_text.explain(report, asked.explain, ink(asked))
+    """One name explained; an unknown one is answered with the names there are."""
+    found = estimate_explain.explain(report, asked.explain, ink(asked))
     if found is None:
-        names = ", ".join(estimate_text.names(report)) or "none: the spec is too incomplete to estimate"
-        raise UsageFault(f"no term is called {asked.explain!r}; there are: {names}")
+        names = estimate_explain.names(report)
+        known = ", ".join(names[:MOST_NAMED]) or "none: the spec is too incomplete to estimate"
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        raise UsageFault(f"nothing is called {asked.explain!r}; there are: {known}{more}")
     return found

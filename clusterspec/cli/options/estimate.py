@@ -12,5 +12,10 @@ def describe(one: argparse.ArgumentParser) -> None:
     spec(one)
     formats(one, "text", "json")
     one.add_argument(
-        "--explain", metavar="TERM", type=named, help="show one term with its formula, inputs, origins and parts"
+        "--explain",
+        metavar="NAME",
+        type=named,
+        help="show one printed name, such as 'step time' or MFU, with its formula, inputs, origins and parts",
     )
+    one.add_argument("--assumptions", action="store_true", help="list every key that the spec leaves open")
+    one.add_argument("--constants", action="store_true", help="list every constant that no data sheet states")

@@ -1,0 +1,79 @@
+"""The assumptions of an estimate for a terminal: those that move it, all of them, or the constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.cluster.model import Assumption
+from clusterspec.report.assumed import groups, value_text
+from clusterspec.report.grid import grid
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.results import EstimateReport
+from clusterspec.results.influence import LEAST, Influence
+from clusterspec.units import percent, plural
+
+EXACT = 0.0005
+"""A relative change that is printed as none."""
+
+
+def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
+    """The assumptions that move the step time or the memory, largest first, in at most ``most`` lines."""
+    moved = f"the step time or the memory by more than {percent(LEAST)}"
+    rest = len(report.plan.assumptions)
+    if not found:
+        return heading(f"No assumption moves {moved}", ink)
+    shown = found[: max(1, most - 3)]
+    rows = [_row(one) for one in shown]
+    table = grid(("  assumed", "value", "against", "step time", "memory"), rows, right=(3, 4), ink=ink)
+    more = len(found) - len(shown)
+    said = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
+    note = f"  {said}`--assumptions` and `--constants` list all {rest:,}"
+    return f"{heading(f'Assumptions that move {moved}', ink)}{table}{ink.paint('dim', note)}\n"
+
+
+def _row(one: Influence) -> tuple[str, ...]:
+    key, value, _ = one.assumption
+    return (f"  {key}", value_text(value), value_text(one.against), change(one.step_time), change(one.memory))
+
+
+def change(share: float) -> str:
+    """A relative change with its sign.
+
+    >>> change(0.104), change(-0.5), change(0.0)
+    ('+10 %', '−50 %', '')
+    """
+    if abs(share) < EXACT:
+        return ""
+    return ("+" if share > 0 else "−") + percent(abs(share), 2)
+
+
+def assumptions(report: EstimateReport, ink: Ink = PLAIN) -> str:
+    """Every key that the spec leaves open, with the value taken and the reason."""
+    found, _ = groups(report.plan)
+    if not found:
+        return "The estimate assumes no key of the spec.\n"
+    rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
+    return heading("Assumed where the spec is silent", ink) + grid(
+        ("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink
+    )
+
+
+def constants(report: EstimateReport, ink: Ink = PLAIN) -> str:
+    """Every constant of machines and software that no source states, with the reason below it."""
+    _, found = groups(report.plan)
+    if not found:
+        return "The estimate uses no constant without a source.\n"
+    return heading("Constants that no data sheet states", ink) + "".join(f"{line}\n" for line in _lines(found, ink))
+
+
+def heading(text: str, ink: Ink) -> str:
+    return ink.paint("bold", text) + "\n"
+
+
+def _lines(found: tuple[Assumption, ...], ink: Ink) -> list[str]:
+    key = max(len(name) for name, _, _ in found)
+    lines = []
+    for name, value, why in found:
+        lines += wrapped(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
+        lines += [ink.paint("dim", line) for line in wrapped(why, ink.measure, " " * 6, " " * 6)]
+    return lines

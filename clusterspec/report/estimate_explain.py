@@ -1,0 +1,77 @@
+"""One name of an estimate explained: a term, a headline number, a flow, or an assumption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.term import Term
+from clusterspec.report.assumed import value_text
+from clusterspec.report.grid import grid
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.step_parts import breakdown
+from clusterspec.results import EstimateReport
+from clusterspec.results.estimate_json import terms
+from clusterspec.results.headline import headline, sent_term
+from clusterspec.units import percent, say
+
+ALIASES = {"step time": "step", "one optimizer step": "step"}
+"""Printed names of terms that have another one."""
+SHARES = frozenset({"MFU", "HFU"})
+
+
+def names(report: EstimateReport) -> list[str]:
+    """Every name that can be explained, each once: terms, headline numbers, flows, assumptions."""
+    found = [term.name for term in explainable(report)]
+    return list(dict.fromkeys([*found, *(key for key, _, _ in report.plan.assumptions)]))
+
+
+def explainable(report: EstimateReport) -> Iterator[Term]:
+    """Every term, from the headline down."""
+    yield from headline(report.plan)
+    for root in terms(report.plan):
+        yield from root.walk()
+    for row in report.plan.communication:
+        yield sent_term(row)
+
+
+def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
+    """What a printed name means, with formula, inputs and their origins; None when nothing has that name.
+
+    An axis (``tp``) stands for all that it sends.
+    """
+    wanted = _folded(name)
+    wanted = ALIASES.get(wanted, wanted)
+    found = [term for term in explainable(report) if _folded(term.name) == wanted]
+    found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded(row.axis) == wanted]
+    if found:
+        return "\n".join(explained(term, report, ink) for term in found)
+    for key, value, why in report.plan.assumptions:
+        if _folded(key) == wanted:
+            lines = wrapped(why, ink.measure, "  assumed  ", " " * 11)
+            return "\n".join([f"{ink.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
+    return None
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.lower().replace("_", " ").replace("-", " ").split())
+
+
+def explained(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
+    """A term with its formula, source and range, its inputs with their origins, and its parts."""
+    value = percent(term.value) if term.name in SHARES else say(term.value, term.unit)
+    lines = [f"{ink.paint('bold', term.name)} = {value}"]
+    lines += wrapped(term.formula, ink.measure, "  formula  ", " " * 11)
+    if term.source:
+        lines += wrapped(term.source, ink.measure, "  source   ", " " * 11)
+    if term.low is not None and term.high is not None:
+        lines.append(f"  range    {say(term.low, term.unit)} to {say(term.high, term.unit)}")
+    out = "\n".join(lines) + "\n"
+    if term.inputs:
+        rows = [
+            (f"  {name}", say(figure.value, figure.unit, 4), report.provenance.text(figure.origin))
+            for name, figure in term.inputs
+        ]
+        out += "\n" + grid(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
+    if term.parts:
+        out += "\n" + breakdown(term, ink, depth=2)
+    return out

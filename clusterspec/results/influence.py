@@ -1,0 +1,201 @@
+"""How far each assumption moves the step time and the memory of a plan, by estimating the plan again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any, get_args, get_type_hints
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cluster.resolve import resolve
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.origin import Assumed
+from clusterspec.quantity import Figure, Quantity
+from clusterspec.spec.model import Spec
+from clusterspec.spec.schema import schema
+
+LEAST = 0.01
+"""A relative change below which an assumption is not worth a line of the first screen."""
+STEP = 0.1
+"""The relative change of a number that has no range of its own."""
+DEGREES = frozenset(
+    f"layout.{key}" for key in ("tp", "cp", "ep", "pp", "expert_tp", "micro_batch", "virtual_stages", "shard_group")
+)
+EARLIEST_SOFTWARE = 2021
+OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
+DP_LAST = ("tp", "cp", "ep", "pp", "dp")
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """The largest change that another value of one assumption makes.
+
+    ``step_time`` and ``memory`` are relative changes (0.1 is 10 % more); ``against`` is the other value.
+    """
+
+    assumption: Assumption
+    against: Any
+    step_time: float
+    memory: float
+
+    @property
+    def size(self) -> float:
+        return max(abs(self.step_time), abs(self.memory))
+
+
+def influences(plan: Plan, catalog: Catalog) -> tuple[Influence, ...]:
+    """The assumptions of a plan that move its step time or its memory by more than `LEAST`, largest first.
+
+    Numbers vary over their range, or by `STEP` where they have none; words vary to the alternative that
+    costs the most. Each alternative is one more estimate, of about two milliseconds.
+    """
+    found = (_largest(plan, each, catalog) for each in plan.assumptions)
+    return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
+
+
+def varied(plan: Plan) -> frozenset[str]:
+    """The keys of the assumptions that `influences` can vary."""
+    return frozenset(each[0] for each in plan.assumptions if _variants(plan, each) or _spread(plan, each))
+
+
+def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None:
+    spread = _spread(plan, each)
+    if spread is not None:
+        return spread
+    changed = [(against, design(catalog)) for against, design in _variants(plan, each)]
+    tried = [_effect(plan, each, against, estimate(one)) for against, one in changed if one is not None]
+    known = [one for one in tried if one is not None]
+    return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
+
+
+def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
+    """The change from one plan to another; None where the other lacks a figure that the first has."""
+    if (plan.step_time and not other.step_time) or (plan.memory and not other.memory):
+        return None
+    step = other.step_time.value / plan.step_time.value - 1 if other.step_time and plan.step_time else 0.0
+    memory = other.memory.total.value / plan.memory.total.value - 1 if other.memory and plan.memory else 0.0
+    return Influence(each, against, step, memory)
+
+
+Variant = tuple[Any, Callable[[Catalog], Design | None]]
+
+
+def _variants(plan: Plan, each: Assumption) -> list[Variant]:
+    """The other values of one assumption, each with the design that has it."""
+    key, value, _ = each
+    design = plan.design
+    if key in {name for name, _, _ in design.assumptions}:
+        return [(other, _rewritten(design, key, other)) for other in _alternatives(key, value)]
+    if isinstance(value, Figure):
+        return [
+            (replace(value, value=value.value * factor), _refigured(design, key, value.value * factor))
+            for factor in (1 - STEP, 1 + STEP)
+            if _holder(design, key)
+        ]
+    return []
+
+
+def _alternatives(key: str, value: Any) -> list[Any]:
+    """Other values that the spec could give a key."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, str):
+        return [choice for choice in _choices(key) if choice != value]
+    if key == OVERSUBSCRIPTION:
+        return [(Quantity(1 + STEP, "1", f"{1 + STEP:g}:1"),)]
+    if key == "layout.order":
+        return [DP_LAST] if tuple(value) != DP_LAST else []
+    return _numbers(key, value) if isinstance(value, int | float) else []
+
+
+def _numbers(key: str, value: float) -> list[Any]:
+    """Other numbers: earlier software, twice a degree, `STEP` up and down of anything else."""
+    if key == "layout.software_year":
+        return list(range(EARLIEST_SOFTWARE, int(value)))
+    if key in DEGREES:
+        return [2 * value]
+    return [value * (1 - STEP), value * (1 + STEP)] if isinstance(value, float) else []
+
+
+def _choices(key: str) -> tuple[Any, ...]:
+    """The words that the schema admits for a key."""
+    node: Mapping[str, Any] = schema()
+    for part in key.split("."):
+        node = node.get("properties", {}).get(part, {})
+        if "$ref" in node:
+            node = schema()["$defs"][node["$ref"].rpartition("/")[2]]
+    return tuple(node.get("enum", ()))
+
+
+def _rewritten(design: Design, key: str, value: Any) -> Callable[[Catalog], Design | None]:
+    def changed(catalog: Catalog) -> Design | None:
+        spec = _with_value(design.spec, key.split("."), value)
+        if spec is None:
+            return None
+        other, _ = resolve(spec, catalog)
+        measured = design.cluster.measured if design.cluster else ()
+        return replace(other, cluster=replace(other.cluster, measured=measured)) if other.cluster else None
+
+    return changed
+
+
+def _with_value(part: Any, keys: list[str], value: Any) -> Spec | Any | None:
+    """A part of a spec with another value at a key path; None where there is no such key."""
+    name, *rest = keys
+    hints = get_type_hints(type(part))
+    if name not in hints:
+        return None
+    if rest:
+        below = getattr(part, name)
+        if below is None:
+            below = next((kind() for kind in get_args(hints[name]) if is_dataclass(kind)), None)
+        value = _with_value(below, rest, value) if is_dataclass(below) else None
+        if value is None:
+            return None
+    return replace(part, **{name: value})
+
+
+def _holder(design: Design, key: str) -> str:
+    """Whose ``achievable`` figure a constant is: of the accelerator, the stack, or of neither (empty)."""
+    cluster, layout = design.cluster, design.layout
+    owner, _, name = key.partition(" ")
+    if cluster and owner == cluster.accelerator.id and name in cluster.accelerator.achievable:
+        return "accelerator"
+    stack = layout.stack if layout else None
+    return "stack" if stack and owner == stack.id and name in stack.achievable else ""
+
+
+def _refigured(design: Design, key: str, value: float) -> Callable[[Catalog], Design | None]:
+    def changed(_: Catalog) -> Design | None:
+        name, cluster, layout = key.partition(" ")[2], design.cluster, design.layout
+        assert cluster is not None
+        if _holder(design, key) == "accelerator":
+            part = cluster.accelerator
+            known = dict(part.achievable) | {name: replace(part.achievable[name], value=value)}
+            return replace(design, cluster=replace(cluster, accelerator=replace(part, achievable=known)))
+        assert layout is not None and layout.stack is not None
+        stack = layout.stack
+        known = dict(stack.achievable) | {name: replace(stack.achievable[name], value=value)}
+        return replace(design, layout=replace(layout, stack=replace(stack, achievable=known)))
+
+    return changed
+
+
+def _spread(plan: Plan, each: Assumption) -> Influence | None:
+    """The effect on memory of a figure whose terms carry their own range."""
+    key, value, _ = each
+    if plan.memory is None or not isinstance(value, Figure):
+        return None
+    terms = [term for term in plan.memory.total.walk() if not term.parts and _rests_on(term.inputs, key)]
+    total = plan.memory.total.value
+    more = sum((term.high or term.value) - term.value for term in terms)
+    if not terms or not total or not sum(term.value for term in terms):
+        return None
+    factor = 1 + more / sum(term.value for term in terms)
+    return Influence(each, replace(value, value=value.value * factor), 0.0, more / total)
+
+
+def _rests_on(inputs: tuple[tuple[str, Figure], ...], key: str) -> bool:
+    return any(isinstance(figure.origin, Assumed) and figure.origin.key == key for _, figure in inputs)

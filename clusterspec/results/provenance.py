@@ -1,0 +1,64 @@
+"""Where a number comes from, to the line: the author's text, or the source that a catalog entry cites."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+
+from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.document import Document
+from clusterspec.origin import Cited, Origin, Written
+from clusterspec.source import Path, Span
+
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+UNRESOLVED = "catalog"
+"""The source of a figure that names its entry only; the entry itself knows which document it read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Turns an origin into text. Without a document or a catalog it says what the origin itself says."""
+
+    document: Document | None = None
+    catalog: Catalog | None = None
+
+    def text(self, origin: Origin) -> str:
+        """``spec.yaml:12: tp: 8`` for what was written, entry and source for what is cited, else its reason."""
+        if isinstance(origin, Written):
+            return self._written(origin)
+        return self._cited(origin) if isinstance(origin, Cited) else str(origin)
+
+    def _written(self, origin: Written) -> str:
+        span = origin.span or self._span(path_of(origin.key))
+        source = self.document.sources.get(span.file, self.document.source) if span and self.document else None
+        if span is None or source is None:
+            return str(origin)
+        return f"{span.file}:{span.start.line}: {source.line(span.start.line).strip()}"
+
+    def _span(self, path: Path) -> Span | None:
+        """The span of a value, or of the nearest mapping above it that was written: a catalog model's keys
+        stand at ``workload.model``.
+        """
+        places = self.document.places if self.document else {}
+        found = next((places[path[:length]] for length in range(len(path), 0, -1) if path[:length] in places), None)
+        return (found.key or found.value) if found else None
+
+    def _cited(self, origin: Cited) -> str:
+        if origin.source != UNRESOLVED or self.catalog is None:
+            return str(origin)
+        kind, _, name = origin.entry.partition("/")
+        with contextlib.suppress(KeyError, BrokenEntry, LookupError):
+            fact = self.catalog.raw_entry(kind, name).facts.get(origin.fact)
+            if fact is not None and fact.origin is not None:
+                return str(fact.origin)
+        return str(origin)
+
+
+def path_of(key: str) -> Path:
+    """A dotted key path as a path.
+
+    >>> path_of("measured[0].size")
+    ('measured', 0, 'size')
+    """
+    return tuple(int(number) if number else name for name, number in _STEP.findall(key))
