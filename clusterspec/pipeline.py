@@ -244,6 +244,7 @@ def collective(
     ranks: int,
     sizes: Sequence[float],
     algorithm: str | None = None,
+    *,
     asked: Sequence[str] = (),
 ) -> CollectiveReport:
     """A collective of some ranks over some sizes in bytes, ``asked`` as their author wrote them; no rows, and

@@ -24,7 +24,8 @@ def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: i
         return heading(f"No assumption moves {moved}", ink)
     shown = found[: max(1, most - 3)]
     rows = [_row(one) for one in shown]
-    table = grid(("  assumed", "value", "against", "step time", "memory"), rows, right=(3, 4), ink=ink)
+    heads = ("  assumed", "value", "against", "step time", "memory")
+    table = grid(heads, rows, right=(3, 4), wrap=(1, 2), ink=ink)
     more = len(found) - len(shown)
     said = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
     note = f"  {said}`--assumptions` and `--constants` list all {rest:,}"

@@ -92,7 +92,7 @@ def headline(plan: Plan, ink: Ink) -> str:
 
 def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
     """Name, value and note of each headline number; figures of a plan that cannot run say so."""
-    held, used = condition(plan), used_text(plan.design)
+    held, used = condition(plan), used_text(plan.design, "")
     share = f"on {used}" if " of " in used else ""
     if plan.step_time:
         band = plan.step_time_range
@@ -126,7 +126,7 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
     share, capacity = use.total.value / use.capacity.value, use.capacity.value
     low, high = plan.memory_range or (use.total.value, use.total.value)
     fit = "does not fit" if low > capacity else "may not fit" if high > capacity else "fits"
-    span = f", range {say(low, 'B')} to {say(high, 'B')}" if high > low else ""
+    span = f"; {say(low, 'B')} to {say(high, 'B')}" if high > low else ""
     return "memory", say(use.total.value, "B"), f"{fit}: {percent(share)} of {say(capacity, 'B')}{span}"
 
 

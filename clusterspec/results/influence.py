@@ -131,7 +131,7 @@ def _choices(key: str) -> tuple[Any, ...]:
 
 def _rewritten(design: Design, key: str, value: Any) -> Callable[[Catalog], Design | None]:
     def changed(catalog: Catalog) -> Design | None:
-        spec = _with_value(design.spec, key.split("."), value)
+        spec: Spec | None = _with_value(design.spec, key.split("."), value)
         if spec is None:
             return None
         other, _ = resolve(spec, catalog)
@@ -141,7 +141,7 @@ def _rewritten(design: Design, key: str, value: Any) -> Callable[[Catalog], Desi
     return changed
 
 
-def _with_value(part: Any, keys: list[str], value: Any) -> Spec | Any | None:
+def _with_value(part: Any, keys: list[str], value: Any) -> Any:
     """A part of a spec with another value at a key path; None where there is no such key."""
     name, *rest = keys
     hints = get_type_hints(type(part))
@@ -150,7 +150,9 @@ def _with_value(part: Any, keys: list[str], value: Any) -> Spec | Any | None:
     if rest:
         below = getattr(part, name)
         if below is None:
-            below = next((kind() for kind in get_args(hints[name]) if is_dataclass(kind)), None)
+            below = next(
+                (kind() for kind in get_args(hints[name]) if isinstance(kind, type) and is_dataclass(kind)), None
+            )
         value = _with_value(below, rest, value) if is_dataclass(below) else None
         if value is None:
             return None

@@ -63,14 +63,17 @@ def condition(plan: Plan) -> str:
     return "if it fitted" if any(_misfit(plan)) else ""
 
 
-def used_text(design: Design) -> str:
-    """``512 of 1,016 accelerators``; ``512 accelerators`` where the layout uses all; empty without a cluster."""
+def used_text(design: Design, word: str = "accelerator") -> str:
+    """``512 of 1,016 accelerators``; ``512 accelerators`` where the layout uses all; empty without a cluster.
+
+    An empty ``word`` leaves the bare counts.
+    """
     if design.cluster is None:
         return ""
     there, used = design.cluster.accelerators, accelerators_used(design)
     if used is None or used == there:
-        return plural(there, "accelerator")
-    return f"{used:,} of {plural(there, 'accelerator')}"
+        return plural(there, word) if word else f"{there:,}"
+    return f"{used:,} of {plural(there, word)}" if word else f"{used:,} of {there:,}"
 
 
 def accelerators_used(design: Design) -> int | None:

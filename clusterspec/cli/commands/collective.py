@@ -32,7 +32,7 @@ def run(asked: argparse.Namespace) -> int:
     if cluster is not None and asked.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node
         raise UsageFault(f"--ranks {asked.ranks}: the cluster has {plural(most, 'rank')}")
-    report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm, asked.size)
+    report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm, asked=asked.size)
     if asked.format == "json":
         say_json(report.to_json())
     else:

@@ -1,0 +1,134 @@
+"""The estimate on a terminal begins with what is wrong, fits one screen, and explains every name that it prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.pipeline import Study, study_text
+from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
+from clusterspec.report.ink import Ink
+from clusterspec.results.influence import LEAST, influences
+from tests.settings import SETTINGS
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+SPEC = """\
+clusterspec: 1
+name: pod
+cluster: {platform: dgx-h100, nodes: 127}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout:
+  nodes: 64
+  tp: 8
+  pp: 2
+"""
+TOO_LARGE = SPEC.replace("pp: 2", "pp: 1").replace("nodes: 64", "nodes: 4")
+
+
+def study(text: str) -> Study:
+    return study_text(text, SETTINGS)
+
+
+def shown(one: Study) -> str:
+    return estimate_text.text(pipeline.estimate(one), influences=pipeline.influences(one))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_it_is_one_screen(path: Path) -> None:
+    one = pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+    assert len(shown(one).splitlines()) <= 60
+
+
+def test_it_begins_with_what_is_wrong() -> None:
+    first, second, *_ = shown(study(TOO_LARGE)).splitlines()
+    assert first == "Does not work as written"
+    assert "error" in second or "does not fit" in second
+
+
+def test_the_figures_of_a_plan_that_does_not_fit_say_so() -> None:
+    lines = shown(study(TOO_LARGE)).splitlines()
+    for name in ("step time", "tokens per second", "MFU", "time to train"):
+        (line,) = (line for line in lines if line.startswith(f"  {name} "))
+        assert line.endswith("if it fitted"), line
+    assert "if it fitted" not in shown(study(SPEC))
+
+
+def test_what_is_used_stands_beside_every_throughput_and_time() -> None:
+    lines = shown(study(SPEC)).splitlines()
+    assert any("uses 512 of 1,016 accelerators" in line for line in lines)
+    for name in ("step time", "time to train"):
+        (line,) = (line for line in lines if line.startswith(f"  {name} "))
+        assert "512 of 1,016" in line
+    assert "per accelerator used" in next(line for line in lines if "tokens per second" in line)
+
+
+def test_every_printed_name_can_be_explained() -> None:
+    one = study(SPEC)
+    report = pipeline.estimate(one)
+    rows = [line for line in shown(one).splitlines() if re.match(r"  [A-Za-z]", line)]
+    printed = {re.split(r"\s{2,}", line.strip())[0] for line in rows} - {"part", "axis", "assumed"}
+    printed = {name for name in printed if not re.match(r"\d|.*warning|.*error", name)}
+    assert {"step time", "MFU", "tokens per second", "tp", "memory.fragmentation"} <= printed
+    missing = {name for name in printed if estimate_explain.explain(report, name) is None}
+    assert missing == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tokens per second", "global_batch * sequence_length / (step * accelerators_used)"),
+        ("MFU", "model_flops / peak"),
+        ("time to train", "tokens / (global_batch * sequence_length) * step"),
+    ],
+)
+def test_a_headline_number_follows_from_its_formula_and_inputs(name: str, value: str) -> None:
+    report = pipeline.estimate(study(SPEC))
+    term = next(term for term in estimate_explain.explainable(report) if term.name == name)
+    inputs = {key: figure.value for key, figure in term.inputs}
+    assert term.formula == value
+    assert eval(term.formula, {"__builtins__": {}}, inputs) == pytest.approx(term.value, rel=1e-12)
+
+
+def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_source() -> None:
+    spec = SPEC.replace("  tp: 8\n", "  tp: 8  # all of one node\n")
+    report = pipeline.estimate(study(spec))
+    assert report.plan.memory is not None
+    pages = [estimate_explain.explain(report, term.name, Ink(width=400)) for term in report.plan.memory.total.walk()]
+    text = "\n".join(page or "" for page in pages)
+    assert "spec.yaml:7: tp: 8  # all of one node" in text
+    assert "(catalog)" not in text
+    assert "config.json of meta-llama" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        ("workload.attention", "workload: {attention: plain, "),
+        ("workload.gradient_precision", "workload: {gradient_precision: fp4, "),
+    ],
+)
+def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str) -> None:
+    one, other = study(SPEC), study(SPEC.replace("workload: {", line))
+    found = {each.assumption[0]: each for each in influences(one.plan, SETTINGS.catalog)}[key]
+    assert one.plan.memory is not None and other.plan.memory is not None
+    assert one.plan.step_time is not None and other.plan.step_time is not None
+    assert found.memory == pytest.approx(other.plan.memory.total.value / one.plan.memory.total.value - 1)
+    assert found.step_time == pytest.approx(other.plan.step_time.value / one.plan.step_time.value - 1)
+
+
+def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() -> None:
+    one = study(SPEC)
+    sizes = [each.size for each in influences(one.plan, SETTINGS.catalog)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert min(sizes) > LEAST
+    stated = study(SPEC.replace("workload: {", "workload: {attention: flash, "))
+    assert "workload.attention" not in {each.assumption[0] for each in influences(stated.plan, SETTINGS.catalog)}
+
+
+def test_assumptions_and_constants_together_list_every_assumption() -> None:
+    report = pipeline.estimate(study(SPEC))
+    both = estimate_assumptions.assumptions(report) + estimate_assumptions.constants(report)
+    assert all(key in both for key, _, _ in report.plan.assumptions)
