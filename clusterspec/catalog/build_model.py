@@ -61,6 +61,8 @@ def published(read: Reader) -> dict[str, Any]:
     """The parameter counts and the year that the authors print."""
     return {
         "parameters": read.figure("parameters", "count"),
+        "parameters_with_prediction": read.flag("parameters_with_prediction") or False,
+        "encoder_parameters": read.figure("encoder_parameters", "count"),
         "active_parameters": read.figure("active_parameters", "count"),
         "year": read.count("year"),
     }

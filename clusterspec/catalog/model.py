@@ -21,7 +21,8 @@ class Model(Entry):
 
     ``heads`` to ``value_head_dim`` are those of layers with full attention. The stated numbers of
     layers are None where every layer that has no linear attention has softmax attention, and where
-    every layer has a feed-forward network.
+    every layer has a feed-forward network. ``parameters`` counts modules of multi-token prediction
+    where ``parameters_with_prediction``, and ``encoder_parameters`` that the entry does not describe.
     """
 
     layers: int = 0
@@ -57,6 +58,8 @@ class Model(Entry):
     moe_layers: int = 0
     routing_max_nodes: int | None = None
     parameters: Figure | None = None
+    parameters_with_prediction: bool = False
+    encoder_parameters: Figure | None = None
     active_parameters: Figure | None = None
     year: int | None = None
 
