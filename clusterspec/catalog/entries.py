@@ -31,7 +31,8 @@ class Accelerator(Entry):
     ``nic_bandwidth`` the line rate of one NIC that it typically has, and ``nics_per_accelerator``
     how many that is (a fraction where several accelerators share one); ``compute_units`` how many
     tiles of a matrix product it works on at a time, ``array`` the sides of a systolic array that
-    products are padded to.
+    products are padded to; ``host_link`` the link to the host processor, B/s per direction, where
+    it is not PCIe.
     """
 
     ranks_per_accelerator: int = 1
@@ -48,6 +49,7 @@ class Accelerator(Entry):
     shape: tuple[int, ...] = ()
     links: int | None = None
     pcie: int | None = None
+    host_link: Bandwidth | None = None
     nic_bandwidth: Bandwidth | None = None
     nics_per_accelerator: float | None = None
     scale_out: str | None = None
@@ -99,10 +101,13 @@ class Nic(Entry):
     ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
     generation and width of the slot it needs; ``cages`` how many cages of the form ``connector`` its
     bracket has, 0 where its ports lead to cages of the node; ``power`` the largest of the card in watts.
+    ``ethernet_ports`` and ``ethernet_port_bandwidth`` hold with Ethernet, where they differ.
     """
 
     port_bandwidth: Bandwidth | None = None
     ports: int | None = None
+    ethernet_port_bandwidth: Bandwidth | None = None
+    ethernet_ports: int | None = None
     pcie: int | None = None
     lanes: int | None = None
     cages: int | None = None

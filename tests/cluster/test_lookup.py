@@ -16,7 +16,7 @@ def only(text: str) -> Problem:
 UNKNOWN = [
     ("cluster: {platform: dgx-h1000, nodes: 1}", ("cluster", "platform"), "dgx-h100"),
     ("cluster: {accelerator: h100-sxm-80g, nodes: 1}", ("cluster", "accelerator"), "h100-sxm-80gb"),
-    ("cluster: {accelerator: {like: mi300, memory: 100 GB}, nodes: 1}", ("cluster", "accelerator", "like"), "mi300x"),
+    ("cluster: {accelerator: {like: mi325y, memory: 100 GB}, nodes: 1}", ("cluster", "accelerator", "like"), "mi325x"),
     (
         "cluster: {platform: dgx-h100, nodes: 1, scale_up: {interconnect: nvlink4}}",
         ("cluster", "scale_up", "interconnect"),

@@ -21,7 +21,7 @@ For designs meant for the year when the part is due.
 
 ```yaml cluster.platform
 clusterspec: 1
-cluster: {platform: vr-nvl72, nodes: 18}
+cluster: {platform: rubin-ultra-nvl576, nodes: 144}
 ```
 
 ## Silent
