@@ -106,7 +106,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "storage-oversized-for-checkpoints": ("networks", ("networks", "operations", "training", "model")),
     "undeclared-network": ("networks", ("facts", "cluster")),
     "ep-not-dividing-ranks": ("layout", ("facts", "layout")),
-    "ep-tp-without-sequence-parallel": ("layout", ("facts", "layout")),
+    "ep-tp-without-sequence-parallel": ("layout", ("facts", "training", "model", "layout")),
     "ep-without-experts": ("layout", ("model", "layout")),
     "experts-indivisible-by-ep": ("layout", ("facts", "model", "layout")),
     "experts-per-token-exceeds-experts": ("layout", ("model",)),

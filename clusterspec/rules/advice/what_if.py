@@ -9,7 +9,7 @@ from itertools import islice
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.advice.proposals import allowed, framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import NO_PIPELINE
+from clusterspec.rules.knowledge.conditions import forbids_pipeline
 from clusterspec.rules.words import as_yaml
 from clusterspec.units import percent, say
 
@@ -70,7 +70,7 @@ def legal(facts: Facts, changes: Mapping[str, object]) -> bool:
     layout = facts.layout
     assert layout is not None
     pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
-    return pp == 1 or sharding not in NO_PIPELINE.get(framework(facts), ())
+    return pp == 1 or not forbids_pipeline(framework(facts), layout.software_year, str(sharding))
 
 
 def severity_of(loss: float | None) -> str:

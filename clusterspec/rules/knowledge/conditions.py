@@ -13,12 +13,18 @@ BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
 MEGATRON = BUILT_ON_MEGATRON | {""}
 """The same, and a spec that names none: it is held to theirs, the strictest demands that are common."""
 DEEPSPEED = frozenset({"deepspeed", "megatron-deepspeed"})
-NO_PIPELINE: Mapping[str, frozenset[str]] = {
-    "deepspeed": frozenset({"zero2", "fsdp", "hsdp"}),
-    "megatron-core": frozenset({"fsdp", "hsdp"}),
-    "nemo": frozenset({"fsdp", "hsdp"}),
-}
-"""Ways of sharding that a framework does not combine with a pipeline."""
+FULL_SHARDING = frozenset({"fsdp", "hsdp"})
+OWN_FULL_SHARDING = 2025
+"""Year of Megatron Core 0.15, whose Megatron-FSDP combines with expert and pipeline parallelism. Earlier releases shard
+with PyTorch FSDP2, which refuses both.
+"""
+
+
+def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
+    """Whether a framework of a year refuses this sharding beside a pipeline."""
+    if framework in DEEPSPEED:
+        return sharding in FULL_SHARDING | {"zero2"}
+    return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,21 @@
 
 ## What it finds
 
-`ep` above 1, `tp` above 1 and `sequence_parallel: false`, in Megatron Core or NeMo (or no framework named).
+Training of a model with experts, `tp` above 1 and `sequence_parallel: false`, in Megatron Core or NeMo. A warning where no
+framework is named.
 
 ## Why it matters
 
-Every tensor-parallel rank then dispatches all tokens of the group instead of its share: tp times the all-to-all and tp
-times the buffers. Megatron Core warns of it.
+Megatron Core refuses it: its expert layer raises `ValueError` in the first training step. Without sequence parallelism every
+tensor-parallel rank would dispatch all tokens of the group, so the all-to-all and its buffers would be tp times as large.
 
 ## What to do
 
-`sequence_parallel: true`.
+Write `sequence_parallel: true`, or leave the key out.
 
 ## When to ignore it
 
-Hardly ever; a very small tp on very short sequences may not notice.
+Never for Megatron Core. Other frameworks may accept it: name the framework.
 
 ## Fires
 
@@ -37,25 +38,34 @@ layout: {framework: megatron-core, tp: 2, ep: 4, expert_tp: 1, sequence_parallel
 
 ## Sources
 
-- Megatron Core's warning: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/model_parallel_config.py#L560
+- The expert layer raises in training: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/transformer/moe/moe_layer.py#L636
+- The warning of the configuration: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/model_parallel_config.py#L560
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import MEGATRON
+from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON, MEGATRON
 from clusterspec.rules.rule import Rule, rewrite
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
-    if layout.ep > 1 and layout.tp > 1 and not layout.sequence_parallel and framework(facts) in MEGATRON:
-        at = "layout.sequence_parallel"
-        message = f"without sequence parallelism each of the {layout.tp} tensor-parallel ranks dispatches every token"
-        yield RULE.problem(at, message, "write `sequence_parallel: true`", fix=rewrite(at, "true"))
+def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    named = framework(facts)
+    if not model.experts or layout.tp == 1 or layout.sequence_parallel or named not in MEGATRON:
+        return
+    at = "layout.sequence_parallel"
+    who = f"{named} refuses" if named in BUILT_ON_MEGATRON else "Megatron Core refuses"
+    message = (
+        f"{who} to train experts with tp {layout.tp} and no sequence parallelism: each of the {layout.tp} ranks would "
+        "dispatch every token"
+    )
+    severity = "error" if named in BUILT_ON_MEGATRON else "warning"
+    yield RULE.problem(at, message, "write `sequence_parallel: true`", severity=severity, fix=rewrite(at, "true"))

@@ -1,20 +1,23 @@
-"""Megatron's fully sharded data parallelism does not take experts.
+"""This release of Megatron Core does not combine full sharding with expert parallelism.
 
 ## What it finds
 
-Megatron Core with `sharding: fsdp` and ep above 1.
+Megatron Core or NeMo of 2024 or earlier (`software_year`) with `sharding: fsdp` or `hsdp` and `ep` above 1.
 
 ## Why it matters
 
-It asserts at start.
+Until Core 0.15 (2025) the only full sharding was PyTorch FSDP2 (`--use-torch-fsdp2`), which asserts
+`expert_model_parallel_size == 1` at start. Megatron-FSDP (`--use-megatron-fsdp`) of later releases supports expert
+parallelism.
 
 ## What to do
 
-`zero1`, which shards the optimizer of experts over their own data-parallel ranks.
+Use `zero1`, which shards the optimizer states of experts over their own data-parallel ranks; or a release with
+Megatron-FSDP.
 
 ## When to ignore it
 
-In releases whose own FSDP supports expert parallelism; name the framework `custom` there.
+Where Megatron-FSDP was backported.
 
 ## Fires
 
@@ -22,7 +25,7 @@ In releases whose own FSDP supports expert parallelism; name the framework `cust
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
-layout: {framework: megatron-core, ep: 8, sharding: fsdp}
+layout: {framework: megatron-core, software_year: 2024, ep: 8, sharding: fsdp}
 ```
 
 ## Silent
@@ -31,12 +34,13 @@ layout: {framework: megatron-core, ep: 8, sharding: fsdp}
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
-layout: {framework: megatron-core, ep: 8, sharding: zero1}
+layout: {framework: megatron-core, ep: 8, sharding: fsdp}
 ```
 
 ## Sources
 
-- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1037
+- The assertion of FSDP2: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1036
+- Megatron-FSDP with expert parallelism, a functional test: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/tests/functional_tests/test_cases/moe/deepseek_proxy_fsdp_ep2_fsdp2/model_config.yaml#L14
 """
 
 from __future__ import annotations
@@ -45,13 +49,20 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON, FULL_SHARDING, OWN_FULL_SHARDING
 from clusterspec.rules.rule import Rule, rewrite
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if layout.framework == "megatron-core" and layout.sharding == "fsdp" and layout.ep > 1:
-        message = f"megatron-core does not combine fsdp with expert parallelism (ep {layout.ep})"
-        fix = rewrite("layout.sharding", "zero1")
-        yield RULE.problem("layout.sharding", message, "write `sharding: zero1`", fix=fix)
+    if layout.framework not in BUILT_ON_MEGATRON or layout.sharding not in FULL_SHARDING or layout.ep == 1:
+        return
+    if layout.software_year >= OWN_FULL_SHARDING:
+        return
+    message = (
+        f"{layout.framework} of {layout.software_year} combines {layout.sharding} with no expert parallelism "
+        f"(ep {layout.ep}): its FSDP2 asserts ep 1"
+    )
+    help_ = f"write `sharding: zero1`, or use a release of {OWN_FULL_SHARDING} or later with Megatron-FSDP"
+    yield RULE.problem("layout.sharding", message, help_, fix=rewrite("layout.sharding", "zero1"))

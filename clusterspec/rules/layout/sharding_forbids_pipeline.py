@@ -2,15 +2,18 @@
 
 ## What it finds
 
-`pp` above 1 with `sharding` zero2, fsdp or hsdp in DeepSpeed, or with fsdp or hsdp in Megatron Core or NeMo.
+`pp` above 1 with `sharding` zero2, fsdp or hsdp in DeepSpeed and Megatron-DeepSpeed; with fsdp or hsdp in Megatron Core
+and NeMo of 2024 or earlier (`software_year`).
 
 ## Why it matters
 
-Both assert at start. ZeRO stages 2 and 3 take gradients apart between micro-batches, where the pipeline still adds to them.
+The framework asserts at start. ZeRO stages 2 and 3 partition gradients between micro-batches, while a pipeline still
+accumulates into them. PyTorch FSDP2 in Megatron asserts `pipeline_model_parallel_size == 1`; Megatron-FSDP, in releases
+since 2025, has no such assertion.
 
 ## What to do
 
-`zero1` with the pipeline, or no pipeline with the sharding.
+Use `zero1` with the pipeline, or no pipeline with the sharding.
 
 ## When to ignore it
 
@@ -22,7 +25,14 @@ Never for these frameworks; torchtitan combines fsdp with a pipeline.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
-layout: {framework: megatron-core, pp: 4, sharding: fsdp}
+layout: {framework: megatron-deepspeed, pp: 4, sharding: zero2}
+```
+
+```yaml layout.sharding
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, software_year: 2024, pp: 4, sharding: fsdp}
 ```
 
 ## Silent
@@ -34,10 +44,19 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
 layout: {framework: torchtitan, pp: 4, sharding: fsdp}
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, pp: 4, sharding: fsdp}
+```
+
 ## Sources
 
-- Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1035
-- DeepSpeed: https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/pipe/engine.py#L77
+- FSDP2 in Megatron-LM: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1034
+- Megatron-FSDP and its conditions: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L1118
+- DeepSpeed's pipeline engine: https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/pipe/engine.py#L76
+- Megatron-DeepSpeed runs pipelines on that engine: https://github.com/deepspeedai/Megatron-DeepSpeed/blob/4efb479d5317ce9b86096b9d8e3e8030b0b5263b/pretrain_gpt.py#L51
 """
 
 from __future__ import annotations
@@ -48,7 +67,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import NO_PIPELINE
+from clusterspec.rules.knowledge.conditions import forbids_pipeline
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
@@ -56,6 +75,6 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     named = framework(facts)
-    if layout.pp > 1 and layout.sharding in NO_PIPELINE.get(named, ()):
-        message = f"{named} does not combine {layout.sharding} with a pipeline (pp {layout.pp})"
-        yield RULE.problem("layout.sharding", message, "write `zero1`, or set pp to 1")
+    if layout.pp > 1 and forbids_pipeline(named, layout.software_year, layout.sharding):
+        message = f"{named} does not combine {layout.sharding} with a pipeline (pp {layout.pp}): it asserts at start"
+        yield RULE.problem("layout.sharding", message, "write `sharding: zero1`, or set pp to 1")

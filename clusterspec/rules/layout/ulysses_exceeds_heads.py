@@ -1,20 +1,22 @@
-"""Context parallelism by all-to-all has fewer heads than ranks.
+"""Context parallelism by all-to-all has too few heads for its ranks.
 
 ## What it finds
 
-`cp_method: all-to-all` (Ulysses) where heads / tp is no multiple of cp, or where `kv_heads` and cp divide neither way.
+`cp_method: all-to-all` (Ulysses) where the heads of a tensor-parallel rank are no multiple of cp, or where its key-value heads
+are not. DeepSpeed also accepts a cp that is a multiple of the key-value heads: it replicates them.
 
 ## Why it matters
 
-The all-to-all trades the cut over the sequence for a cut over heads: each rank needs at least one whole head.
+The all-to-all exchanges a split over the sequence for a split over heads, so each rank needs whole query and key-value heads.
+Transformer Engine and DeepSpeed raise an error at start. Llama 3.1 8B has 8 key-value heads: after tp 8 a rank has one.
 
 ## What to do
 
-`cp_method: ring`, which cuts the sequence alone, or a smaller cp.
+Use `cp_method: ring`, which splits only the sequence; or lower cp or tp.
 
 ## When to ignore it
 
-Where the framework pads or copies heads.
+Where the framework pads or replicates heads.
 
 ## Fires
 
@@ -22,7 +24,7 @@ Where the framework pads or copies heads.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: llama-3.1-8b, sequence_length: 65536, global_batch: 64}
-layout: {tp: 8, cp: 8, cp_method: all-to-all}
+layout: {tp: 8, cp: 4, cp_method: all-to-all}
 ```
 
 ## Silent
@@ -31,11 +33,12 @@ layout: {tp: 8, cp: 8, cp_method: all-to-all}
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: llama-3.1-8b, sequence_length: 65536, global_batch: 64}
-layout: {tp: 8, cp: 4, cp_method: all-to-all}
+layout: {tp: 2, cp: 4, cp_method: all-to-all}
 ```
 
 ## Sources
 
+- Transformer Engine, query and key-value heads alike: https://github.com/NVIDIA/TransformerEngine/blob/d0067d0da6cb01811b8072a7d304f0e00344ce2b/transformer_engine/pytorch/attention/dot_product_attention/context_parallel.py#L4246
 - DeepSpeed Ulysses: https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/sequence_parallel/ulysses_sp.py#L146
 - A user who met it: https://github.com/verl-project/verl/issues/1226
 """
@@ -47,6 +50,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.conditions import DEEPSPEED
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
@@ -55,11 +59,17 @@ RULE = Rule.of(__name__, "error")
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.cp == 1 or layout.cp_method != "all-to-all" or model.heads % layout.tp:
         return
-    heads, kv = model.heads // layout.tp, model.kv_heads
+    heads, kv = model.heads // layout.tp, _kv_heads(model, layout.tp)
     if heads % layout.cp:
-        message = f"{heads} heads a rank (after tp {layout.tp}) do not divide over cp {layout.cp} by all-to-all"
-    elif kv and not model.latent and kv % layout.cp and layout.cp % kv:
-        message = f"{kv} key-value heads and cp {layout.cp} divide neither way"
+        kind, there = "heads", heads
+    elif kv is not None and kv % layout.cp and not (layout.framework in DEEPSPEED and layout.cp % kv == 0):
+        kind, there = "key-value heads", kv
     else:
         return
-    yield RULE.problem("layout.cp", message, "write `cp_method: ring`, or a smaller cp")
+    message = f"{there} {kind} a rank (after tp {layout.tp}) do not divide over cp {layout.cp} by all-to-all"
+    yield RULE.problem("layout.cp", message, "write `cp_method: ring`, or lower cp or tp")
+
+
+def _kv_heads(model: Model, tp: int) -> int | None:
+    """Key-value heads of one tensor-parallel rank, at least one; None where latent attention has none."""
+    return None if model.latent or not model.kv_heads else max(1, model.kv_heads // tp)

@@ -1,16 +1,18 @@
-"""Some matrices fall back from fp8 to a wider format.
+"""Matrix dimensions do not fit the blocks of fp8 or fp4.
 
 ## What it finds
 
-`precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is no multiple of 16.
+`precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is no multiple of 16; of 32 with
+`parameter_precision: mxfp8` or `mxfp4`. An error in Megatron Core and NeMo, a note elsewhere.
 
 ## Why it matters
 
-The matrix units take fp8 in blocks of 16; other widths are computed in bf16 without a word, at half the rate.
+Transformer Engine, which Megatron and NeMo use, raises an error unless dimensions divide by 16, and MXFP8 needs multiples of
+32. torchtitan leaves such layers in bf16, at half the rate of fp8.
 
 ## What to do
 
-Pad the width, or another tp.
+Pad the width, or choose another tp.
 
 ## When to ignore it
 
@@ -26,7 +28,7 @@ workload:
   sequence_length: 4096
   global_batch: 128
   precision: fp8
-layout: {tp: 4}
+layout: {framework: megatron-core, tp: 4}
 ```
 
 ## Silent
@@ -39,11 +41,13 @@ workload:
   sequence_length: 4096
   global_batch: 128
   precision: fp8
-layout: {tp: 4}
+layout: {framework: megatron-core, tp: 4}
 ```
 
 ## Sources
 
+- Transformer Engine's condition: https://github.com/NVIDIA/TransformerEngine/blob/d0067d0da6cb01811b8072a7d304f0e00344ce2b/transformer_engine/pytorch/utils.py#L614
+- MXFP8 blocks of 32: https://github.com/NVIDIA/TransformerEngine/blob/d0067d0da6cb01811b8072a7d304f0e00344ce2b/transformer_engine/pytorch/tensor/mxfp8_tensor.py#L129
 - torchtitan's check: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/components/quantization/utils.py#L20
 """
 
@@ -54,28 +58,48 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 
-RULE = Rule.of(__name__, "note", "likely")
+RULE = Rule.of(__name__, "error", "likely")
 BLOCK = 16
+BLOCKS = {"mxfp8": 32, "mxfp4": 32}
+"""Elements that share one scale, where they are more than the 16 of plain fp8 and NVFP4."""
 
 
 def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
     if workload.precision not in {"fp8", "fp4"}:
         return
-    widths = {"hidden": (model.hidden, 1), "hidden / tp": (model.hidden, layout.tp)}
-    if model.dense_layers:
-        widths["ffn_hidden / tp"] = (model.ffn_hidden, layout.tp)
-    if model.experts:
-        widths["expert_ffn_hidden / expert_tp"] = (model.expert_ffn_hidden, layout.expert_tp)
+    block = BLOCKS.get(workload.parameter_precision, BLOCK)
     odd = [
         f"{name} = {width // parts:,}"
-        for name, (width, parts) in widths.items()
-        if width % parts == 0 and width // parts % BLOCK
+        for name, width, parts in _widths(model, layout)
+        if _unaligned(width, parts, block)
     ]
-    if odd:
-        message = (
-            f"{both(odd)} is no multiple of {BLOCK}: these matrices run in a wider format than {workload.precision}"
-        )
-        yield RULE.problem("layout.tp", message, "pad the width, or another tp")
+    if not odd:
+        return
+    refused = layout.framework in BUILT_ON_MEGATRON
+    what = f"Transformer Engine in {layout.framework} refuses them" if refused else "these matrices run in bf16 instead"
+    verb = "is no multiple" if len(odd) == 1 else "are no multiples"
+    message = f"{both(odd)} {verb} of the {block} that {workload.precision} needs: {what}"
+    severity = "error" if refused else "note"
+    yield RULE.problem(
+        "layout.tp", message, f"pad the width to a multiple of {block} × tp, or choose another tp", severity=severity
+    )
+
+
+def _widths(model: Model, layout: Layout) -> Iterator[tuple[str, int, int]]:
+    """Name, width and degree that divides it, of the matrices of a layer."""
+    yield "hidden", model.hidden, 1
+    if layout.tp > 1:
+        yield "hidden / tp", model.hidden, layout.tp
+    if model.dense_layers:
+        yield "ffn_hidden / tp", model.ffn_hidden, layout.tp
+    if model.experts:
+        yield "expert_ffn_hidden / expert_tp", model.expert_ffn_hidden, layout.expert_tp
+
+
+def _unaligned(width: int, parts: int, block: int) -> bool:
+    """Whether a rank's share is whole and no multiple of the block; shares that are not whole have a rule of their own."""
+    return width % parts == 0 and width // parts % block != 0
