@@ -1,27 +1,25 @@
-"""What makes a layout fit: changes tried in turn, and those that do told with their memory and time."""
+"""Remedies for a layout that does not fit: changes tried in turn, and those that fit with their memory and time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cost.plan import Plan
 from clusterspec.rules.advice.what_if import Alternative, fitting
 from clusterspec.rules.facts import Facts
 from clusterspec.units import say
 
 SHOWN = 2
-MISTAKEN = 1.25
-"""Nine in ten published peaks lie within a quarter of the predicted one (docs/accuracy.md, memory)."""
 Change = dict[str, object]
 
 
-def may_fit(facts: Facts) -> bool:
-    """Whether the model's uncertainty leaves room for a fit."""
-    plan = facts.plan
+def may_fit(plan: Plan | None) -> bool:
+    """Whether the lower end of the memory range lies within the capacity."""
     memory = plan.memory if plan else None
     if plan is None or memory is None or memory.capacity is None:
         return False
     low = plan.memory_range[0] if plan.memory_range else memory.total.value
-    return min(low, memory.total.value / MISTAKEN) <= memory.capacity.value
+    return low <= memory.capacity.value
 
 
 def for_states(facts: Facts) -> list[Alternative]:
@@ -62,6 +60,7 @@ def _of_activations(facts: Facts) -> Iterator[Change]:
         yield {"sequence_parallel": True}
     if layout.micro_batch > 1:
         yield {"micro_batch": 1}
+    if layout.micro_batch > 3:
         yield {"micro_batch": layout.micro_batch // 2}
     for factor in (2, 4, 8):
         yield {"cp": layout.cp * factor} | ({"recompute": "full"} if layout.recompute != "full" else {})
@@ -71,10 +70,10 @@ def in_words(found: Sequence[Alternative], otherwise: str) -> str:
     """`recompute: full` (61.2 GB, 3.4 s a step) for each of the best."""
     if not found:
         return otherwise
-    return "these fit: " + "; or ".join(_told(alternative) for alternative in found[:SHOWN])
+    return "these fit: " + "; or ".join(_described(alternative) for alternative in found[:SHOWN])
 
 
-def _told(alternative: Alternative) -> str:
+def _described(alternative: Alternative) -> str:
     memory = say(alternative.memory, "B") if alternative.memory else ""
     time = f"{say(alternative.seconds, 's')} a step" if alternative.plan.step_time else ""
     facts = ", ".join(part for part in (memory, time) if part)

@@ -1,4 +1,4 @@
-"""Advice that is worked out before it is given: other layouts of the same job, legal, fitting, and timed."""
+"""Alternatives: other layouts of the same job that are legal, fit in memory and have an estimated time."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ A_QUARTER = 0.25
 """Of the machine's time: from here on a flaw is an error, by the definition of severity."""
 TRIED = 8
 """Layouts that are estimated for one piece of advice; each takes a few milliseconds."""
+FULLEST = 0.95
+"""Share of the memory above which no layout is offered: fragmentation takes the rest."""
 NOTICEABLE = 0.02
 """Below a fiftieth of a step the model's own error decides, and advice would be noise."""
 
@@ -50,17 +52,22 @@ class Alternative:
 
 
 def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
-    """Those of some changes to the layout that are legal and fit in memory, the fastest first; the likeliest
-    candidates come first, and no more are estimated than advice is worth.
+    """The changes to the layout that are legal and take at most `FULLEST` of the memory, the fastest first.
+
+    At most `TRIED` candidates are estimated, in the order given.
     """
     tried = (changes for changes in candidates if legal(facts, changes))
     plans = ((changes, facts.with_layout(**changes)) for changes in islice(tried, TRIED))
-    found = [
-        Alternative(changes, plan)
-        for changes, plan in plans
-        if plan is not None and plan.memory is not None and plan.memory.fits is not False
-    ]
+    found = [Alternative(changes, plan) for changes, plan in plans if plan is not None and _fits(plan)]
     return sorted(found, key=lambda alternative: alternative.seconds)
+
+
+def _fits(plan: Plan) -> bool:
+    """Whether the predicted memory is known and leaves headroom."""
+    memory = plan.memory
+    if memory is None:
+        return False
+    return memory.capacity is None or memory.total.value <= FULLEST * memory.capacity.value
 
 
 def legal(facts: Facts, changes: Mapping[str, object]) -> bool:

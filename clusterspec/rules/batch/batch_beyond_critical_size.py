@@ -1,32 +1,32 @@
-"""The batch is larger than the run can use.
+"""The global batch exceeds the critical batch size of the run.
 
 ## What it finds
 
-A global batch, in tokens, above the critical batch size of a run of `tokens`: where a fifth of all tokens are wasted. Silent
-below 1.7 billion tokens, where it was not measured.
+A global batch, in tokens, above the critical batch size of a run of `tokens`, within the range where that size was measured:
+models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens. Beyond that range the size is extrapolated, and a note
+is given from four times the extrapolated size on.
 
 ## Why it matters
 
-Up to a point, twice the batch is half the steps. Beyond it every replica added sees more data for the same loss. The point grows with
-the length of the run, not with the model: 2,580 sequences of 512 tokens for 24.6B tokens, and 2^0.47 times as many for twice the run,
-which is 4M tokens for 300B and 27M for 15T.
+Up to the critical size, twice the batch needs half the steps. Beyond it, more replicas need more tokens for the same loss. The size
+grows with the length of the run: 2,580 sequences of 512 tokens for 24.6B tokens, and 2^0.47 times as many for twice the run.
+DeepSeek-V3 trained with 2.3 times the extrapolated size, so smaller excesses are not reported.
 
 ## What to do
 
-A smaller batch, with the accelerators in tensor, pipeline or context parallelism instead of replicas; or a batch that grows during
-the run.
+Use a smaller batch, with the accelerators in tensor, pipeline or context parallelism instead of replicas; or a batch that grows
+during the run.
 
 ## When to ignore it
 
-Where a sweep on this data showed otherwise, and where time matters more than the cost of a token. The law is fitted to models of up to
-1.2B parameters.
+Where a batch-size sweep on this data shows otherwise, and where time matters more than the cost of a token.
 
 ## Fires
 
 ```yaml workload.global_batch
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 128}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 4096, tokens: 1T}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 8192, tokens: 1T}
 layout: {tp: 1}
 ```
 
@@ -35,14 +35,15 @@ layout: {tp: 1}
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 128}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 2T}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 3072, tokens: 1T}
 layout: {tp: 1}
 ```
 
 ## Sources
 
-- The law and its constants: Zhang et al., arXiv 2410.21676; figure at https://github.com/hlzhang109/critical-batch-size
-- The same exponent, measured otherwise: https://arxiv.org/abs/2505.13738
+- The law, its constants and the range of its measurements: Zhang et al., https://arxiv.org/abs/2410.21676
+- The same exponent from other experiments: https://arxiv.org/abs/2505.13738
+- Batch and tokens of DeepSeek-V3, section 4.2: https://arxiv.org/abs/2412.19437
 """
 
 from __future__ import annotations
@@ -50,19 +51,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
+from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, plain, say
+from clusterspec.units import plain, say
 
-RULE = Rule.of(__name__, "warning", "heuristic")
+RULE = Rule.of(__name__, "note", "heuristic")
 MEASURED_BATCH = 2580 * 512
 """Tokens of the critical batch of the longest run measured, and that run's tokens."""
 MEASURED_TOKENS = 24.6e9
 EXPONENT = 0.47
 SHORTEST = 1.7e9
-WASTE = 0.20
-"""Of the tokens, at the critical batch: that is how the authors define it."""
+"""Tokens of the shortest run measured."""
+LARGEST_MODEL = 1.2e9
+"""Parameters of the largest model measured."""
+MARGIN = 4.0
+"""Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""
 
 
 def check(facts: Facts, training: Workload) -> Iterator[Problem]:
@@ -70,19 +75,26 @@ def check(facts: Facts, training: Workload) -> Iterator[Problem]:
     if tokens is None or tokens < SHORTEST or step >= tokens:
         return
     critical = critical_batch(tokens)
-    if step <= facts.threshold(RULE, 1.0) * critical:
+    extrapolated = tokens > MEASURED_TOKENS or count(training.model).total > LARGEST_MODEL
+    if step <= facts.threshold(RULE, MARGIN if extrapolated else 1.0) * critical:
         return
-    fitting = int(critical // training.sequence_length)
+    range_ = (
+        "extrapolated from runs of at most 1.2B parameters and 24.6B tokens"
+        if extrapolated
+        else "where it was measured"
+    )
     yield RULE.problem(
         "workload.global_batch",
-        f"{_tokens(step)} tokens a step are {plain(step / critical)} times what a run of {_tokens(tokens)} tokens can use "
-        f"({_tokens(critical)}): about {percent(WASTE * step / critical, 2)} of the tokens are wasted",
-        f"a batch of {fitting:,} at most, and the accelerators in tp, pp or cp instead of replicas",
+        f"{_tokens(step)} tokens a step are {plain(step / critical)} times the critical batch size of a run of "
+        f"{_tokens(tokens)} tokens ({_tokens(critical)}, {range_}): the run may need more tokens for the same loss",
+        f"confirm by a batch-size sweep, or use at most {int(critical // training.sequence_length):,} sequences and put the "
+        "accelerators into tp, pp or cp",
+        severity="note" if extrapolated else "warning",
     )
 
 
 def critical_batch(tokens: float) -> float:
-    """Tokens of a batch beyond which a fifth of a run's tokens are wasted: B = 2580 · 512 · (D / 24.6e9)^0.47.
+    """Tokens of the critical batch of a run: B = 2580 · 512 · (D / 24.6e9)^0.47 (Zhang et al.).
 
     >>> round(critical_batch(24.6e9)), round(critical_batch(15e12) / 1e6)
     (1320960, 27)
@@ -90,5 +102,5 @@ def critical_batch(tokens: float) -> float:
     return float(MEASURED_BATCH * (tokens / MEASURED_TOKENS) ** EXPONENT)
 
 
-def _tokens(count: float) -> str:
-    return f"{plain(count / 1e6)}M" if 1e6 <= count < 1e9 else say(count, "1")
+def _tokens(tokens: float) -> str:
+    return f"{plain(tokens / 1e6)}M" if 1e6 <= tokens < 1e9 else say(tokens, "1")

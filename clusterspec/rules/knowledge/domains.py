@@ -1,34 +1,51 @@
-"""The boundary of a scale-up domain: what fits inside, and what a group finds beyond."""
+"""The boundary of a scale-up domain: which groups fit inside, and what their collectives reach beyond it."""
 
 from __future__ import annotations
 
-from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.collectives import NoWay, collective
 from clusterspec.units import say
+
+LARGE = float(1 << 30)
+"""Bytes of the collective by which both sides of the boundary are compared."""
 
 
 def accelerators_of_tp(cluster: Cluster, layout: Layout) -> int:
-    """Packages that the ranks of one tp group fill."""
+    """Accelerators that the ranks of one tp group occupy."""
     return -(-layout.tp // cluster.ranks_per_accelerator)
 
 
 def beyond(cluster: Cluster, layout: Layout) -> bool:
-    """Whether no placement could keep a tp group inside one domain."""
+    """Whether a tp group needs more accelerators than one domain has."""
     return accelerators_of_tp(cluster, layout) > cluster.scale_up.domain
 
 
 def used_domain(cluster: Cluster, layout: Layout) -> int:
-    """Ranks of one domain that the job fills."""
+    """Ranks of one domain that the job uses."""
     if layout.nodes_per_domain:
         return layout.nodes_per_domain * cluster.ranks_per_node
     return cluster.ranks_per_domain
 
 
-def tiers(cluster: Cluster, placement: Placement) -> str:
-    """`at 50 GB/s of NICs an accelerator instead of the 450 GB/s inside`."""
-    within = say(cluster.scale_up.bandwidth.value, "B/s")
+def boundary(cluster: Cluster, placement: Placement, name: str) -> str:
+    """The predicted bus bandwidth of a collective of the group, and of one inside a domain, as the end of a sentence.
+
+    For example ``: all-to-all reaches 53 GB/s of bus bandwidth there, 390 GB/s inside a domain``. Empty where the cost
+    model has no figure for either.
+    """
     if placement.nodes == 1:
-        return f"over PCIe instead of the {within} inside"
-    if cluster.nic_share is None:
-        return f"over a network that is not described instead of the {within} inside"
-    return f"at {say(cluster.nic_share, 'B/s')} of NICs an accelerator instead of the {within} inside"
+        return " and communicate over PCIe"
+    inside = contiguous(cluster, min(placement.ranks, cluster.ranks_per_domain))
+    across, within = _bus_bandwidth(cluster, placement, name), _bus_bandwidth(cluster, inside, name)
+    if across is None or within is None:
+        return ""
+    return f": {name} reaches {say(across, 'B/s')} of bus bandwidth there, {say(within, 'B/s')} inside a domain"
+
+
+def _bus_bandwidth(cluster: Cluster, placement: Placement, name: str) -> float | None:
+    """B/s of a large collective, as nccl-tests counts it; None where the cost model cannot say."""
+    try:
+        return collective(cluster, name, placement, LARGE).busbw if cluster.nic_share or placement.nodes == 1 else None
+    except NoWay:
+        return None

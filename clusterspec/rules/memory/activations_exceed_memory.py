@@ -1,10 +1,10 @@
-"""The states fit, but not with the activations.
+"""The model states fit, but not together with the activations.
 
 ## What it finds
 
-States that fit, and a total of states, activations, logits and what the software takes, by the cost model, above the memory of
-the fullest rank. A warning where the model's own uncertainty leaves room for a fit. For serving: weights that fit, and a key-value
-cache that does not.
+Model states that fit, and a predicted total of states, activations, logits and framework memory above the memory of the fullest
+rank. An error where even the lower end of the predicted range is above it, a warning where the capacity lies inside the range. For
+serving: weights that fit, and a key-value cache that does not.
 
 ## Why it matters
 
@@ -12,11 +12,12 @@ Out of memory in the first backward pass, usually on the first pipeline stage, w
 
 ## What to do
 
-Recompute, sequence parallelism, context parallelism, a smaller micro-batch. The help gives what fits, with its memory and step time.
+Use activation recomputation, sequence parallelism, context parallelism or a smaller micro-batch. The help lists layouts that take at
+most 95 % of the memory, with their memory and step time.
 
 ## When to ignore it
 
-Where a measured run fitted: the software keeps less than the model believes.
+Where a measured run fits: the framework then keeps less than the model predicts.
 
 ## Fires
 
@@ -47,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import for_activations, in_words, may_fit
 from clusterspec.rules.facts import Facts
@@ -68,13 +70,25 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     what = "activations" if training else "key-value cache"
     yield RULE.problem(
         _key(facts, layout) if training else "workload.sequence_length",
-        f"{say(total, 'B')} on the fullest rank ({say(states, 'B')} of states, {say(memory.activations.value, 'B')} of {what}, "
-        f"{say(memory.other.value, 'B')} besides) in {say(capacity, 'B')} of memory",
+        f"{say(total, 'B')} on the fullest accelerator ({say(states, 'B')} of states, {say(memory.activations.value, 'B')} of {what}, "
+        f"{say(memory.other.value, 'B')} of framework memory) exceed its {say(capacity, 'B')}{_range(facts.plan)}",
         in_words(
             for_activations(facts) if training else [],
-            "recompute, cp, or more ranks" if training else "a shorter cache, or more tp",
+            "use recomputation, cp or more ranks" if training else "shorten the cache, or raise tp",
         ),
-        severity="warning" if may_fit(facts) else "error",
+        severity="warning" if may_fit(facts.plan) else "error",
+    )
+
+
+def _range(plan: Plan | None) -> str:
+    """The predicted range, where it decides between an error and a warning."""
+    if plan is None or plan.memory_range is None:
+        return ""
+    low, high = (say(bound, "B") for bound in plan.memory_range)
+    return (
+        f"; the predicted range is {low} to {high}, so it may fit"
+        if may_fit(plan)
+        else f"; even the lower end of the range is {low}"
     )
 
 

@@ -1,18 +1,19 @@
-"""Weights, gradients and optimizer states alone do not fit.
+"""Weights, gradients and optimizer states alone exceed the memory.
 
 ## What it finds
 
-A sum of weights, gradients and optimizer states on the fullest rank, by the cost model, above its memory.
+A sum of weights, gradients and optimizer states on the fullest accelerator, by the cost model, above its memory. A warning only
+where the lower end of the predicted range fits, because the framework frees some states before it allocates others.
 
 ## Why it matters
 
-Out of memory at the first step, whatever the batch. With Adam in mixed precision a parameter takes 18 bytes unsharded: 70.6B are
-1.27 TB, sixteen H100 before the first activation.
+The first step runs out of memory, whatever the batch. With Adam in mixed precision a parameter takes 18 bytes unsharded: 70.6B
+parameters take 1.27 TB, which is sixteen H100 before the first activation.
 
 ## What to do
 
-More sharding (zero1, fsdp), more tp or pp, more nodes, or optimizer states on the host. The help gives what fits, with its memory
-and step time.
+Use more sharding (zero1, fsdp), more tp or pp, more nodes, or optimizer states on the host. The help lists layouts that take at most
+95 % of the memory, with their memory and step time.
 
 ## When to ignore it
 
@@ -48,7 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.remedies import for_states, in_words
+from clusterspec.rules.advice.remedies import for_states, in_words, may_fit
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
@@ -69,12 +70,15 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     training = workload.kind == "train"
     yield RULE.problem(
         "layout.sharding" if training else "layout.tp",
-        f"{say(states, 'B')} on the fullest rank ({parts}) in {say(capacity, 'B')} of memory",
+        f"{say(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its {say(capacity, 'B')} of memory",
         _help(facts, training),
+        severity="warning" if may_fit(facts.plan) else "error",
     )
 
 
 def _help(facts: Facts, training: bool) -> str:
     if not training:
-        return "more tp or pp, or weights in fewer bytes (`parameter_precision`)"
-    return in_words(for_states(facts), "more tp or pp, more nodes, or optimizer states in fewer bytes or on the host")
+        return "raise tp or pp, or keep weights in fewer bytes (`parameter_precision`)"
+    return in_words(
+        for_states(facts), "raise tp or pp, add nodes, or keep optimizer states in fewer bytes or on the host"
+    )

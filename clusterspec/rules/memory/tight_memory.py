@@ -1,20 +1,21 @@
-"""The plan fits with less than a tenth of the memory to spare.
+"""The plan leaves less than a tenth of the memory free.
 
 ## What it finds
 
-A predicted total between 90 and 100 % of the fullest rank's memory.
+A predicted total between 90 and 100 % of the fullest accelerator's memory.
 
 ## Why it matters
 
-Fragmentation, a longer sequence in a batch, or a newer library take 2 to 6 GB at times, and the run dies in the middle of a night.
+Fragmentation, a longer sequence in a batch, or a newer library take another 2 to 6 GB at times. The run then fails hours after its
+start.
 
 ## What to do
 
-Keep a tenth free: a little more recomputation or sharding.
+Keep a tenth free, by more recomputation or more sharding.
 
 ## When to ignore it
 
-Where the total was measured, allocator and all.
+Where the total was measured, including what the allocator reserves.
 
 ## Fires
 
@@ -61,5 +62,5 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     total, capacity = memory.total.value, memory.capacity.value
     if facts.threshold(RULE, MOST) * capacity < total <= capacity:
         free = capacity - total
-        message = f"{say(total, 'B')} of {say(capacity, 'B')} is {percent(total / capacity, 2)} of the memory: {say(free, 'B')} to spare"
-        yield RULE.problem("layout", message, "keep a tenth free: more recomputation or more sharding")
+        message = f"{say(total, 'B')} is {percent(total / capacity, 2)} of the {say(capacity, 'B')} of memory: {say(free, 'B')} remain free"
+        yield RULE.problem("layout", message, "keep a tenth free, by more recomputation or more sharding")

@@ -1,23 +1,25 @@
-"""Expert-parallel groups lie in several scale-up domains.
+"""Expert-parallel groups span several scale-up domains.
 
 ## What it finds
 
-A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains.
+A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. Silent where the
+spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
 ## Why it matters
 
-Dispatch and combine are all-to-alls that stand on the critical path twice a layer in each pass, forward and backward. Across nodes each accelerator
-sends the share (N − g)/N of it through its NIC: 50 GB/s where the domain has 450.
+Dispatch and combine are all-to-alls on the critical path, twice a layer in the forward and twice in the backward pass. Across nodes
+each accelerator sends the share (N − g)/N of the data through its NIC, for N ranks of which g are in its own domain. The message
+gives the predicted bus bandwidth and the exposed time.
 
 ## What to do
 
-ep inside the domain (with `expert_tp: 1` its ranks can be those of tp); else a dispatcher that overlaps, fp8 dispatch, and
-routing limited to a few nodes.
+Keep ep inside the domain (with `expert_tp: 1` it can use the ranks of tp). Otherwise use a dispatcher that overlaps, fp8 dispatch,
+and routing limited to a few nodes.
 
 ## When to ignore it
 
-For models with hundreds of experts no domain is large enough: DeepSeek-V3 ran ep 64 over 8 nodes with its own kernels, and says
-so by `overlap: {ep: true}` and `routing`.
+For models with hundreds of experts no domain may be large enough: DeepSeek-V3 used ep 64 over 8 nodes with its own kernels. State
+`overlap: {ep: true}` and `routing` there.
 
 ## Fires
 
@@ -51,7 +53,8 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.domains import tiers, used_domain
+from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.knowledge.shares import exposed, share
 from clusterspec.rules.rule import Rule
@@ -61,23 +64,28 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(facts: Facts, model: Model, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    if model.experts == 0 or layout.ep == 1:
+    if model.experts == 0 or layout.ep == 1 or _overlap_stated(facts):
         return
     placement = facts.placement("ep")
     if placement is None or placement.straddling == 0:
         return
     most = used_domain(cluster, layout) // max(1, layout.expert_tp)
-    help_ = f"ep of at most {most} inside the domain" + (", or `expert_tp: 1`" if layout.expert_tp > 1 else "")
-    if not layout.overlap["ep"]:
-        help_ += "; or a dispatcher that overlaps (`overlap: {ep: true}`)"
-    yield RULE.problem("layout.ep", f"{straddlers(placement)}, {tiers(cluster, placement)}{_exposed(facts)}", help_)
+    help_ = f"keep ep to at most {most} inside the domain" + (", or write `expert_tp: 1`" if layout.expert_tp > 1 else "")
+    help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
+    message = f"{straddlers(placement)}{reached(facts, cluster, placement, 'all-to-all')}{_exposed(facts)}"
+    yield RULE.problem("layout.ep", message, help_)
+
+
+def _overlap_stated(facts: Facts) -> bool:
+    """Whether the spec states that the all-to-all overlaps."""
+    written = facts.written_layout.overlap if facts.written_layout else None
+    return bool(written and getattr(written, "ep", None))
 
 
 def _exposed(facts: Facts) -> str:
-    """What the all-to-alls cost that nothing hides."""
-    if facts.training is None or facts.plan is None or not facts.step_time:
+    """The exposed all-to-all, as the end of a sentence."""
+    plan = facts.timed
+    seconds = exposed(plan, {"ep"}) if plan else 0.0
+    if plan is None or plan.step_time is None or seconds <= 0:
         return ""
-    seconds = exposed(facts.plan, {"ep"})
-    if seconds <= 0:
-        return ""
-    return f"; {say(seconds, 's')} of a step ({percent(share(seconds, facts.plan), 2)}) is exposed all-to-all"
+    return f"; {say(seconds, 's')} of a step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"

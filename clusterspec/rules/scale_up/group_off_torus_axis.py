@@ -1,20 +1,22 @@
-"""A group does not fill whole axes of the torus.
+"""A group covers part of a torus axis, where no ring closes.
 
 ## What it finds
 
-`topology: torus` and a tp (or tp × cp), in accelerators, that is no product of whole axes of the shape.
+`topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or whole axes and a part of the
+next that does not divide it. Silent for blocks such as 2 × 4 of a 4 × 4 torus, around which a ring closes over direct links.
 
 ## Why it matters
 
-Rings close over whole axes. Part of an axis is an open line: half the bandwidth, and neighbours' traffic passes through.
+The wrap-around link closes a ring over a whole axis. Part of an axis is an open line: a ring over it sends half of its traffic back
+over the links that it came by, and passes through chips of other groups.
 
 ## What to do
 
-Map each axis of the layout to axes of the torus: on 4×4 chips, groups of 4 or 16.
+Map each axis of the layout to axes of the torus: on 4 × 4 chips, groups of 4, 8 or 16.
 
 ## When to ignore it
 
-Where the compiler maps groups onto sub-tori in a way of its own.
+Where the compiler maps groups onto sub-tori itself.
 
 ## Fires
 
@@ -22,7 +24,7 @@ Where the compiler maps groups onto sub-tori in a way of its own.
 clusterspec: 1
 cluster: {platform: aws-trn2-48xlarge, nodes: 4, scale_out: {placement: cluster-placement-group, collective_plugin: neuron}}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
-layout: {framework: neuronx-distributed, tp: 32}
+layout: {framework: neuronx-distributed, tp: 8}
 ```
 
 ## Silent
@@ -31,7 +33,7 @@ layout: {framework: neuronx-distributed, tp: 32}
 clusterspec: 1
 cluster: {platform: aws-trn2-48xlarge, nodes: 4, scale_out: {placement: cluster-placement-group, collective_plugin: neuron}}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
-layout: {framework: neuronx-distributed, tp: 16}
+layout: {framework: neuronx-distributed, tp: 32}
 ```
 
 ## Sources
@@ -50,6 +52,8 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -57,15 +61,32 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(facts: Facts, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
     if scale_up.topology != "torus" or not scale_up.shape or "cluster.scale_up.shape" in facts.assumed:
         return
-    whole = {prod(axes) for many in range(len(scale_up.shape) + 1) for axes in combinations(scale_up.shape, many)}
+    closed = {1, *_closed(scale_up.shape)}
     for at, name, ranks in _groups(layout):
         size = -(-ranks // cluster.ranks_per_accelerator)
-        if size <= scale_up.domain and size not in whole:
-            shape = "×".join(map(str, scale_up.shape))
-            fits = ", ".join(str(each * cluster.ranks_per_accelerator) for each in sorted(whole) if each > 1)
-            message = f"{name} = {ranks} ranks on {size} accelerators fills no whole axes of the {shape} torus"
-            yield RULE.problem(at, message, f"whole axes are groups of {fits} ranks")
+        if size <= scale_up.domain and size not in closed:
+            shape = " × ".join(map(str, scale_up.shape))
+            fits = either(each * cluster.ranks_per_accelerator for each in sorted(closed) if each > 1)
+            message = (
+                f"{name} = {ranks} ranks on {plural(size, 'accelerator')} covers part of an axis of the {shape} torus: no ring "
+                "closes, so its bandwidth halves"
+            )
+            yield RULE.problem(at, message, f"use groups of {fits} ranks")
             return
+
+
+def _closed(shape: tuple[int, ...]) -> Iterator[int]:
+    """Accelerators of groups around which a ring closes: whole axes, or whole axes × a divisor of one more.
+
+    >>> sorted(set(_closed((4, 4)))), sorted(set(_closed((2, 16))))
+    ([4, 8, 16], [2, 4, 8, 16, 32])
+    """
+    for many in range(1, len(shape) + 1):
+        for chosen in combinations(range(len(shape)), many):
+            whole = prod(shape[axis] for axis in chosen)
+            yield whole
+            for axis in set(range(len(shape))) - set(chosen):
+                yield from (whole * part for part in range(2, shape[axis]) if shape[axis] % part == 0)
 
 
 def _groups(layout: Layout) -> Iterator[tuple[str, str, int]]:

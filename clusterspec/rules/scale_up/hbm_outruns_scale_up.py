@@ -1,21 +1,21 @@
-"""Memory is much faster than the links between accelerators.
+"""Memory bandwidth is more than 12 times the scale-up bandwidth.
 
 ## What it finds
 
-Memory bandwidth more than 12 times the scale-up bandwidth of one direction.
+Memory bandwidth more than 12 times the scale-up bandwidth per direction. Silent where the layout has tp 1.
 
 ## Why it matters
 
-The ratio says how much a tensor-parallel group loses to talking: 7.4 on H100, 8.9 on B200, 11.8 on MI300X, 27 on an
-L40S, which has PCIe 4 alone. Above 12, tensor parallelism pays only to make the model fit.
+The ratio tells how much of a tensor-parallel layer is communication: 7.4 on H100, 8.9 on B200, 11.8 on MI300X, and 27 on an
+L40S, which has only PCIe 4. Above 12, tensor parallelism pays only where the model does not fit otherwise.
 
 ## What to do
 
-Keep tp small; prefer pp and dp.
+Keep tp small, and prefer pp and dp.
 
 ## When to ignore it
 
-When nothing is cut by tp.
+Where the model needs tp to fit.
 
 ## Fires
 
@@ -54,12 +54,15 @@ MOST = 12
 
 def check(facts: Facts, accelerator: Accelerator, scale_up: ScaleUp) -> Iterator[Problem]:
     memory = accelerator.memory_bandwidth
+    if facts.layout is not None and facts.layout.tp == 1:
+        return
     if memory is None or scale_up.bandwidth.value <= 0 or slipped(facts, "scale-up"):
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:
         links, fast = say(scale_up.bandwidth.value, "B/s"), say(memory.value, "B/s")
         message = (
-            f"memory ({fast}) is {plain(ratio)} times as fast as the links between accelerators ({links} per direction)"
+            f"memory bandwidth ({fast}) is {plain(ratio)} times the scale-up bandwidth ({links} per direction): "
+            "tensor parallelism is bound by communication"
         )
-        yield RULE.problem("cluster.scale_up", message, "keep tp small; prefer pp and dp")
+        yield RULE.problem("cluster.scale_up", message, "keep tp small, and prefer pp and dp")

@@ -1,23 +1,23 @@
-"""Tensor parallelism reaches beyond the scale-up domain.
+"""Tensor-parallel groups are larger than the scale-up domain.
 
 ## What it finds
 
-A tp that needs more accelerators than one domain has, where the fabric does not reduce in the network. Within one node that
-has only PCIe, `tp-over-pcie` speaks instead.
+A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node with only
+PCIe, `tp-over-pcie` reports it instead.
 
 ## Why it matters
 
-Tensor parallelism reduces activations four times a layer, and little of it hides. Inside a domain of H100 that runs at 450 GB/s,
-beyond it at the 50 GB/s of a NIC: 9 times as long, with the latency of the network on top. The message gives the predicted step
-time on both sides of the boundary.
+Tensor parallelism reduces activations four times a layer, and little of that communication overlaps with computation. Across
+domains it runs over the NICs: one H100 has 450 GB/s of NVLink per direction and 50 GB/s of NIC, and a group with eight rails can
+use all eight NICs of its node. The message gives the predicted bus bandwidth and step time on both sides of the boundary.
 
 ## What to do
 
-tp within the domain, and pipeline stages, context parallelism or sharded data parallelism across it.
+Keep tp within the domain, and use pipeline stages, context parallelism or sharded data parallelism across domains.
 
 ## When to ignore it
 
-For serving one very large model where latency is not the point, and where a measured step time says that it pays.
+For serving one very large model where throughput matters more than latency, and where a measured step time supports it.
 
 ## Fires
 
@@ -53,7 +53,8 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import beside, severity_of
 from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.domains import beyond, tiers
+from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.knowledge.domains import beyond
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.rule import Rule
 
@@ -70,11 +71,11 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     loss = best.saving(facts) if best else None
     yield RULE.problem(
         "layout.tp",
-        f"tp {layout.tp} does not fit a domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}, "
-        f"{tiers(cluster, placement)}{beside(facts, best)}",
-        f"tp within the domain: `{best.words}`"
+        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}"
+        f"{reached(facts, cluster, placement, 'all-reduce')}{beside(facts, best)}",
+        f"keep tp within the domain: `{best.words}`"
         if best
-        else f"tp of at most {cluster.ranks_per_domain}, and pp across domains",
+        else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
         severity=severity_of(loss),
         related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
     )

@@ -1,4 +1,4 @@
-"""Tensor parallelism crosses domains and counts on reduction in the network.
+"""Tensor parallelism crosses domains and relies on in-network reduction.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reducti
 
 ## Why it matters
 
-SHARP spares an all-reduce at most half of its traffic. The domain is 9 times (H100) to 18 times (B200) as fast as a NIC, so the
-reduction in the network makes bad less bad. It is the only case in which tensor parallelism across nodes is discussed at all.
+SHARP removes at most half of the traffic of an all-reduce. A GPU has 9 times (H100) to 18 times (B200) the bandwidth in its domain
+that its NIC has, so tensor parallelism across nodes stays slower. The message gives the predicted step time of both.
 
 ## What to do
 
-tp within the domain.
+Keep tp within the domain.
 
 ## When to ignore it
 
-Where it was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`) at work.
+Where it was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`).
 
 ## Fires
 
@@ -56,7 +56,8 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import beside
 from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.domains import beyond, tiers
+from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.knowledge.domains import beyond
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning")
@@ -67,5 +68,8 @@ def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -
     if not beyond(cluster, layout) or not scale_out.in_network_reduction or placement is None:
         return
     best = inside(facts)
-    message = f"tp {layout.tp} counts on reduction in the fabric, {tiers(cluster, placement)}: it saves at most half of the traffic{beside(facts, best)}"
-    yield RULE.problem("layout.tp", message, f"tp of at most {cluster.ranks_per_domain}")
+    message = (
+        f"tp {layout.tp} crosses domains and relies on in-network reduction, which removes at most half of the traffic"
+        f"{reached(facts, cluster, placement, 'all-reduce')}{beside(facts, best)}"
+    )
+    yield RULE.problem("layout.tp", message, f"use tp of at most {cluster.ranks_per_domain}")

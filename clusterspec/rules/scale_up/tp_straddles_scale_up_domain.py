@@ -1,22 +1,22 @@
-"""Some tensor-parallel groups lie in two scale-up domains.
+"""Some tensor-parallel groups span two scale-up domains.
 
 ## What it finds
 
-A tp that would fit a domain, and an order of ranks (or a domain that tp does not divide) that puts members of some group into two
+A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some group in two
 domains. Groups are enumerated from `layout.order`.
 
 ## Why it matters
 
-The straddling groups reduce over NICs, and all others wait for them at the end of the step: one in nine groups on a rack of 72
-is enough to slow down the job as a whole.
+The groups that span two domains communicate over NICs, and all others wait for them: one such group in nine on a rack of 72 slows
+down the whole job.
 
 ## What to do
 
-A tp that divides the domain; tp first in the order; or 64 of the 72 accelerators of a rack (`nodes_per_domain: 16`).
+Use a tp that divides the domain; put tp first in the order; or use 64 of the 72 accelerators of a rack (`nodes_per_domain: 16`).
 
 ## When to ignore it
 
-Where the launcher places ranks in another way than block by block; then say so by `order`.
+Where the launcher does not place ranks block by block; then state its `order`.
 
 ## Fires
 
@@ -51,7 +51,8 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import beside, severity_of
 from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.domains import beyond, tiers, used_domain
+from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.knowledge.domains import beyond, used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.rule import Rule
 
@@ -67,13 +68,13 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     best = inside(facts)
     loss = best.saving(facts) if best else None
     domain = used_domain(cluster, layout)
-    help_ = f"write `{best.words}`" if best else f"a tp that divides {domain}, first in the order"
+    help_ = f"write `{best.words}`" if best else f"use a tp that divides {domain}, first in the order"
     if domain % layout.tp and cluster.scale_up.domain > cluster.accelerators_per_node and not layout.nodes_per_domain:
         whole = domain // layout.tp * layout.tp // cluster.ranks_per_node
         help_ += f"; or use {whole} nodes of each domain (`nodes_per_domain: {whole}`)" if whole else ""
     yield RULE.problem(
         "layout.tp" if domain % layout.tp else "layout.order",
-        f"{straddlers(placement)}, {tiers(cluster, placement)}{beside(facts, best)}",
+        f"{straddlers(placement)}{reached(facts, cluster, placement, 'all-reduce')}{beside(facts, best)}",
         help_,
         severity=severity_of(loss),
     )
