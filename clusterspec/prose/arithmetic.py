@@ -7,12 +7,13 @@ from math import floor, isfinite
 
 from clusterspec.prose import totals
 from clusterspec.prose.expressions import Equation, equations
-from clusterspec.prose.factors import BINARY, DOES_NOT_CLOSE, directed, named, near, shown, times
+from clusterspec.prose.factors import BINARY, DOES_NOT_CLOSE, directed, named, shown, times
 from clusterspec.prose.lexicon import COUNTED
 from clusterspec.prose.scan import Token, words_of
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.told import Told
 from clusterspec.units import plain, say, say_bits
+from clusterspec.units.slips import near
 
 EXACT = 0.01
 """Rounding that an equation is allowed."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.expressions import equations
-from clusterspec.prose.factors import near
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint, Mark
 from clusterspec.prose.scan import Token, words_of
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.told import Told
 from clusterspec.units import say
+from clusterspec.units.slips import near
 
 
 def bisections(sentence: Sentence, text: ProseText) -> Iterator[Told]:

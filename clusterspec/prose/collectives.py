@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.prose.document import ProseText
-from clusterspec.prose.factors import near
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint
 from clusterspec.prose.scan import Sort, words_of
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text import BlockKind
 from clusterspec.prose.told import Told
 from clusterspec.units import plain, say
+from clusterspec.units.slips import near
 
 SECTION = 6
 """Sentences to each side in which the metric may be named."""

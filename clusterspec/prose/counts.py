@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.prose.document import ProseText
-from clusterspec.prose.factors import near
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint
 from clusterspec.prose.scan import MISSPELT, Sort, Token, words_of
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text import ProseLine
 from clusterspec.prose.told import Told
 from clusterspec.units import say_bits
+from clusterspec.units.slips import near
 
 _TOTAL = frozenset(("total", "totaling", "totalling", "altogether"))
 _PEERS = words_of("chips accelerators gpus devices cards neighbours neighbors peers")

@@ -6,19 +6,16 @@ from clusterspec.prose.scan import Sort, Token, words_of
 from clusterspec.prose.sentence import Sentence
 from clusterspec.quantity import Direction
 from clusterspec.units import plain, say, say_bits
+from clusterspec.units.slips import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, near
 
 CLOSE = 0.03
 """How near a ratio must come to the factor of a slip."""
-BITS, THOUSAND, BINARY = "bits-and-bytes-swapped", "thousandfold-slip", "decimal-binary-mixup"
+BINARY = "decimal-binary-mixup"
 DOES_NOT_CLOSE = "arithmetic-does-not-close"
-SLIPS = {8.0: BITS, 1 / 8: BITS, 1000.0: THOUSAND, 1 / 1000: THOUSAND}
+SLIPS = {BITS_PER_BYTE: BITS, 1 / BITS_PER_BYTE: BITS, PREFIX_STEP: PREFIX, 1 / PREFIX_STEP: PREFIX}
+"""The rule that reports a factor."""
 _STEPS = tuple(1.024**power for power in (1, 2, 3, 4))
 _DIRECTED = words_of("direction directions way ways bidirectional duplex unidirectional bidir both")
-
-
-def near(value: float, other: float, within: float) -> bool:
-    """Whether two figures are the same but for a share ``within``."""
-    return other != 0 and abs(value / other - 1) <= within
 
 
 def named(ratio: float) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
-from clusterspec.prose.factors import DOES_NOT_CLOSE, named, near, shown
+from clusterspec.prose.factors import DOES_NOT_CLOSE, named, shown
 from clusterspec.prose.lexicon import FigureScope
 from clusterspec.prose.scan import Sort, Token
 from clusterspec.prose.tables import Cell, ProseTable
 from clusterspec.prose.told import Told
 from clusterspec.quantity import Direction
+from clusterspec.units.slips import near
 
 MOST = 2 / 3
 """The share of rows that must obey a law before a row breaks it."""

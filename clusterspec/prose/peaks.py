@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.prose.claims import Claim
-from clusterspec.prose.factors import near
 from clusterspec.prose.known import SPARSE, KnownFigure
 from clusterspec.prose.lexicon import FigureScope
 from clusterspec.prose.readings import in_scope, readings
 from clusterspec.prose.slips import CLOSE, ProseSlip
 from clusterspec.quantity import Sparsity
+from clusterspec.units.slips import MEANT, near
+from clusterspec.units.slips import SPARSE as SPARSE_PEAK
 
 PRINTED = 0.01
 """How near a peak must come to another precision's: measured ones come near by chance."""
@@ -26,7 +27,7 @@ def peaks(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[ProseSlip]:
     own = [fact for fact in facts if in_scope(claim, fact)]
     for fact in own:
         if near(value, SPARSE * fact.value, CLOSE) and claim.sparsity is not Sparsity.SPARSE and _says_dense(claim):
-            yield ProseSlip("sparse-peak-as-dense", fact, "the peak with 2:4 sparsity")
+            yield ProseSlip(SPARSE_PEAK, fact, MEANT[SPARSE_PEAK])
     if claim.precision and own:
         for fact in facts:
             if fact not in own and any(near(value, reading, PRINTED) for reading in readings(claim, fact)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clusterspec.prose.claims import Claim
-from clusterspec.prose.factors import near
 from clusterspec.prose.known import SPARSE, KnownFigure
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.quantity import Direction, Sparsity
+from clusterspec.units.slips import near
 
 AGREES = 0.05
 """Published figures are rounded: the 63 GB/s of PCIe 5 are printed as 64, 12.5 as 12."""

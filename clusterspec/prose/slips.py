@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clusterspec.prose.claims import Claim
-from clusterspec.prose.factors import near
 from clusterspec.prose.known import KnownFigure, KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.readings import ROUGHLY, in_scope, readings
 from clusterspec.quantity import Direction
+from clusterspec.units.slips import BITS, MEANT, PREFIX, PREFIX_STEP, SCOPE, SINGLE, SUMMED, meant_by_bits, near
 
 CLOSE = 0.04
 """How near a slip must come to the figure that explains it."""
@@ -48,18 +48,19 @@ def _units(claim: Claim, fact: KnownFigure) -> Iterator[ProseSlip]:
     if claim.channel is None:
         return
     within = ROUGHLY if fact.unit == "B" else CLOSE  # an 80 GB part reports 85.5e9 bytes
-    swapped = token.symbol.replace("b", "B") if token.bits else token.symbol.replace("B", "b")
     other = token.value * 8 if token.bits else token.value / 8
     of_node = claim.subjects[0].kind in ("accelerator", "platform") and fact.channel is Channel.NETWORK
     whole = fact.scope in (FigureScope.DEVICE, FigureScope.PORT, FigureScope.NODE) or claim.scope is fact.scope
     told = whole and fact.scope is not FigureScope.LANE and (token.bits or not (of_node or fact.unit == "B"))
     if told and any(near(other, reading, within) for reading in readings(claim, fact)):
-        yield ProseSlip("bits-and-bytes-swapped", fact, f"a figure in {swapped} with {token.symbol} written behind it")
+        yield ProseSlip(BITS, fact, meant_by_bits(token.symbol, token.bits))
     told = fact.unit != "B" and fact.scope in (FigureScope.DEVICE, FigureScope.PORT, FigureScope.NODE)
     if told and any(
-        near(token.value * step, reading, CLOSE) for step in (1000, 0.001) for reading in readings(claim, fact)
+        near(token.value * step, reading, CLOSE)
+        for step in (PREFIX_STEP, 1 / PREFIX_STEP)
+        for reading in readings(claim, fact)
     ):
-        yield ProseSlip("thousandfold-slip", fact, "a prefix (M, G, T) one step off")
+        yield ProseSlip(PREFIX, fact, MEANT[PREFIX])
 
 
 def _directions(claim: Claim, fact: KnownFigure) -> Iterator[ProseSlip]:
@@ -68,14 +69,12 @@ def _directions(claim: Claim, fact: KnownFigure) -> Iterator[ProseSlip]:
         return
     summed, single = near(value, 2 * fact.value, CLOSE), near(value, fact.value, CLOSE)
     if summed and claim.direction is Direction.ONE_WAY:
-        yield ProseSlip("duplex-counted-as-one-way", fact, "both directions summed")
+        yield ProseSlip(SUMMED, fact, MEANT[SUMMED])
     elif single and claim.direction is Direction.DUPLEX and not (line_rate and claim.token.bits):
-        yield ProseSlip(
-            "one-way-counted-as-duplex", fact, "one direction alone"
-        )  # `400 Gb/s full duplex` is 400 each way
+        yield ProseSlip(SINGLE, fact, MEANT[SINGLE])  # `400 Gb/s full duplex` is 400 each way
     elif summed and claim.direction is None and line_rate and _is_single(claim, fact):
-        rule = "nic-rate-off-technology" if claim.token.bits else "duplex-counted-as-one-way"
-        yield ProseSlip(rule, fact, "both directions summed, or two ports counted as one")
+        rule = "nic-rate-off-technology" if claim.token.bits else SUMMED
+        yield ProseSlip(rule, fact, f"{MEANT[SUMMED]}, or two ports counted as one")
 
 
 def _is_single(claim: Claim, fact: KnownFigure) -> bool:
@@ -98,7 +97,7 @@ def _scopes(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[ProseSlip]:
                 "nic-rate-off-technology", own, "a port with half its lanes, or one of the generation before"
             )
         elif fact.trap or (claim.scope is not None and fact.what and fact.scope is not claim.scope):
-            yield ProseSlip("bandwidth-of-another-scope", own, f"the figure of {fact.what}")
+            yield ProseSlip(SCOPE, own, f"the figure of {fact.what}")
 
 
 def _matches(claim: Claim, fact: KnownFigure) -> bool:

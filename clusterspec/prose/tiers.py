@@ -9,7 +9,6 @@ from itertools import islice
 
 from clusterspec.prose.claims import Claim, claims
 from clusterspec.prose.document import ProseText
-from clusterspec.prose.factors import near
 from clusterspec.prose.known import KnownFigure
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint
 from clusterspec.prose.names import Subject
@@ -19,6 +18,7 @@ from clusterspec.prose.text import BlockKind
 from clusterspec.prose.told import Told
 from clusterspec.quantity import Direction
 from clusterspec.units import plain, say
+from clusterspec.units.slips import near
 
 SAME = 0.12
 """How near a stated ratio must come to a true one: `20×` is said of 18."""

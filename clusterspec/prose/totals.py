@@ -7,12 +7,13 @@ from itertools import combinations
 from math import prod
 
 from clusterspec.prose.expressions import EQUALS
-from clusterspec.prose.factors import BINARY, DOES_NOT_CLOSE, SLIPS, directed, named, near, shown, times
+from clusterspec.prose.factors import BINARY, DOES_NOT_CLOSE, SLIPS, directed, named, shown, times
 from clusterspec.prose.lexicon import FigureScope, Hint
 from clusterspec.prose.scan import Sort, Token
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.told import Told
 from clusterspec.units import plain, say
+from clusterspec.units.slips import near
 
 _TOTAL = frozenset(("total", "totals", "totaling", "totalling", "altogether"))
 _MAKES = frozenset(

@@ -14,6 +14,8 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
+from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
+from clusterspec.rules.knowledge.slips import Slips, find_slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import (
     AcceptanceSpec,
@@ -64,6 +66,11 @@ class Facts:
         self._measurements = measurements
         self._placed: dict[str, Placement | None] = {}
         self._remembered: dict[object, object] = {}
+
+    @cached_property
+    def slips(self) -> Slips:
+        """Stated figures that are not the catalog's."""
+        return find_slips(self.spec.cluster, self.design.cluster, self.catalog)
 
     @property
     def facts(self) -> Facts:
@@ -185,6 +192,16 @@ class Facts:
     def plan(self) -> Plan | None:
         return self._estimated()
 
+    @cached_property
+    def timed(self) -> Plan | None:
+        """The plan, where its times can be relied on; None where they rest on a figure that is reported as wrong."""
+        return None if self.slips.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan
+
+    @cached_property
+    def peaks(self) -> tuple[StatedPeak, ...]:
+        """The peaks that the spec states, beside the catalog's."""
+        return tuple(stated_peaks(self.spec, self.design, self.catalog))
+
     @property
     def memory(self) -> MemoryUse | None:
         return self.plan.memory if self.plan else None
@@ -192,7 +209,7 @@ class Facts:
     @property
     def step_time(self) -> float | None:
         """Seconds of one optimizer step."""
-        return self.plan.step_time.value if self.plan and self.plan.step_time else None
+        return self.timed.step_time.value if self.timed and self.timed.step_time else None
 
     # What it would cost
 

@@ -56,7 +56,8 @@ def offered(parameter: str) -> tuple[Any, ...]:
     namespace = vars(sys.modules["clusterspec.rules.facts"]) | {
         "Measurement": sys.modules["clusterspec.cost.measured"].Measurement
     }
-    returned = get_type_hints(vars(Facts)[parameter].fget, namespace)["return"]
+    found = vars(Facts)[parameter]
+    returned = get_type_hints(getattr(found, "fget", None) or found.func, namespace)["return"]
     return get_args(returned) or (returned,) if type(None) in get_args(returned) else (returned,)
 
 

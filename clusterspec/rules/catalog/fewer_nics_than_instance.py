@@ -52,7 +52,6 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say_bits
 
@@ -64,7 +63,7 @@ def check(facts: Facts, platform: Platform, scale_out: ScaleOut) -> Iterator[Pro
     if not platform.cloud or platform.nics_per_node is None or platform.nic_bandwidth is None:
         return
     total, planned = platform.nics_per_node * platform.nic_bandwidth.value, scale_out.node_bandwidth
-    if planned >= total * (1 - ROUNDED) or slipped(facts, "nic"):
+    if planned >= total * (1 - ROUNDED) or facts.slips.concern("nic"):
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",

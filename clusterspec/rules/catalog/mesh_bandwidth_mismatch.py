@@ -60,7 +60,6 @@ from clusterspec.cluster.model import ScaleUp
 from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import say
@@ -80,7 +79,7 @@ def check(facts: Facts, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Ite
     if abs(off) <= ROUNDED or _explained(facts):
         return
     whole, each = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
-    at, other = (whole, each) if any(slip.stated.at == whole for slip in slips(facts)) else (each, whole)
+    at, other = (whole, each) if any(slip.stated.at == whole for slip in facts.slips.found) else (each, whole)
     yield RULE.problem(
         at,
         f"{links} peers at {say(peer.per_direction, 'B/s')} each are {say(together, 'B/s')} per direction, "
@@ -92,4 +91,4 @@ def check(facts: Facts, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Ite
 
 def _explained(facts: Facts) -> bool:
     """Whether a slip in one of the two figures accounts for it."""
-    return any(slip.stated.kind in {"scale-up", "peer"} and slip.readings for slip in slips(facts))
+    return any(slip.stated.kind in {"scale-up", "peer"} and slip.readings for slip in facts.slips.found)

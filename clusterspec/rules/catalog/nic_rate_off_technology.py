@@ -51,10 +51,10 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import near, slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.units import say_bits
+from clusterspec.units.slips import near
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03
@@ -62,7 +62,7 @@ SAME = 0.03
 
 def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
     ports = [port.value for port in scale_out.technology.port_rates]
-    for slip in slips(facts):
+    for slip in facts.slips.found:
         if slip.stated.kind != "nic" or slip.readings or not ports:
             continue
         rate = slip.stated.quantity.per_direction

@@ -51,10 +51,10 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.nics import counts_frontend
-from clusterspec.rules.knowledge.slips import near, slipped
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
+from clusterspec.units.slips import near
 
 RULE = Rule.of(__name__, "error")
 
@@ -68,7 +68,7 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec, platform: Platform) -> 
         at = "cluster.scale_out.nics_per_node"
         yield RULE.problem(at, message, "drop the key, and the platform fills it", fix=rewrite(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
-    if rate is None or quantity is None or slipped(facts, "nic"):
+    if rate is None or quantity is None or facts.slips.concern("nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):
         message = f"the NICs of {platform.name} run at {say_bits(rate.value)}, not {say_bits(quantity.per_direction)}"

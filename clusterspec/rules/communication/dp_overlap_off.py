@@ -62,12 +62,14 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     placement = facts.placement("dp")
     if placement is None or placement.nodes < 2:
         return
-    seconds = exposed(facts.plan, {*REPLICA_AXES, *SHARD_AXES}) if facts.plan else 0.0
+    seconds = exposed(facts.timed, {*REPLICA_AXES, *SHARD_AXES}) if facts.timed else 0.0
     cost = (
-        f": {say(seconds, 's')}, {percent(share(seconds, facts.plan), 2)} of the step" if facts.plan and seconds else ""
+        f": {say(seconds, 's')}, {percent(share(seconds, facts.timed), 2)} of the step"
+        if facts.timed and seconds
+        else ""
     )
     at = "layout.overlap.dp"
     message = f"nothing hides the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes{cost}"
     help_ = "write `true`: reduce each bucket as soon as it is ready"
-    lost = share(seconds, facts.plan) if facts.plan else 0.0
+    lost = share(seconds, facts.timed) if facts.timed else 0.0
     yield RULE.problem(at, message, help_, severity=severity_of(lost), fix=rewrite(at, "true"))

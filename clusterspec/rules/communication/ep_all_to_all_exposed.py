@@ -62,7 +62,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.ep == 1 or model.experts == 0 or layout.overlap["ep"]:
         return
-    plan = facts.plan
+    plan = facts.timed
     if plan is None or plan.step_time is None:
         return
     experts, sending = computing(plan) * _expert_share(model), sent(plan, {"ep"})

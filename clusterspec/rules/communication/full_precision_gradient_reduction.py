@@ -63,7 +63,7 @@ MOST = 0.05
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
     if training.gradient_precision != "fp32" or training.precision not in {"bf16", "fp8", "fp4"} or layout.dp == 1:
         return
-    plan = facts.plan
+    plan = facts.timed
     cost = share(exposed(plan, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), plan) if plan else 0.0
     if cost > facts.threshold(RULE, MOST):
         message = f"gradients in fp32 are twice the bytes of bf16, and reducing them is {percent(cost, 2)} of the step"

@@ -62,7 +62,7 @@ KEYS = {"dp_cp": "dp", "expert_dp": "dp", "shard": "shard_group", "replicate": "
 
 
 def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Problem]:
-    plan = facts.plan
+    plan = facts.timed
     for row in plan.communication if plan else ():
         small = row.tier == "scale-out" and row.calls > 0 and 0 < row.bytes / row.calls < SMALL
         if plan is None or not small or row.collective == "send-recv" or share(row.exposed, plan) <= NOTICEABLE:

@@ -61,7 +61,7 @@ MOST = 0.25
 def check(facts: Facts, training: Workload, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
     if layout.tp == 1 or layout.overlap["tp"]:
         return
-    placement, plan = facts.placement("tp"), facts.plan
+    placement, plan = facts.placement("tp"), facts.timed
     if placement is None or placement.straddling or plan is None or not computing(plan):
         return
     if scale_up.topology == "full-mesh" and placement.accelerators < scale_up.domain:

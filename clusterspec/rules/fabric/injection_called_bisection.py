@@ -51,10 +51,10 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.formulas import links
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.slips import near
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say
+from clusterspec.units.slips import near
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05

@@ -48,7 +48,6 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import say_bits
@@ -68,6 +67,6 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         )
         return
     port = switch.port_bandwidth
-    if port is not None and port.value < rate * 0.99 and not slipped(facts, "nic"):
+    if port is not None and port.value < rate * 0.99 and not facts.slips.concern("nic"):
         message = f"the ports of {switch.name} run at {say_bits(port.value)}, the NICs at {say_bits(rate)}"
         yield RULE.problem(at, message, "a faster switch, or slower NICs")

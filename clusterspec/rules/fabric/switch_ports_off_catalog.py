@@ -49,7 +49,6 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
@@ -62,7 +61,7 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) ->
     known = broken_out_ports(scale_out.switch, rate)
     if said is None or scale_out.switch is None or known is None or said == known:
         return
-    if slipped(facts, "nic"):
+    if facts.slips.concern("nic"):
         return
     at = "cluster.scale_out.switch_ports"
     message = f"{scale_out.switch.name} has {known} ports at {say_bits(rate)}, not {said}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import near, slipped
+from clusterspec.units.slips import near
 
 ROUNDED = 0.02
 """Of a total: data sheets and spec round alike."""
@@ -25,7 +25,7 @@ def starved(facts: Facts) -> bool:
     if facts.training is None or cluster is None or fabric is None or cluster.accelerators <= cluster.scale_up.domain:
         return False
     usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
-    return usual is not None and not slipped(facts, "nic") and 0 < share < ENOUGH * usual
+    return usual is not None and not facts.slips.concern("nic") and 0 < share < ENOUGH * usual
 
 
 def counts_frontend(facts: Facts) -> bool:

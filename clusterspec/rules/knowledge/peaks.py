@@ -1,14 +1,19 @@
-"""The peaks that a spec states, beside what the catalog knows of the same part."""
+"""The peaks that a spec states, beside the catalog's of the same part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.quantity import Quantity
-from clusterspec.rules.facts import Facts
-from clusterspec.spec.model import AcceleratorSpec
+from clusterspec.cluster.model import Design
+from clusterspec.quantity import Quantity, Sparsity
+from clusterspec.spec.model import AcceleratorSpec, Spec
+from clusterspec.units.slips import AGREES, near
+
+SPARSE_GAIN = 2.0
+"""What 2:4 structured sparsity adds to a peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +38,27 @@ class StatedPeak:
         return self.quantity.dense / self.known if self.known else 1.0
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether a peak declared dense is the catalog's with 2:4 sparsity, which doubles it."""
+        return self.quantity.sparsity is Sparsity.DENSE and near(self.ratio, SPARSE_GAIN, AGREES)
+
+    @property
     def others(self) -> dict[str, float]:
         """The peaks of the same part in other precisions."""
         same = {self.precision, "bf16" if self.precision == "fp16" else "fp16" if self.precision == "bf16" else ""}
         return {precision: peak for precision, peak in self.peaks.items() if precision not in same}
 
 
-def stated_peaks(facts: Facts) -> Iterator[StatedPeak]:
-    """The override of the workload and those of the accelerator, where they say dense or sparse."""
-    cluster, workload, said = facts.written_cluster, facts.workload, facts.written_workload
+def stated_peaks(spec: Spec, design: Design, catalog: Catalog) -> Iterator[StatedPeak]:
+    """The peak that the workload overrides and those of the accelerator, where they say dense or sparse."""
+    cluster, workload, written = spec.cluster, design.workload, spec.workload
     own = cluster.accelerator if cluster and isinstance(cluster.accelerator, AcceleratorSpec) else None
-    entry = facts.catalog.find("accelerator", own.like) if own and own.like else facts.accelerator
+    resolved = design.cluster.accelerator if design.cluster else None
+    entry = catalog.find("accelerator", own.like) if own and own.like else resolved
     if not isinstance(entry, Accelerator):
         return
     peaks = {precision: peak.value for precision, peak in entry.peaks.items()}
-    override = said.peak_flops if said else None
+    override = written.peak_flops if written else None
     if workload is not None and override is not None and override.sparsity is not None:
         yield StatedPeak("workload.peak_flops", override, workload.precision, entry.id, peaks)
     for precision, quantity in (own.peak or {}).items() if own else ():

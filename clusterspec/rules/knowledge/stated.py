@@ -1,29 +1,30 @@
-"""The figures that a spec states and the catalog also knows, side by side."""
+"""The figures that a spec states and the catalog also has, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import ScaleOut
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.quantity import Direction, Figure, Quantity
-from clusterspec.rules.facts import Facts
-from clusterspec.spec.model import AcceleratorSpec
+from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
 from clusterspec.units import say, say_bits
+from clusterspec.units.slips import AGREES, near
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A figure of the catalog (bandwidths in B/s per direction) and whose it is."""
+class CatalogFigure:
+    """A figure of the catalog (bandwidths in B/s per direction) and the id of its entry."""
 
     value: float
     whose: str
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Another thing that the figure may be of: ``factor`` times the figure asked for, and the rule that tells of it."""
+class OtherScope:
+    """Another scope of the same bandwidth: ``factor`` times the figure asked for, and the rule that reports it."""
 
     factor: float
     what: str
@@ -31,22 +32,27 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A figure as written at a key; what the catalog knows instead, the first asked first; what else it may count."""
+class StatedFigure:
+    """A figure as written at a key, the catalog's figures it is compared with in order, and the scopes it may belong to.
+
+    ``kind`` is ``scale-up``, ``peer``, ``nic``, ``power`` or ``accelerator``; ``line_rate`` is the rate of one NIC
+    by its platform, its switch or its technology.
+    """
 
     at: str
     kind: str
     quantity: Quantity
-    known: tuple[Known, ...]
-    scopes: tuple[Scope, ...] = ()
+    known: tuple[CatalogFigure, ...]
+    scopes: tuple[OtherScope, ...] = ()
     free: bool = False
-    """The catalog's figure is only what is usual: other figures are as right."""
+    """Whether the catalog's figure is only the usual one, so that others may be right."""
+    line_rate: CatalogFigure | None = None
 
-    def counted(self, known: Known) -> float:
-        """The known figure in the direction that the author counted."""
+    def counted(self, known: CatalogFigure) -> float:
+        """The catalog's figure in the direction that the author counted."""
         return known.value * (2 if self.quantity.direction is Direction.DUPLEX else 1)
 
-    def said(self, value: float) -> str:
+    def written_as(self, value: float) -> str:
         """A figure in the bits or bytes and the direction that the author wrote."""
         direction = f" {self.quantity.direction}" if self.quantity.direction else ""
         return rate(value, self.quantity) + direction
@@ -57,126 +63,144 @@ def rate(value: float, quantity: Quantity) -> str:
     return say_bits(value) if quantity.bits else say(value, quantity.unit)
 
 
-def stated_figures(facts: Facts) -> Iterator[Stated]:
-    """Every stated figure that can be held against the catalog. One without a needed direction is left out:
-    another finding asks for that.
+def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Iterator[StatedFigure]:
+    """Every stated figure that the catalog has as well. One without a needed direction is left out:
+    `missing-direction` reports it.
     """
-    yield from _scale_up(facts)
-    yield from _nic(facts)
-    yield from _power(facts)
-    yield from _accelerator(facts)
-
-
-def _scale_up(facts: Facts) -> Iterator[Stated]:
-    said, cluster = facts.written_scale_up, facts.cluster
-    if said is None or cluster is None:
+    if written is None:
         return
-    if said.bandwidth is not None and said.bandwidth.direction is not None:
-        yield Stated("cluster.scale_up.bandwidth", "scale-up", said.bandwidth, _all_links(facts), _scopes(facts))
-    if said.peer_bandwidth is not None and said.peer_bandwidth.direction is not None:
-        yield Stated("cluster.scale_up.peer_bandwidth", "peer", said.peer_bandwidth, _peer(facts))
+    if cluster is not None:
+        yield from _scale_up(written, cluster)
+        yield from _nic(written, cluster)
+    yield from _power(written, cluster)
+    yield from _accelerator(written, catalog)
 
 
-def _all_links(facts: Facts) -> tuple[Known, ...]:
+def _scale_up(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
+    stated = written.scale_up
+    if stated is None:
+        return
+    if stated.bandwidth is not None and stated.bandwidth.direction is not None:
+        links, scopes = _all_links(cluster), _scopes(cluster)
+        yield StatedFigure("cluster.scale_up.bandwidth", "scale-up", stated.bandwidth, links, scopes)
+    if stated.peer_bandwidth is not None and stated.peer_bandwidth.direction is not None:
+        yield StatedFigure("cluster.scale_up.peer_bandwidth", "peer", stated.peer_bandwidth, _peer(cluster))
+
+
+def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
     """All links of one accelerator together: of the accelerator, the platform, the interconnect."""
-    cluster = facts.cluster
-    assert cluster is not None
     entry, platform = cluster.scale_up.interconnect, cluster.platform
     figures = [
         (cluster.accelerator.scale_up_bandwidth, cluster.accelerator.id),
         (platform.scale_up_bandwidth if platform else None, platform.id if platform else ""),
         (entry.bandwidth if entry else None, entry.id if entry else ""),
     ]
-    return tuple(Known(figure.value, whose) for figure, whose in figures if figure is not None)
+    return _present(figures)
 
 
-def _peer(facts: Facts) -> tuple[Known, ...]:
+def _peer(cluster: Cluster) -> tuple[CatalogFigure, ...]:
     """Between two accelerators: their own figure, else the interconnect's, else all links where a switch joins them."""
-    cluster = facts.cluster
-    assert cluster is not None
     entry = cluster.scale_up.interconnect
     figures = [
         (cluster.accelerator.peer_bandwidth, cluster.accelerator.id),
         (entry.peer_bandwidth if entry else None, entry.id if entry else ""),
     ]
-    known = tuple(Known(figure.value, whose) for figure, whose in figures if figure is not None)
-    return known or (_all_links(facts) if cluster.scale_up.topology == "switched" else ())
+    return _present(figures) or (_all_links(cluster) if cluster.scale_up.topology == "switched" else ())
 
 
-def _scopes(facts: Facts) -> tuple[Scope, ...]:
+def _present(figures: Sequence[tuple[Figure | None, str]]) -> tuple[CatalogFigure, ...]:
+    return tuple(CatalogFigure(figure.value, whose) for figure, whose in figures if figure is not None)
+
+
+def _scopes(cluster: Cluster) -> tuple[OtherScope, ...]:
     """One link, one lane, a node, a domain."""
-    cluster = facts.cluster
-    assert cluster is not None
     entry = cluster.scale_up.interconnect
     links = entry.links if entry and entry.links else 0
     lanes = entry.lanes_per_link if entry and entry.lanes_per_link else 0
     per_node, domain = cluster.accelerators_per_node, cluster.scale_up.domain
     found = []
     if links > 1:
-        found.append(Scope(1 / links, f"one of its {links} links"))
+        found.append(OtherScope(1 / links, f"one of its {links} links"))
     if links and lanes:
-        found.append(Scope(1 / (links * lanes), f"one lane ({lanes} to each of its {links} links)"))
+        found.append(OtherScope(1 / (links * lanes), f"one lane ({lanes} to each of its {links} links)"))
     if per_node > 1:
-        found.append(Scope(per_node, f"the {per_node} accelerators of a node together"))
+        found.append(OtherScope(per_node, f"the {per_node} accelerators of a node together"))
     if domain > 1 and domain != per_node:
-        found.append(Scope(domain, f"the {domain} accelerators of a domain together"))
+        found.append(OtherScope(domain, f"the {domain} accelerators of a domain together"))
     return tuple(found)
 
 
-def _nic(facts: Facts) -> Iterator[Stated]:
-    said, cluster = facts.written_scale_out, facts.cluster
-    if said is None or said.nic_bandwidth is None or cluster is None:
+def _nic(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
+    stated = written.scale_out.nic_bandwidth if written.scale_out else None
+    if stated is None:
         return
     fabric, platform = cluster.scale_out, cluster.platform
-    known = []
-    if platform is not None and platform.nic_bandwidth is not None:
-        known.append(Known(platform.nic_bandwidth.value, platform.id))
+    known = list(_present([(platform.nic_bandwidth, platform.id)])) if platform is not None else []
     if fabric is not None:
-        known += [Known(port.value, fabric.technology.id) for port in fabric.technology.port_rates]
+        known += [CatalogFigure(port.value, fabric.technology.id) for port in fabric.technology.port_rates]
     free = not known
-    if free and fabric is not None and fabric.technology.bandwidth is not None:
-        known.append(Known(fabric.technology.bandwidth.value, fabric.technology.id))
-    if not known and cluster.accelerator.nic_bandwidth is not None:
-        known.append(Known(cluster.accelerator.nic_bandwidth.value, f"the NIC usual with {cluster.accelerator.id}"))
+    if free and fabric is not None:
+        known += _present([(fabric.technology.bandwidth, fabric.technology.id)])
+    if not known:
+        usual = cluster.accelerator
+        known += _present([(usual.nic_bandwidth, f"the NIC usual with {usual.id}")])
     at = "cluster.scale_out.nic_bandwidth"
-    yield Stated(at, "nic", said.nic_bandwidth, tuple(known), _nic_scopes(fabric), free)
+    yield StatedFigure(at, "nic", stated, tuple(known), _nic_scopes(fabric), free, _line_rate(written, cluster))
 
 
-def _nic_scopes(fabric: ScaleOut | None) -> tuple[Scope, ...]:
+def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
+    """The line rate of one NIC: by the platform, else by the ports of the written switch, else by a technology of certain
+    rates whose usual one is also usual with the accelerator.
+    """
+    fabric, platform, usual = cluster.scale_out, cluster.platform, cluster.accelerator.nic_bandwidth
+    if platform is not None and platform.nic_bandwidth is not None:
+        return CatalogFigure(platform.nic_bandwidth.value, platform.id)
+    if fabric is None:
+        return None
+    port = fabric.switch.port_bandwidth if fabric.switch and written.scale_out and written.scale_out.switch else None
+    if fabric.switch is not None and port is not None and fabric.planes == 1:
+        return CatalogFigure(port.value, fabric.switch.id)
+    rate = fabric.technology.bandwidth if fabric.technology.port_rates else None
+    fits = rate is not None and (usual is None or near(rate.value, usual.value, AGREES))
+    return CatalogFigure(rate.value, fabric.technology.id) if rate is not None and fits else None
+
+
+def _nic_scopes(fabric: ScaleOut | None) -> tuple[OtherScope, ...]:
     """All NICs of a node, or one lane of an InfiniBand port."""
     if fabric is None:
         return ()
     entry, nics, found = fabric.technology, fabric.nics_per_node, []
     if nics > 1:
-        found.append(Scope(nics, f"the {nics} NICs of a node together"))
+        found.append(OtherScope(nics, f"the {nics} NICs of a node together"))
     if entry.family == "infiniband" and entry.lane_rate and entry.bandwidth and entry.lanes_per_link:
         what = f"one of the {entry.lanes_per_link} lanes of a port"
-        found.append(Scope(entry.lane_rate.value / entry.bandwidth.value, what, "lanes-counted-as-nics"))
+        found.append(OtherScope(entry.lane_rate.value / entry.bandwidth.value, what, "lanes-counted-as-nics"))
     return tuple(found)
 
 
-def _power(facts: Facts) -> Iterator[Stated]:
-    power, platform = facts.power, facts.platform
-    if power is None or power.node is None:
+def _power(written: ClusterSpec, cluster: Cluster | None) -> Iterator[StatedFigure]:
+    platform = cluster.platform if cluster else None
+    if written.power is None or written.power.node is None:
         return
-    known = (Known(platform.power.value, platform.id),) if platform and platform.power else ()
-    yield Stated("cluster.power.node", "power", power.node, known)
+    known = _present([(platform.power, platform.id)]) if platform else ()
+    yield StatedFigure("cluster.power.node", "power", written.power.node, known)
 
 
-def _accelerator(facts: Facts) -> Iterator[Stated]:
+def _accelerator(written: ClusterSpec, catalog: Catalog) -> Iterator[StatedFigure]:
     """The figures that a spec changes in an accelerator's entry."""
-    said = facts.written_cluster.accelerator if facts.written_cluster else None
-    if not isinstance(said, AcceleratorSpec) or said.like is None:
+    own = written.accelerator
+    if not isinstance(own, AcceleratorSpec) or own.like is None:
         return
-    entry = facts.catalog.find("accelerator", said.like)
+    entry = catalog.find("accelerator", own.like)
     if not isinstance(entry, Accelerator):
         return
     changed: tuple[tuple[str, Quantity | None, Figure | None], ...] = (
-        ("memory", said.memory, entry.memory),
-        ("memory_bandwidth", said.memory_bandwidth, entry.memory_bandwidth),
-        ("power", said.power, entry.power),
-        *((f"peak.{name}", peak, entry.peaks.get(name)) for name, peak in (said.peak or {}).items()),
+        ("memory", own.memory, entry.memory),
+        ("memory_bandwidth", own.memory_bandwidth, entry.memory_bandwidth),
+        ("power", own.power, entry.power),
+        *((f"peak.{name}", peak, entry.peaks.get(name)) for name, peak in (own.peak or {}).items()),
     )
     for key, quantity, figure in changed:
         if quantity is not None and figure is not None:
-            yield Stated(f"cluster.accelerator.{key}", "accelerator", quantity, (Known(figure.value, entry.id),))
+            known = (CatalogFigure(figure.value, entry.id),)
+            yield StatedFigure(f"cluster.accelerator.{key}", "accelerator", quantity, known)

@@ -6,9 +6,8 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.domains import boundary
-from clusterspec.rules.knowledge.slips import slipped
 
 
 def reached(facts: Facts, cluster: Cluster, placement: Placement, name: str) -> str:
     """`boundary`, where the bandwidths that it rests on are not reported as wrong."""
-    return "" if slipped(facts, "nic", "scale-up", "peer") else boundary(cluster, placement, name)
+    return "" if facts.slips.concern("nic", "scale-up", "peer") else boundary(cluster, placement, name)

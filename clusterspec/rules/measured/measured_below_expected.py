@@ -52,7 +52,6 @@ from clusterspec.cost.measured import Measurement, expected, idle_nics
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.proofs import GIB, SOCKETS, shown
-from clusterspec.rules.knowledge.slips import slips
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -61,7 +60,7 @@ LEAST = 0.90
 
 
 def check(facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
-    if any(slip.readings and slip.stated.kind in {"scale-up", "peer", "nic"} for slip in slips(facts)):
+    if any(slip.readings and slip.stated.kind in {"scale-up", "peer", "nic"} for slip in facts.slips.found):
         return  # what is expected follows from a figure that is wrong
     for measurement in measurements:
         row = measurement.largest

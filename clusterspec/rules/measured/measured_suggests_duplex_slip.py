@@ -58,11 +58,11 @@ from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.proofs import GIB
-from clusterspec.rules.knowledge.slips import AGREES, near
 from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import percent, say
+from clusterspec.units.slips import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 RINGS = ("all-reduce", "all-gather", "reduce-scatter")
@@ -92,7 +92,7 @@ def _confirmed(facts: Facts) -> bool:
     """Whether the catalog has the stated figure for this machine."""
     return any(
         near(figure.quantity.value, figure.counted(known), AGREES)
-        for figure in stated_figures(facts)
+        for figure in stated_figures(facts.written_cluster, facts.cluster, facts.catalog)
         if figure.kind == "scale-up"
         for known in figure.known
     )

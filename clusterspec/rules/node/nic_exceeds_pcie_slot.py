@@ -55,7 +55,6 @@ from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say_bits
 
@@ -69,7 +68,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     if not isinstance(slot, Interconnect) or slot.bandwidth is None:
         return
     rate, payload = scale_out.nic_bandwidth.value, slot.bandwidth.value
-    if rate <= payload or slipped(facts, "nic"):
+    if rate <= payload or facts.slips.concern("nic"):
         return
     yield RULE.problem(
         "cluster.pcie" if said else "cluster.scale_out.nic_bandwidth",

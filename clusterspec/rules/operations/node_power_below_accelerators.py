@@ -43,7 +43,6 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import say
@@ -53,7 +52,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each = cluster.accelerator.power
-    if power.node is None or each is None or slipped(facts, "power"):
+    if power.node is None or each is None or facts.slips.concern("power"):
         return
     parts = each.value * cluster.accelerators_per_node
     if power.node.value < parts:

@@ -49,7 +49,6 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import say
@@ -59,7 +58,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
-    if each is None or limit is None or nodes is None or slipped(facts, "power"):
+    if each is None or limit is None or nodes is None or facts.slips.concern("power"):
         return
     overhead = power.rack_overhead.value if power.rack_overhead else 0.0
     drawn = each.value * nodes + overhead

@@ -86,7 +86,7 @@ def _idle(facts: Facts, layout: Layout, many: int) -> float:
     """The idle share of the step."""
     if layout.schedule in {"1f1b", "gpipe", "interleaved"}:
         return float(idle_share(layout.pp, many, layout.virtual_stages))
-    return share(term(facts.plan, "pipeline bubble"), facts.plan) if facts.plan else 0.0
+    return share(term(facts.timed, "pipeline bubble"), facts.timed) if facts.timed else 0.0
 
 
 def _virtual(facts: Facts, layout: Layout) -> int:

@@ -49,8 +49,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.advice.what_if import NOTICEABLE
+from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.knowledge.shares import exposed, share
 from clusterspec.rules.rule import Rule

@@ -53,10 +53,10 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.knowledge.shares import exposed, share
+from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -70,7 +70,9 @@ def check(facts: Facts, model: Model, cluster: Cluster, layout: Layout) -> Itera
     if placement is None or placement.straddling == 0:
         return
     most = used_domain(cluster, layout) // max(1, layout.expert_tp)
-    help_ = f"keep ep to at most {most} inside the domain" + (", or write `expert_tp: 1`" if layout.expert_tp > 1 else "")
+    help_ = f"keep ep to at most {most} inside the domain" + (
+        ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
+    )
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
     message = f"{straddlers(placement)}{reached(facts, cluster, placement, 'all-to-all')}{_exposed(facts)}"
     yield RULE.problem("layout.ep", message, help_)

@@ -44,7 +44,6 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import slipped
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, say
 
@@ -56,7 +55,7 @@ def check(facts: Facts, accelerator: Accelerator, scale_up: ScaleUp) -> Iterator
     memory = accelerator.memory_bandwidth
     if facts.layout is not None and facts.layout.tp == 1:
         return
-    if memory is None or scale_up.bandwidth.value <= 0 or slipped(facts, "scale-up"):
+    if memory is None or scale_up.bandwidth.value <= 0 or facts.slips.concern("scale-up"):
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:

@@ -56,8 +56,8 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import beside
 from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.knowledge.domains import beyond
+from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning")

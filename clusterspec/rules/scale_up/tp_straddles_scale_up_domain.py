@@ -51,9 +51,9 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import beside, severity_of
 from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.knowledge.domains import beyond, used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

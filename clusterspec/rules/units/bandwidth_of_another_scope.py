@@ -59,12 +59,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge import slips
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts) -> Iterator[Problem]:
-    return slips.told_by(RULE, facts)
+def check(slips: Slips) -> Iterator[Problem]:
+    return slips.problems(RULE)

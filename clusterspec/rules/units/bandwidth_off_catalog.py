@@ -52,15 +52,16 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import AGREES, Slip, near, slips
+from clusterspec.rules.knowledge.slips import FigureSlip
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
+from clusterspec.units.slips import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
 
 def check(facts: Facts) -> Iterator[Problem]:
-    for slip in slips(facts):
+    for slip in facts.slips.found:
         if slip.stated.kind == "scale-up" and not slip.readings:
             others = _with_that_bandwidth(slip, facts)
             named = f"; {both(others)} have that" if others else ""
@@ -68,7 +69,7 @@ def check(facts: Facts) -> Iterator[Problem]:
             yield RULE.problem(slip.stated.at, slip.comparison + named, help_)
 
 
-def _with_that_bandwidth(slip: Slip, facts: Facts) -> list[str]:
+def _with_that_bandwidth(slip: FigureSlip, facts: Facts) -> list[str]:
     """Up to three interconnects of the same family that have the figure."""
     wanted = slip.stated.quantity.per_direction
     interconnect = facts.scale_up.interconnect if facts.scale_up else None

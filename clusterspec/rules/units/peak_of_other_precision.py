@@ -56,10 +56,11 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
+from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import say
+from clusterspec.units.slips import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.05
@@ -67,8 +68,8 @@ SAME = 0.03
 
 
 def check(facts: Facts) -> Iterator[Problem]:
-    for stated in stated_peaks(facts):
-        if stated.known is None or abs(stated.ratio - 1) <= OFF or 1.9 <= stated.ratio <= 2.1:
+    for stated in facts.peaks:
+        if stated.known is None or abs(stated.ratio - 1) <= OFF or near(stated.ratio, SPARSE_GAIN, AGREES):
             continue  # the sparse figure has its own rule
         owners = _in_other_precisions(stated) or _of_other_accelerators(stated, facts)
         if owners:

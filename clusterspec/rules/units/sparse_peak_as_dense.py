@@ -57,7 +57,6 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.quantity import Sparsity
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.peaks import stated_peaks
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import both
 from clusterspec.units import say
@@ -66,8 +65,8 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts) -> Iterator[Problem]:
-    for stated in stated_peaks(facts):
-        if stated.quantity.sparsity is Sparsity.DENSE and stated.known and 1.9 <= stated.ratio <= 2.1:
+    for stated in facts.peaks:
+        if stated.known and stated.is_sparse:
             said, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
             sparse = said.replace(Sparsity.DENSE, Sparsity.SPARSE)
             doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]

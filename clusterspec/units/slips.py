@@ -1,0 +1,85 @@
+"""Slips: the ways in which a written figure differs from the one that is meant.
+
+Bits for bytes, a prefix one step off, both directions for one. Checks of specs (`clusterspec.rules`) and of running
+text (`clusterspec.prose`) classify a figure by its ratio to the catalog's and describe it in the same words.
+"""
+
+from __future__ import annotations
+
+from clusterspec.units.say import percent, plain
+
+BITS = "bits-and-bytes-swapped"
+PREFIX = "thousandfold-slip"
+SUMMED = "duplex-counted-as-one-way"
+SINGLE = "one-way-counted-as-duplex"
+SCOPE = "bandwidth-of-another-scope"
+SPARSE = "sparse-peak-as-dense"
+"""Names of the rules that report each slip."""
+
+AGREES = 0.05
+"""Relative distance at which a published figure still agrees: DGX B200 is sold with 1.8 TB/s of NVLink 5, some data
+sheets print 1,772 GB/s; the 63 GB/s of PCIe 5 are printed as 64.
+"""
+PREFIX_STEP = 1000.0
+BITS_PER_BYTE = 8.0
+
+MEANT = {
+    PREFIX: "a prefix (M, G, T) one step off",
+    SUMMED: "both directions summed",
+    SINGLE: "one direction alone",
+    SPARSE: "the peak with 2:4 sparsity",
+}
+"""What a figure reads like, by the slip, in words that follow `it reads like`."""
+
+
+def near(value: float, other: float, within: float) -> bool:
+    """Whether two figures agree within a relative distance ``within`` of the second.
+
+    >>> near(1.04, 1.0, 0.05), near(1.06, 1.0, 0.05), near(1.0, 0.0, 0.05)
+    (True, False, False)
+    """
+    return other != 0 and abs(value / other - 1) <= within
+
+
+def is_prefix_slip(ratio: float, within: float) -> bool:
+    """Whether a figure is 1000 times another, or 1/1000 of it.
+
+    >>> is_prefix_slip(1000.0, 0.05), is_prefix_slip(0.001, 0.05), is_prefix_slip(8.0, 0.05)
+    (True, True, False)
+    """
+    return near(ratio, PREFIX_STEP, within) or near(ratio, 1 / PREFIX_STEP, within)
+
+
+def bits_ratio(bits: bool) -> float:
+    """The ratio of a figure to the right one where its unit is swapped: 1/8 of it written in bits, 8 times in bytes."""
+    return 1 / BITS_PER_BYTE if bits else BITS_PER_BYTE
+
+
+def swapped(symbol: str, bits: bool) -> str:
+    """A unit with bits for bytes, or the reverse.
+
+    >>> swapped("Gb/s", True), swapped("GB/s", False)
+    ('GB/s', 'Gb/s')
+    """
+    return symbol.replace("b", "B") if bits else symbol.replace("B", "b")
+
+
+def meant_by_bits(symbol: str, bits: bool) -> str:
+    """What a figure in the wrong one of bits and bytes reads like.
+
+    >>> meant_by_bits("GB/s", False)
+    'a figure in Gb/s with the unit GB/s'
+    """
+    return f"a figure in {swapped(symbol, bits)} with the unit {symbol}"
+
+
+def times(ratio: float) -> str:
+    """A ratio in words.
+
+    >>> times(2.0), times(0.125), times(0.667)
+    ('2 times', '1/8 of', '66.7 % of')
+    """
+    if ratio >= 1:
+        return f"{plain(ratio)} times"
+    parts = round(1 / ratio) if ratio > 0 else 0
+    return f"1/{parts} of" if parts and near(1 / ratio, parts, 0.01) else f"{percent(ratio)} of"
