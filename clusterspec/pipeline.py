@@ -37,6 +37,7 @@ from clusterspec.results import (
     Tool,
 )
 from clusterspec.results.provenance import Provenance
+from clusterspec.results.redaction import redact
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
@@ -277,10 +278,22 @@ def proofs(one: Study) -> tuple[CollectiveRow, ...]:
     return tuple(row for test in tests for row in collective(one, test.collective, test.ranks, (test.size,)).rows)
 
 
+TENDER = "tender.yaml"
+"""The name of a redacted spec, whatever file it was made from."""
+
+
+def tender(one: Study) -> Study:
+    """The study of the redacted spec: nothing computed from it can show what a tender must not show."""
+    value = redact(one.document.value if one.document else None, one.spec.broken)
+    return study_text(documents.dump(value), one.settings, TENDER, one.folder)
+
+
 def report(one: Study, kind: str, audience: str | None = None) -> Paper:
     """A report on one design; its audience is the one asked for, else the spec's, else internal."""
     from clusterspec.report.paper.compose import compose
 
     said = one.design.spec.document.audience if one.design.spec.document else None
-    full = FullReport(estimate(one), bill(one), proofs(one), kind, audience or said or "internal", one.settings.today)
+    readers = audience or said or "internal"
+    shown = tender(one) if readers == "tender" else one
+    full = FullReport(estimate(shown), bill(shown), proofs(shown), kind, readers, one.settings.today)
     return compose(full)

@@ -5,6 +5,7 @@ Schema; `places.settle` turns problems into findings; `waivers.apply` takes out 
 waived; `find.specs` searches folders.
 """
 
+from clusterspec.document.dump import dump
 from clusterspec.document.edits import apply_edits, made_edits
 from clusterspec.document.extends import merge, project_root
 from clusterspec.document.load import CannotOpenError, load, load_source
@@ -23,6 +24,7 @@ __all__ = [
     "Place",
     "apply_edits",
     "decode",
+    "dump",
     "load",
     "load_source",
     "made_edits",

@@ -1,0 +1,84 @@
+"""What a tender may show: a spec made anew from an allow-list, before anything is computed from it.
+
+Everything that a tender prints is computed from the spec that `redact` returns, so that no writer can
+show what is not in it: prices, budgets, quotes, descriptions, comments, waivers, paths of logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from clusterspec.source import Path
+from clusterspec.spec.schema import schema
+
+KINDS: Mapping[str, type] = {
+    "clusterspec": int,
+    "name": str,
+    "cluster": Mapping,
+    "workload": Mapping,
+    "layout": Mapping,
+    "acceptance": list,
+}
+ALLOWED = tuple(KINDS)
+"""The sections of a spec that a supplier needs, in this order; ``name`` is the title of the document."""
+
+Value = dict[str, Any]
+
+
+def redact(value: object, broken: Collection[Path] = ()) -> Value:
+    """The allowed sections of a spec's plain value, keys in the order of `ALLOWED`.
+
+    Keys that the schema does not know and values at ``broken`` paths, which nothing can read as a
+    quantity, are left out: either may hold free text. ``measured`` is left out as a whole.
+    """
+    if not isinstance(value, Mapping):
+        return {}
+    root = schema()
+    properties: Mapping[str, Any] = root["properties"]
+    kept = {key: value[key] for key in ALLOWED if isinstance(value.get(key), KINDS[key])}
+    return {key: _allowed(kept[key], properties.get(key, {}), (key,), frozenset(broken)) for key in kept}
+
+
+def _allowed(value: Any, node: Mapping[str, Any], path: Path, broken: frozenset[Path]) -> Any:
+    """A value without unknown keys and broken values below it."""
+    if isinstance(value, Mapping):
+        known = _properties(node)
+        return {
+            key: _allowed(below, known[key], (*path, key), broken)
+            for key, below in value.items()
+            if key in known and (*path, key) not in broken
+        }
+    if isinstance(value, list):
+        item = _items(node)
+        return [
+            _allowed(below, item, (*path, number), broken)
+            for number, below in enumerate(value)
+            if (*path, number) not in broken
+        ]
+    return value
+
+
+def _resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = node.get("$ref")
+    found: Mapping[str, Any] = schema()["$defs"][reference.rpartition("/")[2]] if reference else node
+    return found
+
+
+def _variants(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A schema with all that it offers to choose from."""
+    node = _resolved(node)
+    offered = [*node.get("anyOf", ()), *node.get("oneOf", ())]
+    return [node, *(variant for one in offered for variant in _variants(one))]
+
+
+def _properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The keys that a mapping may have; where it may have any, none is known."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for variant in _variants(node):
+        found |= variant.get("properties", {})
+    return found
+
+
+def _items(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next((one["items"] for one in _variants(node) if isinstance(one.get("items"), Mapping)), {})

@@ -1,0 +1,52 @@
+"""A tender shows what the allow-list names, and nothing of the rest of the spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusterspec import document, pipeline
+from clusterspec.results.redaction import ALLOWED, redact
+from clusterspec.source import Source
+from tests.report.secrets import HOSTILE, SECRETS
+from tests.settings import SETTINGS
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+
+
+def test_only_allowed_sections_remain() -> None:
+    one = pipeline.study_text(HOSTILE, SETTINGS)
+    assert one.document is not None
+    assert set(redact(one.document.value, one.spec.broken)) <= set(ALLOWED)
+
+
+def test_the_redacted_text_holds_no_secret() -> None:
+    text = pipeline.tender(pipeline.study_text(HOSTILE, SETTINGS, "/home/alice/secret-name.yaml")).source.text
+    assert [secret for secret in SECRETS if secret in text] == []
+    assert "secret-name" not in text
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_what_is_dumped_reads_back_as_the_same_value(path: Path) -> None:
+    parsed, _ = document.parse(Source(path.name, path.read_text("utf-8")))
+    assert parsed is not None
+    again, problems = document.parse(Source("again.yaml", document.dump(parsed.value)))
+    assert problems == []
+    assert again is not None and again.value == parsed.value
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_tender_predicts_what_the_spec_predicts_without_measurements(path: Path) -> None:
+    one = pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+    if one.spec.measured:
+        pytest.skip("measurements are not for suppliers")
+    plan, shown = one.plan, pipeline.tender(one).plan
+    assert (plan.step_time is None) == (shown.step_time is None)
+    if plan.step_time is not None and shown.step_time is not None:
+        assert shown.step_time.value == pytest.approx(plan.step_time.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [None, [], "text", {"cluster": "free text"}, {"cluster": ["a"], "name": {"a": "b"}}])
+def test_what_is_no_spec_leaves_nothing(value: object) -> None:
+    assert redact(value) == {}
