@@ -153,8 +153,8 @@ class _Reader:
             return None if only is None else (only,)
         if Quantity in options and value not in _words(node, self.root):
             return self._quantity(node, path, value)
-        if bool in options or isinstance(value, bool):
-            return value if isinstance(value, bool) and bool in options else None
+        if isinstance(value, bool):
+            return value if bool in options else None
         if isinstance(value, str):
             return value if str in options else None
         return self._number(options, path, value)

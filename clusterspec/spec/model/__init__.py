@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from clusterspec.source import Path
 from clusterspec.spec.model.business import (
+    DeliverySpec,
     DocumentSpec,
     Number,
     OperationsSpec,
@@ -47,10 +48,18 @@ from clusterspec.spec.model.language_model import (
     SparseAttentionSpec,
 )
 from clusterspec.spec.model.layout import (
+    DispatcherSpec,
     LayoutSpec,
     OffloadSpec,
     OptimizerStatesSpec,
     OverlapSpec,
+)
+from clusterspec.spec.model.serving import (
+    DisaggregatedSpec,
+    EnginesSpec,
+    ServingSpec,
+    SpeculativeSpec,
+    TargetsSpec,
 )
 from clusterspec.spec.model.workload import WorkloadSpec
 
@@ -60,7 +69,11 @@ __all__ = [
     "AttentionWindowSpec",
     "ClusterSpec",
     "CompressedAttentionSpec",
+    "DeliverySpec",
+    "DisaggregatedSpec",
+    "DispatcherSpec",
     "DocumentSpec",
+    "EnginesSpec",
     "FlowControlSpec",
     "LatentAttentionSpec",
     "LayoutSpec",
@@ -85,8 +98,11 @@ __all__ = [
     "RoutingSpec",
     "ScaleOutSpec",
     "ScaleUpSpec",
+    "ServingSpec",
     "SparseAttentionSpec",
     "Spec",
+    "SpeculativeSpec",
+    "TargetsSpec",
     "WorkloadSpec",
 ]
 

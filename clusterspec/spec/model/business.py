@@ -35,6 +35,14 @@ class QuoteLine:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliverySpec:
+    """Weeks until everything is delivered, and what is delivered when."""
+
+    weeks: Number | None = None
+    milestones: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProcurementSpec:
     """Prices and terms; a price may be a range."""
 
@@ -44,6 +52,9 @@ class ProcurementSpec:
     prices: dict[str, Price] | None = None
     quote: tuple[QuoteLine, ...] | None = None
     quoted_total: Number | None = None
+    budget: Number | None = None
+    delivery: DeliverySpec | None = None
+    warranty: Quantity | None = None
     electricity: Number | None = None
     pue: float | None = None
     utilization: float | None = None

@@ -76,6 +76,7 @@ class ScaleOutSpec:
 
     technology: str | None = None
     nics_per_node: int | None = None
+    nic: str | None = None
     nic_bandwidth: Quantity | None = None
     topology: str | None = None
     oversubscription: tuple[Quantity, ...] | None = None
@@ -100,6 +101,7 @@ class ScaleOutSpec:
     load_balancing: str | None = None
     sharing: str | None = None
     collective_plugin: str | None = None
+    collective_library: str | None = None
     gpudirect_rdma: bool | None = None
     placement: str | None = None
 
@@ -152,4 +154,5 @@ class ClusterSpec:
     scale_up: ScaleUpSpec | None = None
     scale_out: ScaleOutSpec | None = None
     networks: NetworksSpec | None = None
+    host_memory: Quantity | None = None
     power: PowerSpec | None = None

@@ -1,4 +1,4 @@
-"""How the work is cut, as described."""
+"""The parallel layout, as written."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class OptimizerStatesSpec:
 
 @dataclass(frozen=True, slots=True)
 class OverlapSpec:
-    """Which communication may hide under computation."""
+    """Which communication may hide under computation; of tp also a word or the share that does."""
 
-    tp: bool | None = None
+    tp: str | bool | float | None = None
     cp: bool | None = None
     ep: bool | None = None
     dp: bool | None = None
@@ -33,19 +33,30 @@ class OverlapSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class DispatcherSpec:
+    """How tokens reach their experts, and in which precision they are sent."""
+
+    kind: str | None = None
+    precision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LayoutSpec:
-    """How the work is cut."""
+    """The degrees of parallelism in ranks, and how the framework runs them."""
 
     framework: str | None = None
     software_year: int | None = None
+    software: str | None = None
     nodes: int | None = None
     nodes_per_domain: int | None = None
     tp: int | None = None
     sequence_parallel: bool | None = None
+    attention_dp: int | None = None
     cp: int | None = None
     cp_method: str | None = None
     ep: int | None = None
     expert_tp: int | None = None
+    dispatcher: str | DispatcherSpec | None = None
     pp: int | None = None
     stage_layers: tuple[int, ...] | None = None
     dp: int | None = None
@@ -55,7 +66,7 @@ class LayoutSpec:
     schedule: str | None = None
     virtual_stages: int | None = None
     micro_batch: int | None = None
-    recompute: str | None = None
+    recompute: str | tuple[str, ...] | None = None
     offload: OffloadSpec | None = None
     optimizer_states: OptimizerStatesSpec | None = None
     gradient_compression: int | float | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model.language_model import ModelSpec
+from clusterspec.spec.model.serving import ServingSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class WorkloadSpec:
     global_batch: int | None = None
     precision: str | None = None
     parameter_precision: str | None = None
+    expert_parameter_precision: str | None = None
+    kv_precision: str | None = None
     gradient_precision: str | None = None
     optimizer: str | None = None
     attention: str | None = None
@@ -25,3 +28,4 @@ class WorkloadSpec:
     tokens: Quantity | None = None
     peak_flops: Quantity | None = None
     expected_mfu: float | None = None
+    serving: ServingSpec | None = None
