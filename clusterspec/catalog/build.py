@@ -149,6 +149,8 @@ def stack(read: Reader) -> Stack:
         selective=read.text("selective") or "",
         hides=read.texts("hides"),
         deduplicates=read.flag("deduplicates") or False,
+        dispatcher=read.text("dispatcher") or "all-to-all",
+        releases=read.texts("releases"),
         compiled=read.flag("compiled") or False,
         achievable=read.achievable(),
     )

@@ -184,12 +184,15 @@ class Stack(Entry):
 
     ``selective`` names what selective recomputation runs again, ``hides`` the communication that
     it can hide, ``deduplicates`` whether a token goes once to a rank that holds several of its
-    experts, ``compiled`` that no host launches kernels one by one.
+    experts, ``dispatcher`` which one it uses where nobody says, ``releases`` the releases that it
+    describes, oldest first, ``compiled`` that no host launches kernels one by one.
     """
 
     year: int = 0
     selective: str = ""
     hides: tuple[str, ...] = ()
     deduplicates: bool = False
+    dispatcher: str = "all-to-all"
+    releases: tuple[str, ...] = ()
     compiled: bool = False
     achievable: Mapping[str, Figure] = field(default_factory=dict)

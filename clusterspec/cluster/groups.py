@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import gcd, lcm
 
-from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cluster.rank_sets import (
@@ -118,13 +118,13 @@ def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placem
 def _dense_digits(layout: Layout) -> list[tuple[str, int]]:
     """The digits of a rank from the fastest, cp and dp split where shard groups end."""
     of_cp = gcd(layout.shard_group, layout.cp)
-    of_dp = gcd(layout.shard_group // of_cp, layout.dp)
+    of_dp = gcd(layout.shard_group // of_cp, layout.data_ranks)
     sizes = {
         "tp": layout.tp,
         "cp_shard": of_cp,
         "cp_replicate": layout.cp // of_cp,
         "dp_shard": of_dp,
-        "dp_replicate": layout.dp // of_dp,
+        "dp_replicate": layout.data_ranks // of_dp,
         "pp": layout.pp,
     }
     parts = {"cp": ("cp_shard", "cp_replicate"), "dp": ("dp_shard", "dp_replicate")}

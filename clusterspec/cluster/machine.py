@@ -1,4 +1,4 @@
-"""Settles the machine: platform, accelerator, counts, slots and power."""
+"""Resolves the machine: platform, accelerator, counts, slots and power."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.parts import Parts
 from clusterspec.cluster.resolution_log import ResolutionLog, written_figure
-from clusterspec.cluster.scaleout import settle_scale_out
-from clusterspec.cluster.scaleup import NODE_SCALE, settle_scale_up
+from clusterspec.cluster.scaleout import resolve_scale_out
+from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
 from clusterspec.origin import Written
 from clusterspec.quantity import Figure, Peak, Quantity
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, PowerSpec
@@ -20,7 +20,7 @@ TRAY = 4
 USUAL_NODE = 8
 
 
-def settle_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
+def resolve_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
     """The cluster, or None where its accelerator or its number of nodes is not known."""
     log = lookup.log
     platform = lookup.platform(said.platform, ("cluster", "platform")) if said.platform else None
@@ -32,7 +32,7 @@ def settle_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
     parts = Parts(said, platform, accelerator, said.nodes, _per_node(said, platform, accelerator, log), lookup)
     pcie = said.pcie or PcieSpec()
     host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie
-    scale_up = settle_scale_up(parts, host)
+    scale_up = resolve_scale_up(parts, host)
     if scale_up is None:
         return None
     return Cluster(
@@ -42,10 +42,11 @@ def settle_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
         accelerators_per_node=parts.per_node,
         ranks_per_accelerator=said.ranks_per_accelerator or accelerator.ranks_per_accelerator,
         scale_up=scale_up,
-        scale_out=settle_scale_out(parts, scale_up.domain),
+        scale_out=resolve_scale_out(parts, scale_up.domain),
         platform=platform,
         pcie_host=host,
         pcie_nic=pcie.nic or (platform.pcie_nic if platform else None),
+        host_memory=written_figure(said.host_memory, "cluster.host_memory") if said.host_memory else None,
         node_power=_node_power(said.power, platform),
         cloud=platform.cloud if platform else False,
     )

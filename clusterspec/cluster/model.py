@@ -1,4 +1,4 @@
-"""What would stand in the room: names gone, objects here.
+"""The resolved cluster, workload and layout: catalog entries in place of names, every key with a value.
 
 Every number that a cost works with is a `Figure` with an origin; counts are plain integers. All
 bandwidths are per direction. Sizes named in *ranks* count processes, in *accelerators* packages.
@@ -10,9 +10,26 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform, Stack, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Nic, Platform, Stack, Switch
+from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.spec.model import Spec
+
+__all__ = [
+    "Assumption",
+    "Cluster",
+    "Design",
+    "Dispatcher",
+    "Engines",
+    "Layout",
+    "Level",
+    "MeasuredShare",
+    "Overlap",
+    "ScaleOut",
+    "ScaleUp",
+    "Serving",
+    "Workload",
+]
 
 Assumption = tuple[str, Any, str]
 """A key, the value taken for it, and why."""
@@ -75,6 +92,9 @@ class ScaleOut:
     pfc: bool | None
     ecn: bool | None
     placement: str | None
+    nic: Nic | None = None
+    collective_library: str | None = None
+    """Name and release, as written; None where nobody says."""
 
     @property
     def node_bandwidth(self) -> float:
@@ -118,12 +138,14 @@ class Cluster:
     pcie_nic: int | None = None
     node_power: Figure | None = None
     cloud: bool = False
+    host_memory: Figure | None = None
+    """Bytes of one node's host; None where nobody says."""
     measured: tuple[MeasuredShare, ...] = ()
-    """What the machine was seen to reach, in place of what the catalog expects."""
+    """Measured shares of the line rate, in place of the catalog's."""
 
     @property
     def all_nodes(self) -> int:
-        """Nodes that stand in the room: those that do work, and the spares."""
+        """Nodes that are bought: those that do work, and the spares."""
         return self.nodes + self.spare_nodes
 
     @property
@@ -152,7 +174,12 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The work: a model, a sequence length in tokens, a global batch in sequences."""
+    """The work: a model, a sequence length in tokens, a global batch in sequences.
+
+    When serving, ``serving`` has the requests, ``sequence_length`` is that of one request at its end
+    and ``global_batch`` counts the requests in flight. ``expert_parameter_precision`` is that of the
+    experts' weights, ``kv_precision`` that of the key-value cache.
+    """
 
     kind: str
     model: Model
@@ -160,6 +187,8 @@ class Workload:
     global_batch: int
     precision: str
     parameter_precision: str
+    expert_parameter_precision: str
+    kv_precision: str
     gradient_precision: str
     optimizer: str
     attention: str
@@ -169,15 +198,43 @@ class Workload:
     data_loading: float | None = None
     """Seconds of a step that loading data takes where it is not hidden."""
     expected_mfu: float | None = None
+    serving: Serving | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Which communication may hide behind computation.
+
+    ``tp`` is ``none``, ``partial`` (what the software does by itself), ``full``, or the share from 0
+    to 1 that runs inside the products around it.
+    """
+
+    tp: str | float = "partial"
+    cp: bool = True
+    ep: bool = False
+    dp: bool = True
+    pp: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """How tokens reach their experts, and the precision in which they are sent.
+
+    ``all-to-all`` sends a copy for each expert of a token. ``deepep`` and ``hybrid`` send a token once
+    to each node that has some of its experts, and from there once to each rank.
+    """
+
+    kind: str = "all-to-all"
+    precision: str = "bf16"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the work is cut, every degree settled. Degrees count ranks.
+    """The parallel layout with every degree resolved. Degrees count ranks.
 
-    ``ranks`` = tp × cp × pp × dp. ``expert_dp`` = ranks / (expert_tp × ep × pp).
-    ``stage_layers`` has pp × virtual_stages numbers in model order. ``order`` lists the axes
-    from the fastest varying.
+    ``ranks`` = tp × attention_dp × cp × pp × dp; ``attention_dp`` is 1 in training, and ``dp`` counts
+    replicas. ``expert_dp`` = ranks / (expert_tp × ep × pp). ``stage_layers`` has pp × virtual_stages
+    numbers in model order. ``order`` lists the axes from the fastest varying.
     """
 
     framework: str
@@ -202,25 +259,36 @@ class Layout:
     micro_batch: int
     micro_batches: int | None
     """Per data-parallel replica and optimizer step; None where the batch is not known."""
-    recompute: str
+    recompute: str | tuple[str, ...]
+    """none, selective, full, or the modules that are computed again."""
     offload_optimizer: float
     offload_activations: float
     master_precision: str
     moments_precision: str
     gradient_compression: float
-    overlap: dict[str, bool]
+    overlap: Overlap
+    dispatcher: Dispatcher = Dispatcher()
+    attention_dp: int = 1
+    redundant_experts: int = 0
+    software: str | None = None
+    """Framework and release, where the spec names a release."""
     nodes_per_domain: int | None = None
     """Rack-scale machines: the nodes used in each domain, where not all are."""
-    stack: Stack | None = None
+    stack: Stack | None = field(default=None, compare=False)
     """The generation of software that ``framework`` and ``software_year`` mean; None where none is known."""
+
+    @property
+    def data_ranks(self) -> int:
+        """Ranks along the data-parallel axis: replicas, and the attention replicas inside each."""
+        return self.dp * self.attention_dp
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Everything settled that could be: what cost, rules and reports work on.
+    """Everything that could be resolved: what cost, rules and reports work on.
 
-    A part is ``None`` where the spec lacks it or its description is too broken to settle; the
-    findings then say why.
+    A part is ``None`` where the spec lacks it or its description cannot be resolved; the findings
+    then say why.
     """
 
     spec: Spec

@@ -1,33 +1,48 @@
-"""From what was asked and what is known to what would stand in the room."""
+"""Resolves a spec with the catalog: every key gets a value, and every default is listed."""
 
 from __future__ import annotations
 
 from clusterspec.catalog import Catalog
-from clusterspec.cluster.layout import settle_layout
+from clusterspec.cluster.layout import resolve_layout
 from clusterspec.cluster.lookup import Lookup
-from clusterspec.cluster.machine import settle_cluster
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.machine import resolve_cluster
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.cluster.software import with_stack
-from clusterspec.cluster.workload import settle_workload
+from clusterspec.cluster.software import resolve_software
+from clusterspec.cluster.workload import resolve_workload
+from clusterspec.document.outline import at
 from clusterspec.finding import Problem
-from clusterspec.spec.model import Spec
+from clusterspec.spec.model import LayoutSpec, Spec
+from clusterspec.spec.schema import schema
 
 
 def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
-    """Settles every key: as written, else of the platform, the accelerator, the contract's defaults.
+    """The design of a spec: each key as written, else of the platform, the accelerator, the contract's defaults.
 
-    Every default taken is among the assumptions of the design. A part that cannot be settled is None,
-    with a problem that says why; the other parts are settled all the same. Nothing here takes longer
+    Every default taken is among the assumptions of the design. A part that cannot be resolved is None,
+    with a problem that says why; the other parts are resolved all the same. Nothing here takes longer
     for a larger cluster.
     """
     log = ResolutionLog(spec)
     lookup = Lookup(catalog, log)
     if spec.cluster is None:
-        log.missing(("cluster",), "there is no machine to look at", "describe it, at least `platform` and `nodes`")
-    cluster = settle_cluster(spec.cluster, lookup) if spec.cluster else None
+        log.missing(("cluster",), "nothing describes the machine", "describe it, at least `platform` and `nodes`")
+    cluster = resolve_cluster(spec.cluster, lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
-    workload = settle_workload(spec.workload, accelerator, lookup) if spec.workload else None
-    layout = settle_layout(spec.layout, cluster, workload, log) if spec.layout and cluster else None
-    layout = with_stack(layout, lookup) if layout else None
+    workload = resolve_workload(spec.workload, accelerator, lookup) if spec.workload else None
+    layout = _layout(spec, cluster, workload, lookup)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions)), log.problems
+
+
+def _layout(spec: Spec, cluster: Cluster | None, workload: Workload | None, lookup: Lookup) -> Layout | None:
+    """The layout; separate engines for prefill and decode are one without `layout` in the spec."""
+    serving = workload.serving if workload is not None else None
+    said = spec.layout or (LayoutSpec() if serving is not None and serving.decode is not None else None)
+    if said is None or cluster is None:
+        return None
+    software = resolve_software(said, lookup, _frameworks())
+    return resolve_layout(said, cluster, workload, software, lookup.log)
+
+
+def _frameworks() -> frozenset[str]:
+    return frozenset(at(schema(), ("layout", "framework"))["enum"])

@@ -1,4 +1,4 @@
-"""Settles the fabric between nodes: from the spec, the platform, the accelerator's typical NIC."""
+"""Resolves the fabric between nodes: from the spec, the platform, the accelerator's typical NIC."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Asked:
             self.log.missing((*PATH, key), why, remedy)
 
 
-def settle_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
+def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
     """The scale-out tier; None on one node that names none, or where a problem says why.
 
     ``domain`` is the scale-up domain in accelerators: within it no other fabric is needed.

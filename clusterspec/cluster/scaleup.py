@@ -1,4 +1,4 @@
-"""Settles the interconnect inside a domain: from the spec, the platform, the accelerator, in that order."""
+"""Resolves the interconnect inside a domain: from the spec, the platform, the accelerator, in that order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Asked:
         return self.said.topology or (PCIE if on_bus else supplied)
 
 
-def settle_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
+def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     """The scale-up tier; None, with a problem, where no bandwidth is stated or known.
 
     ``pcie`` is the generation of the accelerators' slots.

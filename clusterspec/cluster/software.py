@@ -1,35 +1,72 @@
-"""Finds the generation of software that a layout means: the framework's newest one of its year."""
+"""Finds the generation of software that a layout means, by its release or its year."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.lookup import Lookup
-from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.source import Path
+from clusterspec.spec.model import LayoutSpec
 
-KIN = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
+KEY = "layout"
+PATH: Path = ("layout", "software")
+SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
 """Frameworks that share another one's kernels and schedules."""
 USUAL = "megatron-core"
 """Whose generations stand for a framework that the catalog does not know."""
+NEWEST_SOFTWARE = 2026
+"""The newest year of software that the cost model knows figures of."""
 
 
-def with_stack(layout: Layout, lookup: Lookup) -> Layout:
-    """The layout with its stack, None where the catalog has none. Reads one file.
+@dataclass(frozen=True, slots=True)
+class Software:
+    """A framework, the year and release of it that is meant, and its generation in the catalog (None: unknown)."""
 
-    A stack's id is its framework and its first year. Before the first generation known the first is
-    taken; a framework without any takes those of another, as a stated assumption.
+    framework: str
+    year: int
+    release: str | None
+    stack: Stack | None
+
+
+def resolve_software(said: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> Software:
+    """The software of a layout. ``frameworks`` are the names that the format knows.
+
+    A release decides over a year. An unknown release takes the nearest known one, as an assumption;
+    a framework without entries takes those of another one, likewise.
     """
-    own = _generations(KIN.get(layout.framework, layout.framework), lookup)
-    known = own or _generations(USUAL, lookup)
-    if not known:
-        return layout
-    year = max((each for each in known if each <= layout.software_year), default=min(known))
-    stack = lookup.known("stack", known[year])
-    if not own:
-        why = f"the catalog has no generation of {layout.framework}"
-        lookup.log.assume("layout.stack", known[year], why)
-    return replace(layout, stack=stack) if isinstance(stack, Stack) else layout
+    name, release = _written(said, lookup, frameworks)
+    framework = said.framework or name or "custom"
+    generations = _generations(SAME_SOFTWARE.get(framework, framework), lookup)
+    found = _of_release(framework, release, generations, lookup) if release is not None else None
+    if found is not None:
+        return found
+    why = "the newest known" if release is None else f"the catalog knows no release of {framework}: the newest year"
+    year = lookup.log.either(said.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
+    return Software(framework, year, None, _of_year(framework, year, generations, lookup))
+
+
+def _written(said: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:
+    """Framework and release of ``software``; a problem where the framework is unknown or another one."""
+    if said.software is None:
+        return None, None
+    name, _, release = said.software.partition(" ")
+    name = name.lower()
+    if name not in frameworks:
+        message = f"`{said.software}` names no framework that the format knows"
+        _report(lookup, message, f"write one of {', '.join(sorted(frameworks))}, and its release")
+        return None, None
+    if said.framework is not None and name != said.framework:
+        message = f"`software` is a release of {name}, and `framework` is {said.framework}"
+        _report(lookup, message, "name the same framework in both, or drop one of them")
+        return None, None
+    return name, release.strip().removeprefix("v")
+
+
+def _report(lookup: Lookup, message: str, remedy: str) -> None:
+    lookup.log.problems.append(Problem("unknown-choice", PATH, message, remedy))
 
 
 def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
@@ -40,3 +77,38 @@ def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
         if family == framework and year.isdigit():
             found[int(year)] = name
     return found
+
+
+def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
+    """The known release that is nearest below the written one (else the oldest), with its generation."""
+    entries = [lookup.known("stack", generations[year]) for year in sorted(generations)]
+    known = {name: stack for stack in entries if isinstance(stack, Stack) for name in stack.releases}
+    if not known:
+        return None
+    ordered, asked = sorted(known, key=version), version(release)
+    nearest = next((name for name in reversed(ordered) if version(name) <= asked), ordered[0])
+    if version(nearest) != asked[: len(version(nearest))]:
+        why = f"the nearest release to {release} that the catalog knows"
+        lookup.log.assume(f"{KEY}.software", f"{framework} {nearest}", why)
+    return Software(framework, known[nearest].year, f"{framework} {nearest}", known[nearest])
+
+
+def version(release: str) -> tuple[int, ...]:
+    """The numbers of a release, for comparing; what is not a number ends it.
+
+    >>> version("0.15.1"), version("1.3.0rc1"), version("2026.1")
+    ((0, 15, 1), (1, 3, 0), (2026, 1))
+    """
+    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
+
+
+def _of_year(framework: str, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
+    """The newest generation not after the year, else the first. Reads one file."""
+    known = generations or _generations(USUAL, lookup)
+    if not known:
+        return None
+    name = known[max((each for each in known if each <= year), default=min(known))]
+    if not generations:
+        lookup.log.assume(f"{KEY}.stack", name, f"the catalog has no generation of {framework}")
+    stack = lookup.known("stack", name)
+    return stack if isinstance(stack, Stack) else None

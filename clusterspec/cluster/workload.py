@@ -1,12 +1,15 @@
-"""Settles the work: the model, the batch, the precisions, and the peak that belongs to them."""
+"""Resolves the workload: the model, the batch or the requests, the precisions, and the peak that belongs to them."""
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Accelerator
+from typing import NamedTuple
+
+from clusterspec.catalog.entries import Accelerator, Model
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Serving, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.cluster.serving import resolve_serving
 from clusterspec.cluster.transformer import settle_model
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.source import Path
@@ -15,39 +18,67 @@ from clusterspec.spec.model import WorkloadSpec
 PATH: Path = ("workload",)
 
 
-def settle_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup: Lookup) -> Workload | None:
+def resolve_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup: Lookup) -> Workload | None:
     """The workload, or None where its model, sequence length or batch is not known.
 
-    The batch of a serving workload without one is one sequence, as an assumption. ``accelerator`` is
-    None where the cluster could not be settled; the peak is then not known either.
+    A serving workload has ``serving``, or a sequence length and a batch (one sequence, as an assumption,
+    where it states none). ``accelerator`` is None where the cluster could not be resolved; the peak is
+    then not known either.
     """
     log = lookup.log
-    kind = log.either(said.kind, "workload.kind", "train", "nothing says that it serves")
+    kind = _kind(said, log)
     model = settle_model(said.model, lookup)
-    batch = _global_batch(said, kind, log)
-    if said.sequence_length is None:
-        log.missing((*PATH, "sequence_length"), "memory and time follow it", "say it in tokens")
-    if model is None or batch is None or said.sequence_length is None:
+    serving, size = _size(said, kind, model, log)
+    if model is None or size is None:
         return None
-    precision = log.either(said.precision, "workload.precision", "bf16", "usual for training")
+    precisions = _precisions(said, kind, log)
     data_loading = said.data_loading
     return Workload(
         kind=kind,
         model=model,
-        sequence_length=said.sequence_length,
-        global_batch=batch,
-        precision=precision,
-        parameter_precision=log.either(said.parameter_precision, "workload.parameter_precision", "bf16", "usual"),
-        gradient_precision=log.either(
-            said.gradient_precision, "workload.gradient_precision", "fp32", "gradients are usually summed in fp32"
-        ),
-        optimizer=log.either(said.optimizer, "workload.optimizer", "adam", "usual for transformers"),
+        sequence_length=size.sequence_length,
+        global_batch=size.global_batch,
+        precision=precisions.work,
+        parameter_precision=precisions.parameters,
+        expert_parameter_precision=said.expert_parameter_precision or precisions.parameters,
+        kv_precision=precisions.cache,
+        gradient_precision=precisions.gradients,
+        optimizer=_optimizer(said, kind, log),
         attention=log.either(said.attention, "workload.attention", "flash", "every current framework has it"),
-        peak=_peak(said.peak_flops, accelerator, precision),
+        peak=_peak(said.peak_flops, accelerator, precisions.work),
         tokens=said.tokens.value if said.tokens else None,
         data_loading=data_loading.value if isinstance(data_loading, Quantity) else None,
         expected_mfu=said.expected_mfu,
+        serving=serving,
     )
+
+
+def _kind(said: WorkloadSpec, log: ResolutionLog) -> str:
+    if said.kind is None and said.serving is not None:
+        return log.assume("workload.kind", "serve", "`serving` describes its requests")
+    return log.either(said.kind, "workload.kind", "train", "nothing states that it serves")
+
+
+class _Size(NamedTuple):
+    """Tokens of a sequence, and sequences of a batch or in flight."""
+
+    sequence_length: int
+    global_batch: int
+
+
+def _size(
+    said: WorkloadSpec, kind: str, model: Model | None, log: ResolutionLog
+) -> tuple[Serving | None, _Size | None]:
+    """The requests, and the size of the work; None where a problem says what is missing."""
+    if kind == "serve" and said.serving is not None:
+        serving = resolve_serving(said.serving, model.experts if model else 0, log)
+        return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
+    batch = _global_batch(said, kind, log)
+    if said.sequence_length is None:
+        log.missing((*PATH, "sequence_length"), "memory and time depend on it", "write it in tokens")
+    if batch is None or said.sequence_length is None:
+        return None, None
+    return None, _Size(said.sequence_length, batch)
 
 
 def _global_batch(said: WorkloadSpec, kind: str, log: ResolutionLog) -> int | None:
@@ -55,8 +86,37 @@ def _global_batch(said: WorkloadSpec, kind: str, log: ResolutionLog) -> int | No
         return said.global_batch
     if kind == "serve":
         return log.assume("workload.global_batch", 1, "a serving workload states no batch: one sequence")
-    log.missing((*PATH, "global_batch"), "the step is not known", "say it in sequences per optimizer step")
+    log.missing((*PATH, "global_batch"), "the step is not known", "write it in sequences per optimizer step")
     return None
+
+
+def _optimizer(said: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
+    if kind != "train":
+        return said.optimizer or "adam"
+    return log.either(said.optimizer, "workload.optimizer", "adam", "usual for transformers")
+
+
+class _Precisions(NamedTuple):
+    work: str
+    parameters: str
+    gradients: str
+    cache: str
+
+
+def _precisions(said: WorkloadSpec, kind: str, log: ResolutionLog) -> _Precisions:
+    usual = "usual for training" if kind == "train" else "usual for serving"
+    gradients = said.gradient_precision or "fp32"
+    if kind == "train" and said.gradient_precision is None:
+        log.assume("workload.gradient_precision", gradients, "gradients are usually summed in fp32")
+    cache = said.kv_precision or "bf16"
+    if kind == "serve" and said.kv_precision is None:
+        log.assume("workload.kv_precision", cache, "the default of serving frameworks")
+    return _Precisions(
+        work=log.either(said.precision, "workload.precision", "bf16", usual),
+        parameters=log.either(said.parameter_precision, "workload.parameter_precision", "bf16", "usual"),
+        gradients=gradients,
+        cache=cache,
+    )
 
 
 def _peak(said: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:

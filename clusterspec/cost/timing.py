@@ -61,22 +61,17 @@ def timed(design: Design, wire: Wire | None = None) -> Timed | None:
     reached = rates(job.cluster, job.workload, software, job.layout.software_year)
     if reached is None:
         return None
-    clock = _clock(design, job, software, reached, wire or Wire(job.cluster, job.layout))
+    clock = _clock(job, software, reached, wire or Wire(job.cluster, job.layout))
     try:
         return Timed(job, step(job.workload, job.layout, clock), reached, clock)
     except NoRoadError:
         return None
 
 
-def _clock(design: Design, job: Job, software: Software, reached: Rates, wire: Wire) -> Clock:
-    """What may hide is what the layout allows and the software can; what the author wrote counts as it stands."""
-    said = design.spec.layout.overlap if design.spec.layout else None
-    written = {axis: getattr(said, axis) for axis in job.layout.overlap} if said else {}
-    able = {"dp": software.hides("dp"), "pp": software.hides("pp")}
-    hides = {
-        axis: allowed and (written.get(axis) is not None or able.get(axis, True))
-        for axis, allowed in job.layout.overlap.items()
-    }
-    refused = frozenset(axis for axis, allowed in written.items() if allowed is False)
-    pipelined = 0.0 if "tp" in refused else software.tensor_hidden
+def _clock(job: Job, software: Software, reached: Rates, wire: Wire) -> Clock:
+    """The clock of a layout, by what its overlap says (`cluster.model.Overlap`)."""
+    overlap = job.layout.overlap
+    hides = {"tp": overlap.tp == "full", "cp": overlap.cp, "ep": overlap.ep, "dp": overlap.dp, "pp": overlap.pp}
+    refused = frozenset({"tp"} if overlap.tp in ("none", 0) else ())
+    pipelined = 0.0 if refused else overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
     return Clock(reached.speed, software, wire, job.layout, hides, refused, pipelined)

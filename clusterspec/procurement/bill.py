@@ -8,8 +8,8 @@ from typing import Any
 
 from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.clos import parts
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric, fabric
-from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.procurement.item import PRICED_AS, Item
 from clusterspec.procurement.money import added, plain

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cluster.layout import even_stages
 from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.stages import even_stages
 from clusterspec.spec.model import LayoutSpec
 from tests.cluster.settling import assumed, catalog, clean, layout_of
 
@@ -39,7 +39,7 @@ def test_the_defaults_are_listed() -> None:
     assert keys["layout.schedule"] == "1f1b"
     assert keys["layout.recompute"] == "none"
     assert keys["layout.order"] == ("tp", "cp", "ep", "dp", "pp")
-    assert keys["layout.overlap.dp"] is True and keys["layout.overlap.tp"] is False
+    assert keys["layout.overlap.dp"] is True and keys["layout.overlap.tp"] == "partial"
     assert keys["layout.optimizer_states.master"] == "fp32"
     assert "layout.tp" not in keys and "layout.pp" not in keys
 

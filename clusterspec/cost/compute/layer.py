@@ -51,16 +51,50 @@ def _as_built(work: Work, software: Software) -> Work:
     return firm + repeated(loose, 1 / software.fusion) + narrow + sums
 
 
-def whole(parts: Parts, recompute: str, selective: str) -> Work:
-    """All parts as one, with the kernels that run again under ``recompute``."""
+def whole(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> Work:
+    """All parts as one, with the kernels that run again under ``recompute``: a word, or a list of modules."""
     total = sum(parts.values(), Work())
     return Work(total.forward, total.backward, _again(parts, total.forward, recompute, selective))
 
 
-def _again(parts: Parts, everything: tuple[Kernel, ...], recompute: str, selective: str) -> tuple[Kernel, ...]:
+def _again(
+    parts: Parts, everything: tuple[Kernel, ...], recompute: str | tuple[str, ...], selective: str
+) -> tuple[Kernel, ...]:
+    if isinstance(recompute, tuple):
+        return _modules(parts, recompute)
     if recompute == "none":
         return ()
     return everything if recompute == "full" else _SELECTIVE.get(selective, _core)(parts, everything)
+
+
+def _modules(parts: Parts, modules: tuple[str, ...]) -> tuple[Kernel, ...]:
+    """The kernels of the modules that a layout names, in the order of the forward pass, each once."""
+    return tuple(
+        kernel
+        for part, work in parts.items()
+        for kernel in work.forward
+        if any(_belongs(module, part, kernel) for module in modules)
+    )
+
+
+def _belongs(module: str, part: str, kernel: Kernel) -> bool:
+    """Whether a kernel of a part of the layer runs again with a module."""
+    if module == "activation":
+        return kernel.name.endswith("activation")
+    if module == "latent":
+        return kernel.name.endswith("expansion")
+    if module == "shared_experts":
+        return kernel.name.startswith("shared experts")
+    return part in _PARTS[module]
+
+
+_PARTS = {
+    "norm": ("norms",),
+    "attention": ("core",),
+    "mlp": ("feed-forward",),
+    "expert": ("router", "dispatch", "experts"),
+}
+"""The parts of a layer that a module of ``recompute`` names as a whole."""
 
 
 def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from math import log2
 
-from clusterspec.cluster.layout import EXPERTS_CUT_BY_TP
+from clusterspec.cluster.degrees import EXPERTS_CUT_BY_TP
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.conditions import CONDITIONS, Case, Cut, failures
 from clusterspec.rules.words import either

@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
-    if layout.ep == 1 or model.experts == 0 or layout.overlap["ep"]:
+    if layout.ep == 1 or model.experts == 0 or layout.overlap.ep:
         return
     plan = facts.timed
     if plan is None or plan.step_time is None:

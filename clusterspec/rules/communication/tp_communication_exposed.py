@@ -59,7 +59,7 @@ MOST = 0.25
 
 
 def check(facts: Facts, training: Workload, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
-    if layout.tp == 1 or layout.overlap["tp"]:
+    if layout.tp == 1 or layout.overlap.tp == "full":
         return
     placement, plan = facts.placement("tp"), facts.timed
     if placement is None or placement.straddling or plan is None or not computing(plan):

@@ -43,8 +43,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.layout import even_stages
 from clusterspec.cluster.model import Layout
+from clusterspec.cluster.stages import even_stages
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule

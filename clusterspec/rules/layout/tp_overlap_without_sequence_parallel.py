@@ -54,7 +54,7 @@ def check(layout: Layout) -> Iterator[Problem]:
     if (
         layout.framework in BUILT_ON_MEGATRON
         and layout.tp > 1
-        and layout.overlap["tp"]
+        and layout.overlap.tp == "full"
         and not layout.sequence_parallel
     ):
         message = f"{layout.framework} overlaps tensor-parallel communication only with sequence parallelism"

@@ -58,6 +58,6 @@ def check(layout: Layout) -> Iterator[Problem]:
     at, help_ = "layout.virtual_stages", "raise pp, or drop `virtual_stages`"
     if layout.pp == 1:
         yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
-    elif layout.pp == 2 and not layout.overlap["pp"] and layout.framework in BUILT_ON_MEGATRON:
+    elif layout.pp == 2 and not layout.overlap.pp and layout.framework in BUILT_ON_MEGATRON:
         message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
         yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)

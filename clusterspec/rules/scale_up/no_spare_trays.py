@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from clusterspec.catalog.entries import Accelerator, Model, Status
-from clusterspec.cluster.layout import even_stages
-from clusterspec.cluster.model import Cluster, Design, Layout, ScaleUp, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Overlap, ScaleUp, Workload
+from clusterspec.cluster.stages import even_stages
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec.model import Spec
@@ -71,7 +71,7 @@ def layout(of: Model, **cut: Any) -> Layout:
         "master_precision": "fp32",
         "moments_precision": "fp32",
         "gradient_compression": 1.0,
-        "overlap": {},
+        "overlap": Overlap(),
     }
     return Layout(
         tp=tp, cp=cp, pp=pp, dp=dp, ep=ep, expert_tp=expert_tp, ranks=ranks, virtual_stages=virtual, **{**base, **cut}
@@ -86,6 +86,8 @@ def workload(of: Model, **said: Any) -> Workload:
         "global_batch": 64,
         "precision": "bf16",
         "parameter_precision": "bf16",
+        "expert_parameter_precision": "bf16",
+        "kv_precision": "bf16",
         "gradient_precision": "fp32",
         "optimizer": "adam",
         "attention": "flash",

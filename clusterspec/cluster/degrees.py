@@ -1,0 +1,150 @@
+"""The degrees of parallelism of a layout: as written, else by the framework's defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.cluster.model import Cluster, Engines, Workload
+from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.spec.model import LayoutSpec
+
+KEY = "layout"
+EXPERTS_CUT_BY_TP = frozenset({"megatron-core", "nemo"})
+"""Frameworks whose experts are cut by tp whatever ep is (Megatron-Core, ``expert_tensor_parallel_size``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees:
+    """How many ranks each axis has."""
+
+    tp: int
+    attention_dp: int
+    cp: int
+    ep: int
+    expert_tp: int
+    pp: int
+    dp: int
+    virtual_stages: int
+    redundant_experts: int = 0
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the whole job."""
+        return self.tp * self.attention_dp * self.cp * self.pp * self.dp
+
+    @property
+    def expert_dp(self) -> int:
+        """Ranks that hold the same part of the experts."""
+        return max(1, self.ranks // (self.expert_tp * self.ep * self.pp))
+
+
+def nodes_of_domain(cluster: Cluster) -> int:
+    """Nodes that one scale-up domain spans; 1 where it lies inside a node."""
+    return max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
+
+
+def job_nodes(said: LayoutSpec, cluster: Cluster) -> int:
+    """Nodes that the job uses: as stated, else so many of each whole domain, else all.
+
+    A stated number above the cluster's is taken as it is; a rule reports it.
+    """
+    if said.nodes is not None:
+        return max(1, said.nodes)
+    used = nodes_per_domain(said, cluster)
+    if used is None:
+        return max(1, cluster.nodes)
+    whole = cluster.nodes // nodes_of_domain(cluster)
+    return max(1, whole * used) if whole else min(used, max(1, cluster.nodes))
+
+
+def nodes_per_domain(said: LayoutSpec, cluster: Cluster) -> int | None:
+    """Nodes used in each domain, where that is fewer than it has."""
+    used, there = said.nodes_per_domain, nodes_of_domain(cluster)
+    return used if used is not None and 0 < used < there else None
+
+
+def resolve_degrees(
+    said: LayoutSpec, framework: str, ranks: int, workload: Workload | None, log: ResolutionLog
+) -> Degrees:
+    """The degrees on so many ranks. The largest dp that fits is taken, at least 1; a rule reports a remainder.
+
+    The degrees of engines that only decode stand for those of the layout where serving is disaggregated.
+    """
+    serving = workload.serving if workload is not None else None
+    if serving is not None and serving.decode is not None:
+        return _of_engines(serving.decode)
+    axes = ("tp", "cp", "ep", "pp")
+    written = {
+        axis: log.either(getattr(said, axis), f"{KEY}.{axis}", 1, "no parallelism on this axis") for axis in axes
+    }
+    tp, cp, ep, pp = (max(1, degree) for degree in written.values())
+    attention_dp = _attention_dp(said, workload, log)
+    fits = max(1, ranks // (tp * attention_dp * cp * pp))
+    expert_tp = _expert_tp(said, framework, Engines(1, tp, attention_dp, ep), workload, log)
+    redundant = _redundant_experts(workload, ep, log)
+    return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, said.virtual_stages or 1), redundant)
+
+
+def _of_engines(engines: Engines) -> Degrees:
+    return Degrees(
+        engines.tp,
+        engines.attention_dp,
+        1,
+        engines.ep,
+        engines.expert_tp,
+        engines.pp,
+        engines.replicas,
+        1,
+        engines.redundant_experts,
+    )
+
+
+def _attention_dp(said: LayoutSpec, workload: Workload | None, log: ResolutionLog) -> int:
+    """1 in training: there, every replica of attention is a replica of the model."""
+    if workload is None or workload.kind != "serve":
+        return 1
+    return max(1, log.either(said.attention_dp, f"{KEY}.attention_dp", 1, "every engine is one replica of attention"))
+
+
+def _expert_tp(said: LayoutSpec, framework: str, engine: Engines, workload: Workload | None, log: ResolutionLog) -> int:
+    """Ranks over which one expert is cut; ``engine`` has the other degrees."""
+    if said.expert_tp is not None:
+        return max(1, said.expert_tp)
+    if workload is not None and workload.kind == "serve":
+        found, why = default_expert_tp(engine), "experts lie over all tp × attention_dp ranks of an engine"
+    elif engine.ep == 1:
+        found, why = engine.tp, "without expert parallelism, tp cuts the experts as it cuts all else"
+    else:
+        found = engine.tp if framework in EXPERTS_CUT_BY_TP else 1
+        why = f"the default of {framework}"
+    if engine.ep > 1 or (workload is not None and workload.model.experts):
+        log.assume(f"{KEY}.expert_tp", found, why)
+    return found
+
+
+def default_expert_tp(engine: Engines) -> int:
+    """Ranks over which an engine cuts one expert: tp × attention_dp / ep, at least 1."""
+    return max(1, engine.tp * engine.attention_dp // engine.ep)
+
+
+def fewest_copies(experts: int, ep: int) -> int:
+    """The fewest copies of experts that make their number divisible by ep.
+
+    >>> fewest_copies(256, 72), fewest_copies(256, 8)
+    (32, 0)
+    """
+    return -experts % max(1, ep)
+
+
+def _redundant_experts(workload: Workload | None, ep: int, log: ResolutionLog) -> int:
+    serving = workload.serving if workload is not None else None
+    if workload is None or serving is None or not workload.model.experts:
+        return 0
+    asked = log.spec.workload.serving if log.spec.workload else None
+    if asked is not None and asked.redundant_experts is not None:
+        return asked.redundant_experts
+    fewest = fewest_copies(workload.model.experts, ep)
+    if ep == 1:
+        return 0
+    why = f"the fewest that make {workload.model.experts} experts divisible by ep {ep}"
+    return log.assume("workload.serving.redundant_experts", fewest, why)

@@ -1,0 +1,76 @@
+"""Which communication may hide behind computation, and how tokens reach their experts."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.entries import Stack
+from clusterspec.cluster.degrees import Degrees
+from clusterspec.cluster.model import Dispatcher, Overlap, Workload
+from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
+
+KEY = "layout.overlap"
+
+
+def resolve_overlap(said: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
+    """What the spec says, else what the software does; a default is listed only for an axis that communicates."""
+
+    def either(axis: str, default: bool, why: str) -> bool:
+        written: bool | None = getattr(said, axis)
+        if written is None and _communicates(axis, degrees):
+            log.assume(f"{KEY}.{axis}", default, why)
+        return default if written is None else written
+
+    return Overlap(
+        tp=_tensor(said, degrees, stack, log),
+        cp=either("cp", True, "the keys and values of the next block are fetched beside the current one"),
+        ep=either("ep", False, "dispatch and combine wait for the experts"),
+        dp=either("dp", *_by_software("dp", stack)),
+        pp=either("pp", *_by_software("pp", stack)),
+    )
+
+
+def _communicates(axis: str, degrees: Degrees) -> bool:
+    found: int = getattr(degrees, axis)
+    return found > 1 or (axis == "dp" and degrees.cp > 1)
+
+
+def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
+    """Whether a stack hides the communication of an axis, and the reason to take that."""
+    if stack is None:
+        return True, "usual"
+    hides = axis in stack.hides
+    return hides, f"{stack.id} {'hides it' if hides else 'does not hide it'}"
+
+
+def _tensor(said: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
+    """``none``, ``partial``, ``full`` or a share; false and true are the first and the last."""
+    if said.tp is None:
+        if degrees.tp > 1:
+            log.assume(f"{KEY}.tp", "partial", _partial(stack))
+        return "partial"
+    if isinstance(said.tp, bool):
+        return "full" if said.tp else "none"
+    return said.tp
+
+
+def _partial(stack: Stack | None) -> str:
+    if stack is None:
+        return "what the software does"
+    figure = stack.achievable.get("hidden.tensor")
+    share = figure.value if figure else 0.0
+    return f"what {stack.id} does: it runs {share:.0%} of the traffic inside the products around it"
+
+
+def resolve_dispatcher(
+    said: LayoutSpec, degrees: Degrees, workload: Workload | None, stack: Stack | None, log: ResolutionLog
+) -> Dispatcher:
+    """The dispatcher of tokens: as written, else what the software does; listed only where tokens are sent."""
+    written = said.dispatcher
+    kind = written.kind if isinstance(written, DispatcherSpec) else written
+    precision = written.precision if isinstance(written, DispatcherSpec) else None
+    if kind is None:
+        kind = stack.dispatcher if stack is not None else "all-to-all"
+        sent = degrees.ep > 1 and workload is not None and workload.model.experts
+        if sent and precision is None:
+            log.assume("layout.dispatcher", kind, f"what {stack.id} does" if stack else "usual")
+    return Dispatcher(kind, precision or "bf16")

@@ -1,0 +1,104 @@
+"""Number formats: the bytes that one number takes, and the peak rates of products in it.
+
+This is the only table of precisions. Memory, traffic, optimizer states and rates read it. A name
+that is not in the table raises `KeyError`; there is no default width.
+
+Sources: OCP Microscaling Formats (MX) Specification 1.0 for mxfp8 and mxfp4 (one 8-bit scale for
+each 32 elements); NVIDIA, "Introducing NVFP4" for nvfp4 (one 8-bit scale for each 16 elements); Lin
+et al., AWQ, arXiv 2306.00978, for int4 (one 16-bit scale for each group of 128 weights). fp8, int8 and
+fp4 without a block format have one scale for a tensor or a channel, which is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """One number format: ``bits`` of an element, and a scale of ``scale_bits`` for each ``block`` elements.
+
+    ``rates`` are the names of the peaks that products of such numbers run at, the narrowest first:
+    an accelerator without the first takes the next one, after widening the operands.
+    """
+
+    name: str
+    bits: int
+    rates: tuple[str, ...] = ()
+    scale_bits: int = 0
+    block: int = 1
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of one number with its share of the block's scale: in memory, on the wire, in the optimizer.
+
+        >>> PRECISIONS["bf16"].bytes, PRECISIONS["mxfp4"].bytes, PRECISIONS["nvfp4"].bytes
+        (2.0, 0.53125, 0.5625)
+        """
+        return (self.bits + self.scale_bits / self.block) / 8
+
+
+WIDE = ("bf16", "fp16", "tf32", "fp32")
+"""Peaks that operands are widened to, in order, where the accelerator has no narrower one."""
+PRECISIONS = {
+    one.name: one
+    for one in (
+        Precision("none", 0),
+        Precision("fp64", 64, ("fp64",)),
+        Precision("fp32", 32, ("fp32",)),
+        Precision("tf32", 32, ("tf32",)),
+        Precision("bf16", 16, ("bf16",)),
+        Precision("fp16", 16, ("fp16", "bf16")),
+        Precision("fp8", 8, ("fp8", *WIDE)),
+        Precision("mxfp8", 8, ("fp8", *WIDE), 8, 32),
+        Precision("int8", 8, ("int8", *WIDE)),
+        Precision("fp4", 4, ("fp4", "fp8", *WIDE)),
+        Precision("mxfp4", 4, ("fp4", "fp8", *WIDE), 8, 32),
+        Precision("nvfp4", 4, ("fp4", "fp8", *WIDE), 8, 16),
+        Precision("int4", 4, ("int4", "int8", *WIDE), 16, 128),
+    )
+}
+"""All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""
+OPERANDS = {"fp8": "mxfp8", "fp4": "nvfp4"}
+"""The block format in which products of a narrow precision keep their operands (Transformer Engine)."""
+NARROW = frozenset(OPERANDS)
+"""Precisions of the matrix work whose activations stay in 16 bits between the products."""
+
+
+def width(name: str) -> float:
+    """Bytes of one number in a precision, scales included. Raises `KeyError` for an unknown name.
+
+    >>> width("fp32"), width("fp8"), width("none")
+    (4.0, 1.0, 0.0)
+    """
+    return PRECISIONS[name].bytes
+
+
+def activation_width(work: str) -> float:
+    """Bytes of an activation between two products whose precision is ``work``: 16 bits, 32 where products are wider.
+
+    >>> activation_width("fp8"), activation_width("bf16"), activation_width("tf32")
+    (2.0, 2.0, 4.0)
+    """
+    return 2.0 if work in NARROW else width(work)
+
+
+def operand_width(work: str) -> float:
+    """Bytes of one number that a product of precision ``work`` keeps of its input, in its block format.
+
+    >>> operand_width("fp8"), operand_width("fp4"), operand_width("bf16")
+    (1.03125, 0.5625, 2.0)
+    """
+    return width(OPERANDS.get(work, work))
+
+
+def rate(name: str, peaks: Container[str]) -> str | None:
+    """The peak at which an accelerator with these ``peaks`` multiplies numbers kept in a precision.
+
+    None where it has none that is at least as wide.
+
+    >>> rate("mxfp4", {"bf16", "fp8"}), rate("int4", {"bf16"}), rate("fp32", {"bf16"})
+    ('fp8', 'bf16', None)
+    """
+    return next((one for one in PRECISIONS[name].rates if one in peaks), None)
