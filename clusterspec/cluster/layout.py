@@ -29,7 +29,8 @@ def resolve_layout(
     nodes = job_nodes(said, cluster)
     degrees = resolve_degrees(said, framework, nodes * cluster.ranks_per_node, workload, log)
     sharding = _sharding(said, framework, workload, log)
-    micro_batch = log.either(said.micro_batch, f"{KEY}.micro_batch", 1, "the smallest")
+    serves = _serves(workload)
+    micro_batch = log.training(said.micro_batch, f"{KEY}.micro_batch", 1, "the smallest", serves)
     offload, states = said.offload or OffloadSpec(), said.optimizer_states or OptimizerStatesSpec()
     return Layout(
         framework=framework,
@@ -52,16 +53,16 @@ def resolve_layout(
         sharding=sharding,
         shard_group=_shard_group(said, sharding, degrees, cluster, log),
         order=_order(said, log),
-        schedule=_schedule(said, degrees, log),
+        schedule=_schedule(said, degrees, serves, log),
         virtual_stages=degrees.virtual_stages,
         stage_layers=resolve_stages(said, degrees, workload, log),
         micro_batch=micro_batch,
         micro_batches=_micro_batches(workload, degrees.dp, micro_batch),
-        recompute=_recompute(said, log),
+        recompute=_recompute(said, serves, log),
         offload_optimizer=offload.optimizer or 0.0,
         offload_activations=offload.activations or 0.0,
-        master_precision=log.either(states.master, f"{KEY}.optimizer_states.master", "fp32", "usual"),
-        moments_precision=log.either(states.moments, f"{KEY}.optimizer_states.moments", "fp32", "usual"),
+        master_precision=log.training(states.master, f"{KEY}.optimizer_states.master", "fp32", "usual", serves),
+        moments_precision=log.training(states.moments, f"{KEY}.optimizer_states.moments", "fp32", "usual", serves),
         gradient_compression=max(1.0, float(said.gradient_compression or 1)),
         overlap=resolve_overlap(said.overlap or OverlapSpec(), degrees, software.stack, log),
         dispatcher=resolve_dispatcher(said, degrees, workload, software.stack, log),
@@ -115,13 +116,13 @@ def _order(said: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
     return kept + tuple(axis for axis in ORDER if axis in known and axis not in kept)
 
 
-def _schedule(said: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str:
+def _schedule(said: LayoutSpec, degrees: Degrees, serves: bool, log: ResolutionLog) -> str:
     interleaved = degrees.virtual_stages > 1
     default = "interleaved" if interleaved else "1f1b"
     if degrees.pp == 1:
         return said.schedule or default
     why = "a rank has several virtual stages" if interleaved else "usual"
-    return log.either(said.schedule, f"{KEY}.schedule", default, why)
+    return log.training(said.schedule, f"{KEY}.schedule", default, why, serves)
 
 
 def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int | None:
@@ -130,7 +131,9 @@ def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int 
     return max(1, workload.global_batch // (dp * max(1, micro_batch)))
 
 
-def _recompute(said: LayoutSpec, log: ResolutionLog) -> str | tuple[str, ...]:
+def _recompute(said: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
+    if said.recompute is None and serves:
+        return "none"
     if said.recompute is None:
         return log.assume(f"{KEY}.recompute", "none", "activations are kept where nothing else is stated")
     return said.recompute

@@ -1,4 +1,4 @@
-"""Looks names up in the catalog, and says what is near when there is no such name."""
+"""Looks names up in the catalog, and reports the nearest ids where there is no such name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Platform, Switch
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.source import Path, dotted
@@ -44,6 +44,9 @@ class Lookup:
 
     def platform(self, name: str, path: Path) -> Platform | None:
         return self._find("platform", Platform, name, path)
+
+    def nic(self, name: str, path: Path) -> Nic | None:
+        return self._find("nic", Nic, name, path)
 
     def switch(self, name: str, path: Path) -> Switch | None:
         return self._find("switch", Switch, name, path)

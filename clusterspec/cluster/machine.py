@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.lookup import Lookup
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.parts import Parts
 from clusterspec.cluster.resolution_log import ResolutionLog, written_figure
 from clusterspec.cluster.scaleout import resolve_scale_out
@@ -35,6 +35,7 @@ def resolve_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
     scale_up = resolve_scale_up(parts, host)
     if scale_up is None:
         return None
+    scale_out = resolve_scale_out(parts, scale_up.domain)
     return Cluster(
         accelerator=accelerator,
         nodes=said.nodes,
@@ -42,14 +43,20 @@ def resolve_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
         accelerators_per_node=parts.per_node,
         ranks_per_accelerator=said.ranks_per_accelerator or accelerator.ranks_per_accelerator,
         scale_up=scale_up,
-        scale_out=resolve_scale_out(parts, scale_up.domain),
+        scale_out=scale_out,
         platform=platform,
         pcie_host=host,
-        pcie_nic=pcie.nic or (platform.pcie_nic if platform else None),
+        pcie_nic=_pcie_nic(said, pcie, platform, scale_out),
         host_memory=written_figure(said.host_memory, "cluster.host_memory") if said.host_memory else None,
         node_power=_node_power(said.power, platform),
         cloud=platform.cloud if platform else False,
     )
+
+
+def _pcie_nic(said: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
+    """Generation of the NICs' slots: as written, else of the platform, else what the named NIC needs."""
+    named = fabric.nic if fabric is not None and said.scale_out is not None and said.scale_out.nic else None
+    return pcie.nic or (platform.pcie_nic if platform else None) or (named.pcie if named else None)
 
 
 def _accelerator(said: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:

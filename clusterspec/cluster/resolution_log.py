@@ -1,4 +1,4 @@
-"""What is noted while a spec is settled: the assumptions made and the problems met."""
+"""What is recorded while a spec is resolved: the assumptions made and the problems met."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class ResolutionLog:
-    """Collects, in the order of asking, what is noted of one spec."""
+    """The problems and assumptions of one spec, in the order in which keys are resolved."""
 
     spec: Spec
     problems: list[Problem] = field(default_factory=list)
@@ -31,6 +31,10 @@ class ResolutionLog:
     def either(self, written: T | None, key: str, default: T, why: str) -> T:
         """What was written, else the default as a listed assumption."""
         return written if written is not None else self.assume(key, default, why)
+
+    def training(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
+        """The same for a key that only training uses: a serving plan does not list its default."""
+        return default if serves and written is None else self.either(written, key, default, why)
 
     def unreadable(self, path: Path) -> bool:
         """Whether a finding already says that what was written here cannot be read."""

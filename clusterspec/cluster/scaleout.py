@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clusterspec.catalog.entries import Interconnect, Switch
+from clusterspec.catalog.entries import Interconnect, Nic, Switch
 from clusterspec.cluster.model import Level, ScaleOut
 from clusterspec.cluster.parts import Parts
 from clusterspec.cluster.resolution_log import ResolutionLog, written_bandwidth
@@ -32,10 +32,12 @@ USUAL_SWITCH = {
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Everything that has a say about the fabric."""
+    """What describes the fabric: the spec, and the entries that fill what it leaves out."""
 
     parts: Parts
     said: ScaleOutSpec
+    nic: Nic | None
+    """The NIC that the spec or the platform names."""
     needed: bool
     """Whether the nodes reach each other by nothing else."""
 
@@ -58,7 +60,8 @@ def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
     offered = parts.platform is not None and bool(parts.platform.technologies)
     if parts.said.scale_out is None and ((nodes == 1 and not offered) or parts.log.unreadable(PATH)):
         return None
-    asked = _Asked(parts, parts.said.scale_out or ScaleOutSpec(), needed=nodes * parts.per_node > domain)
+    said = parts.said.scale_out or ScaleOutSpec()
+    asked = _Asked(parts, said, _nic(said, parts), needed=nodes * parts.per_node > domain)
     technology = _technology(asked)
     if technology is None:
         return None
@@ -67,6 +70,26 @@ def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
     if rate is None or not nics:
         return None
     return _fabric(asked, technology, nics, rate)
+
+
+def _nic(said: ScaleOutSpec, parts: Parts) -> Nic | None:
+    if said.nic is not None:
+        return parts.lookup.nic(said.nic, (*PATH, "nic"))
+    named = parts.platform.nic if parts.platform is not None else None
+    entry = parts.lookup.known("nic", named) if named else None
+    return entry if isinstance(entry, Nic) else None
+
+
+def nic_rate(nic: Nic | None) -> Bandwidth | None:
+    """The line rate of a whole NIC, B/s per direction: that of one port times its ports; None where not known."""
+    if nic is None or nic.port_bandwidth is None:
+        return None
+    ports = nic.ports or 1
+    return (
+        nic.port_bandwidth
+        if ports == 1
+        else Bandwidth.line_rate(ports * nic.port_bandwidth.value, nic.port_bandwidth.origin)
+    )
 
 
 def _technology(asked: _Asked) -> Interconnect | None:
@@ -94,10 +117,13 @@ def _supplied_technology(asked: _Asked) -> str | None:
 
 
 def _nic_bandwidth(asked: _Asked, technology: Interconnect) -> Bandwidth | None:
-    """The line rate of one NIC: as written, else of the platform, the technology named, the typical NIC."""
+    """The line rate of one NIC: as written, of the NIC named, the platform, the technology named, the typical NIC."""
     key = f"{KEY}.nic_bandwidth"
     if asked.said.nic_bandwidth is not None:
         return written_bandwidth(asked.said.nic_bandwidth, key)
+    of_nic = nic_rate(asked.nic) if asked.said.nic else None
+    if of_nic is not None:
+        return of_nic
     if asked.parts.platform is not None and asked.parts.platform.nic_bandwidth is not None:
         return asked.parts.platform.nic_bandwidth
     named = technology.bandwidth if asked.said.technology else None
@@ -165,6 +191,8 @@ def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth)
         pfc=platform.pfc if pfc is None and platform else pfc,
         ecn=platform.ecn if ecn is None and platform else ecn,
         placement=said.placement,
+        nic=asked.nic,
+        collective_library=said.collective_library,
     )
 
 

@@ -226,7 +226,7 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     whole, tp = count(model), layout.tp
     dense, moe = sum(chunk.dense_layers for chunk in held), sum(chunk.moe_layers for chunk in held)
     kinds = _mixed(model, held, tp)
-    expert = whole.experts * whole.expert / (layout.ep * layout.expert_tp)
+    expert = (whole.experts + layout.redundant_experts) * whole.expert / (layout.ep * layout.expert_tp)
     loose = whole.router + whole.latent
     first, last = any(chunk.first for chunk in held), any(chunk.last for chunk in held)
     table = (whole.embedding + whole.positions) / tp

@@ -115,6 +115,11 @@ class Facts:
     def written_layout(self) -> LayoutSpec | None:
         return self.spec.layout
 
+    def forbids_overlap(self, axis: str) -> bool:
+        """Whether the spec states that nothing hides the communication of an axis (cp, ep, dp or pp)."""
+        overlap = self.spec.layout.overlap if self.spec.layout else None
+        return overlap is not None and getattr(overlap, axis) is False
+
     @property
     def networks(self) -> NetworksSpec | None:
         return self.spec.cluster.networks if self.spec.cluster else None

@@ -134,7 +134,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tp-overlap-without-sequence-parallel": ("layout", ("layout",)),
     "ulysses-exceeds-heads": ("layout", ("model", "layout")),
     "unaligned-precision-blocks": ("layout", ("workload", "model", "layout")),
-    "virtual-stages-without-pipeline": ("layout", ("layout",)),
+    "virtual-stages-without-pipeline": ("layout", ("facts", "layout")),
     "world-size-mismatch": ("layout", ("facts", "written_layout", "cluster", "layout")),
     "fsdp-across-nodes": ("placement", ("facts", "training", "layout")),
     "fsdp-across-slices": ("placement", ("facts", "training", "cluster", "layout")),

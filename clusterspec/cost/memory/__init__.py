@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.model import Assumption, Cluster, Design
+from math import inf
+
+from clusterspec.cluster.model import Assumption, Cluster, Design, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.memory import instant, other, serve, states, stored, sums
 from clusterspec.cost.memory.flight import flights
@@ -11,6 +13,8 @@ from clusterspec.cost.memory.layer import Layers
 from clusterspec.cost.memory.taken import taken
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.term import MemoryUse, Term
+from clusterspec.origin import Computed
+from clusterspec.quantity import Figure
 
 __all__ = ["use"]
 
@@ -34,11 +38,14 @@ def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     if not held:
         return None, ()
     serving = workload.kind == "serve"
+    capacity = _capacity(cluster, workload)
+    limit = capacity.value / cluster.ranks_per_accelerator if capacity else inf
     candidates = [
-        _serving(job, held[stage]) if serving else _training(job, stage, held[stage]) for stage in _shortlist(job, held)
+        _serving(job, held[stage], limit) if serving else _training(job, stage, held[stage])
+        for stage in _shortlist(job, held)
     ]
     fullest = max(candidates, key=lambda parts: sum(term.value for term in parts.values()))
-    found = _on_accelerator(fullest, cluster)
+    found = _on_accelerator(fullest, cluster, capacity)
     return found, taken(job, found.total)
 
 
@@ -94,19 +101,30 @@ def _replacing(job: Job, gradients: list[Term], activations: list[Term]) -> list
     return [sums.scaled(term, beyond, "share not replacing activations") for term in gradients]
 
 
-def _serving(job: Job, chunks: tuple[Chunk, ...]) -> Parts:
+def _serving(job: Job, chunks: tuple[Chunk, ...], limit: float) -> Parts:
+    """The parts of one rank; ``limit`` is the bytes that it may fill."""
     share = parameters.share(job.model, job.layout, chunks)
+    held, beside = serve.weights(job, share), serve.beside(job, share)
     return {
-        "weights": serve.weights(job, share),
+        "weights": held,
         "gradients": sums.total("gradients", ()),
         "optimizer": sums.total("optimizer", ()),
-        "activations": serve.cache(job, chunks),
-        "other": serve.beside(job, share),
+        "activations": serve.cache(job, chunks, max(0.0, limit - held.value - beside.value)),
+        "other": beside,
     }
 
 
-def _on_accelerator(parts: Parts, cluster: Cluster) -> MemoryUse:
+def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
+    """Memory of one accelerator in bytes; when serving, the share of it that weights and cache may fill."""
+    memory = cluster.accelerator.memory
+    if memory is None or workload.serving is None:
+        return memory
+    share = workload.serving.memory_fraction
+    return Figure(memory.value * share, memory.unit, Computed(f"memory × memory_fraction {share:g}"))
+
+
+def _on_accelerator(parts: Parts, cluster: Cluster, capacity: Figure | None) -> MemoryUse:
     ranks = cluster.ranks_per_accelerator
     said = {name: sums.scaled(term, ranks, f"{ranks} ranks an accelerator") for name, term in parts.items()}
     total = sums.total("memory", said.values())
-    return MemoryUse(total=total, **said, capacity=cluster.accelerator.memory)
+    return MemoryUse(total=total, **said, capacity=capacity)

@@ -57,7 +57,7 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.dp == 1 or layout.overlap.dp:
+    if layout.dp == 1 or not facts.forbids_overlap("dp"):
         return
     placement = facts.placement("dp")
     if placement is None or placement.nodes < 2:

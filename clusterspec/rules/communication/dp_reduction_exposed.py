@@ -67,7 +67,7 @@ COMPRESSION = 4
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.dp * layout.cp == 1 or not layout.overlap.dp or layout.sharding in {"fsdp", "hsdp"}:
+    if layout.dp * layout.cp == 1 or facts.forbids_overlap("dp") or layout.sharding in {"fsdp", "hsdp"}:
         return
     plan = facts.timed
     if plan is None or plan.step_time is None:
