@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 
 SIZE = float(8 << 30)

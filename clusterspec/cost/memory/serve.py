@@ -98,14 +98,14 @@ def cache(job: Job, chunks: tuple[Chunk, ...], free: float) -> Term:
     mean = sequence_bytes(job, chunks, mean_context(job))
     whole = sequence_bytes(job, chunks, job.workload.sequence_length)
     held = in_flight(job, free, mean.total, whole.total)
-    common = computed("sequences", held.sequences, "requests in flight on one replica of attention")
+    requests = computed("sequences", held.sequences, "requests in flight on one replica of attention")
     grown = computed("bytes each", mean.keys_values, f"of one sequence of {held.context:g} tokens", "B")
     value, formula = held.sequences * mean.keys_values, "sequences × bytes each"
-    parts = [sums.leaf("key-value cache", value, formula, (common, grown), source=PAPER)]
+    parts = [sums.leaf("key-value cache", value, formula, (requests, grown), source=PAPER)]
     if mean.state:
         fixed = computed("bytes each", mean.state, "recurrent state and convolution of one sequence", "B")
         parts.append(
-            sums.leaf("recurrent state", held.sequences * mean.state, formula, (common, fixed), source=STATE_SOURCE)
+            sums.leaf("recurrent state", held.sequences * mean.state, formula, (requests, fixed), source=STATE_SOURCE)
         )
     return sums.total("activations", parts)
 
