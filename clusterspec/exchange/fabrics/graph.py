@@ -1,0 +1,119 @@
+"""A fabric as a graph of endpoints and switches: its levels, its counts, and where it is uneven."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clusterspec.exchange.reading import Notes, Refusal
+
+NAMES = ("leaf", "spine", "core")
+"""Levels of switches from the endpoints upward."""
+BETWEEN = ("node_leaf", "leaf_spine", "spine_core")
+"""The links below each level."""
+
+
+@dataclass(slots=True)
+class FabricGraph:
+    """Endpoints (ports of NICs) by id with the host that they belong to, switches by id, and the links between them.
+
+    ``hosts`` holds None for an endpoint whose host the file does not name. A link joins two ids; several links
+    between the same two are counted each.
+    """
+
+    hosts: dict[str, str | None] = field(default_factory=dict)
+    switches: dict[str, int | None] = field(default_factory=dict)
+    """Ports of each switch, None where the file does not say."""
+    links: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def join(self, one: str, other: str, count: int = 1) -> None:
+        """Adds links between two devices."""
+        self.links[min(one, other), max(one, other)] += count
+
+    def levels(self) -> dict[str, int]:
+        """The level of every switch that is joined: 1 where it has endpoints, one more for every step upward."""
+        neighbors: defaultdict[str, set[str]] = defaultdict(set)
+        for one, other in self.links:
+            neighbors[one].add(other)
+            neighbors[other].add(one)
+        level: dict[str, int] = {}
+        now = {switch for end in self.hosts for switch in neighbors[end] if switch in self.switches}
+        depth = 1
+        while now:
+            level |= dict.fromkeys(now, depth)
+            now = {up for each in now for up in neighbors[each] if up in self.switches and up not in level}
+            depth += 1
+        return level
+
+
+def describe(graph: FabricGraph, notes: Notes, line: int) -> None:
+    """States what a fabric has: nodes, NICs of a node, switches and links by level, and how even its uplinks are.
+
+    Raises `Refusal` where no endpoint is joined to a switch.
+    """
+    level = graph.levels()
+    if not level:
+        raise Refusal("joins no endpoint to a switch")
+    notes.count("switches", len(graph.switches), line)
+    notes.count("endpoints", len(graph.hosts), line)
+    _nodes(graph, notes, line)
+    depth = max(level.values())
+    if depth > len(NAMES):
+        notes.unknown("cluster.scale_out.tiers", f"{depth} levels of switches: only three have keys", line)
+    for number, name in enumerate(NAMES[:depth], 1):
+        count = sum(1 for each in level.values() if each == number)
+        notes.count(f"{name}_switches", count, line)
+        notes.give(f"cluster.scale_out.{name}_switches", count, line)
+    notes.give("cluster.scale_out.tiers", min(depth, 3), line)
+    _links(graph, level, notes, line)
+    apart = [switch for switch in graph.switches if switch not in level]
+    if apart:
+        notes.unknown(f"{len(apart)} switches", "no links join them to any endpoint", line)
+
+
+def _nodes(graph: FabricGraph, notes: Notes, line: int) -> None:
+    named = Counter(host for host in graph.hosts.values() if host)
+    unnamed = sum(1 for host in graph.hosts.values() if not host)
+    notes.count("hosts", len(named), line)
+    if unnamed:
+        notes.count("endpoints_without_host", unnamed, line)
+    sizes = Counter(named.values())
+    if len(sizes) == 1 and not unnamed:
+        notes.give("cluster.nodes", len(named), line)
+        notes.give("cluster.scale_out.nics_per_node", next(iter(sizes)), line)
+        return
+    shown = ", ".join(f"{hosts} with {nics}" for nics, hosts in sorted(sizes.items(), reverse=True)[:6])
+    why = f"hosts by their number of ports: {shown}" + (f"; {unnamed} ports name no host" if unnamed else "")
+    notes.unknown("cluster.nodes and cluster.scale_out.nics_per_node", why, line)
+
+
+def _links(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: int) -> None:
+    totals: Counter[int] = Counter()
+    up: Counter[str] = Counter()
+    for (one, other), count in graph.links.items():
+        low, high = sorted((one, other), key=lambda each: level.get(each, 0))
+        if level.get(low, 0) == level.get(high, 0):
+            continue
+        totals[level.get(high, 0)] += count
+        up[low] += count
+    for number, name in enumerate(BETWEEN, 1):
+        if totals[number]:
+            notes.count(f"links_{name}", totals[number], line)
+            notes.give(f"cluster.scale_out.links.{name}", totals[number], line)
+    notes.count("links", sum(totals.values()), line)
+    leaves = [each for each, depth in level.items() if depth == 1]
+    if max(level.values()) > 1:
+        _uplinks(Counter(up[leaf] for leaf in leaves), notes, line)
+
+
+def _uplinks(ups: Counter[int], notes: Notes, line: int) -> None:
+    """The uplinks of the leaves, as how many leaves have so many; where they differ, by how much."""
+    if len(ups) == 1:
+        notes.count("uplinks_per_leaf", next(iter(ups)), line)
+        return
+    notes.count("uplinks_per_leaf", f"{min(ups)} to {max(ups)}", line)
+    most, _ = ups.most_common(1)[0]
+    missing = sum((most - each) * count for each, count in ups.items() if each < most)
+    shown = ", ".join(f"{count} leaves with {each}" for each, count in sorted(ups.items()))
+    notes.unknown("uneven uplinks", f"{shown}; {missing} fewer than {most} on every leaf", line)

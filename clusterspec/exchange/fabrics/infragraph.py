@@ -1,0 +1,189 @@
+"""InfraGraph infrastructures: devices with components, instances of them, and the edges between instances.
+
+Grammar (Keysight/infragraph, OpenAPI models): ``instances`` name a device and a count; ``edges`` join ``ep1`` to
+``ep2``, each an ``instance`` and a ``component`` with Python slices, by a ``scheme`` of one2one or many2many; ``links``
+carry a bandwidth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clusterspec.exchange.fabrics.graph import FabricGraph, describe
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.machines.rates import rate_text
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.yaml_input import Yaml, read_yaml
+
+KIND = "infragraph"
+MOST_EDGES = 500_000
+_SLICE = re.compile(r"([A-Za-z0-9_. -]+?)(?:\[([0-9]{0,9})(:?)([0-9]{0,9})\])?")
+_NIC = re.compile(r"nic|cx[0-9]|connectx|hca|bluefield|efa", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a device is made of: its components with their counts, and which of them are accelerators and ports."""
+
+    name: str
+    components: Mapping[str, int]
+    accelerators: int
+    nics: int
+
+
+def suits(file: InputFile) -> bool:
+    text = file.text
+    return all(re.search(rf"^\s*\"?{key}\"?\s*:", text, re.MULTILINE) for key in ("instances", "devices")) or bool(
+        re.search(r"^\s*-?\s*\"?choice\"?\s*:\s*\"?(xpu|npu)", text, re.MULTILINE)
+    )
+
+
+def read(file: InputFile) -> Reading:
+    """The nodes, switches and links of an infrastructure. Raises `Refusal` where it has another form."""
+    notes, yaml = Notes(KIND, file.name), read_yaml(file)
+    root = yaml.mapping.get("infrastructure", yaml.mapping)
+    try:
+        if "components" in root and "instances" not in root:
+            _node(_shape(root), notes, yaml.line("components"))
+            return notes.reading()
+        _infrastructure(root, yaml, notes)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Refusal("has not the form of an InfraGraph infrastructure") from None
+    return notes.reading()
+
+
+def _shape(device: dict[str, Any]) -> Shape:
+    counts = {str(each["name"]): int(each.get("count", 1)) for each in device["components"]}
+    choice = {str(each["name"]): str(each.get("choice", "")) for each in device["components"]}
+    text = {str(each["name"]): f"{each['name']} {each.get('description', '')}" for each in device["components"]}
+    accelerators = sum(count for name, count in counts.items() if choice[name] in {"xpu", "npu"})
+    nics = sum(
+        count
+        for name, count in counts.items()
+        if choice[name] == "nic" or (choice[name] == "device" and _NIC.search(text[name]))
+    )
+    return Shape(str(device["name"]), counts, accelerators, nics)
+
+
+def _node(shape: Shape, notes: Notes, line: int) -> None:
+    notes.count("accelerators", shape.accelerators, line)
+    notes.count("nics", shape.nics, line)
+    if shape.accelerators:
+        notes.give("cluster.accelerators_per_node", shape.accelerators, line)
+    if shape.nics:
+        notes.give("cluster.scale_out.nics_per_node", shape.nics, line)
+
+
+def _infrastructure(root: dict[str, Any], yaml: Yaml, notes: Notes) -> None:
+    shapes = {shape.name: shape for shape in map(_shape, root["devices"])}
+    instances = {
+        str(each["name"]): (shapes[str(each["device"])], int(each.get("count", 1))) for each in root["instances"]
+    }
+    graph = FabricGraph()
+    for name, (shape, count) in instances.items():
+        if not shape.accelerators and not shape.nics:
+            ports = shape.components.get("port", 0)
+            graph.switches |= {f"{name}.{number}": ports or None for number in range(_bounded(count))}
+    rates: dict[str, set[float | None]] = {"node": set(), "switch": set()}
+    links = {str(each["name"]): _rate(each) for each in root.get("links") or []}
+    for edge in root.get("edges") or []:
+        for one, other in _ends(edge, instances):
+            _join(one, other, graph)
+        kind = (
+            "node"
+            if any(_instance(edge[end]["instance"])[0] in _nodes(instances) for end in ("ep1", "ep2"))
+            else "switch"
+        )
+        rates[kind].add(links.get(str(edge.get("link"))))
+    line = yaml.line("instances")
+    nodes = [(shape, count) for shape, count in instances.values() if shape.accelerators]
+    _nodes_of(nodes, notes, line)
+    if graph.links:
+        describe(graph, notes, yaml.line("edges"))
+        _switch_ports(graph, notes, line)
+    known = {rate for rate in rates["node"] if rate}
+    if len(known) == 1:
+        notes.give("cluster.scale_out.nic_bandwidth", rate_text(known.pop()), yaml.line("links"))
+
+
+def _nodes(instances: Mapping[str, tuple[Shape, int]]) -> set[str]:
+    return {name for name, (shape, _) in instances.items() if shape.accelerators or shape.nics}
+
+
+def _nodes_of(nodes: list[tuple[Shape, int]], notes: Notes, line: int) -> None:
+    notes.count("nodes", sum(count for _, count in nodes), line)
+    if len({shape.accelerators for shape, _ in nodes}) == 1:
+        notes.count("accelerators", sum(shape.accelerators * count for shape, count in nodes), line)
+        notes.give("cluster.accelerators_per_node", nodes[0][0].accelerators, line)
+
+
+def _switch_ports(graph: FabricGraph, notes: Notes, line: int) -> None:
+    ports = set(graph.switches.values())
+    if len(ports) == 1 and (count := ports.pop()):
+        notes.give("cluster.scale_out.switch_ports", count, line)
+
+
+def _join(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: FabricGraph) -> None:
+    ends = []
+    for device, component, node in (one, other):
+        end = f"{device}/{component}" if node else device
+        if node:
+            graph.hosts[end] = device
+        ends.append(end)
+    graph.join(ends[0], ends[1])
+
+
+def _ends(edge: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> list[tuple[Any, Any]]:
+    sides = [_points(edge[end], instances) for end in ("ep1", "ep2")]
+    every = edge.get("many2many") is True or edge.get("scheme") == "many2many"
+    size = len(sides[0]) * len(sides[1]) if every else max(map(len, sides))
+    if size > MOST_EDGES:
+        raise Refusal(f"more than {MOST_EDGES:,} links in one edge")
+    if every:
+        return [(one, other) for one in sides[0] for other in sides[1]]
+    return list(zip(*sides, strict=False))
+
+
+def _points(end: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> list[tuple[str, str, bool]]:
+    """Every port that one end stands for: device, component, and whether the device is a node."""
+    name, numbers = _instance(end["instance"])
+    shape, count = instances[name]
+    component, parts = _instance(end["component"])
+    node = name in _nodes(instances)
+    devices = numbers if numbers is not None else range(_bounded(count))
+    pieces = parts if parts is not None else range(_bounded(shape.components[component]))
+    if len(devices) * len(pieces) > MOST_EDGES:
+        raise Refusal(f"more than {MOST_EDGES:,} ports in one end of an edge")
+    return [(f"{name}.{device}", f"{component}.{piece}", node) for device in devices for piece in pieces]
+
+
+def _instance(text: Any) -> tuple[str, range | None]:
+    match = _SLICE.fullmatch(str(text))
+    if not match:
+        raise Refusal(f"{str(text)[:60]!r} is no name with a slice")
+    if match[2] is None:
+        return match[1], None
+    first = int(match[2] or 0)
+    if not match[3]:
+        return match[1], range(first, first + 1)
+    return match[1], range(first, _bounded(int(match[4] or 0)))
+
+
+def _bounded(count: int) -> int:
+    if not 0 <= count <= MOST_EDGES:
+        raise Refusal(f"a count of {count:,}, more than {MOST_EDGES:,}")
+    return count
+
+
+def _rate(link: dict[str, Any]) -> float | None:
+    """Gb/s of a link; None where it has none."""
+    found = (link.get("physical") or link).get("bandwidth")
+    if not isinstance(found, dict):
+        return None
+    if (bits := found.get("gigabits_per_second")) is not None:
+        return float(bits)
+    value = found.get("gigabytes_per_second", found.get("giga_bytes_per_second"))
+    return float(value) * 8 if value is not None else None

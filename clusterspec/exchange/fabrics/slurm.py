@@ -1,0 +1,111 @@
+"""Slurm ``topology.conf`` and ``topology.yaml``.
+
+Grammar (Slurm, topology.conf(5) and topology.yaml(5)): ``SwitchName=s0 Nodes=n[0-15]`` or ``Switches=s[0-3]``, or
+``BlockName=b0 Nodes=…``; in YAML a list of topologies, each with a ``tree`` of ``switches`` (``switch``, ``children``,
+``nodes``), a ``block`` with ``blocks`` (``block``, ``nodes``), or ``flat``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clusterspec.exchange.fabrics.hostlist import expand
+from clusterspec.exchange.fabrics.tree import Tree, describe, describe_blocks
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.yaml_input import Yaml, read_yaml
+
+KIND = "slurm-topology"
+_CONF = re.compile(r"^\s*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
+_PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)")
+
+
+def suits(file: InputFile) -> bool:
+    return bool(_CONF.search(file.head)) or bool(re.search(r"^\s*-?\s*topology\s*:", file.head, re.MULTILINE))
+
+
+def read(file: InputFile) -> Reading:
+    """The nodes and switches of a topology. Raises `Refusal` where it names none."""
+    notes = Notes(KIND, file.name)
+    if _CONF.search(file.text):
+        _from_conf(file, notes)
+    else:
+        _from_yaml(read_yaml(file), file.part, notes)
+    return notes.reading()
+
+
+def _from_conf(file: InputFile, notes: Notes) -> None:
+    tree, blocks, first = Tree(), dict[str, list[str]](), 0
+    for number, raw in enumerate(file.lines, 1):
+        line = raw.split("#", 1)[0].strip()
+        pairs = {key.lower(): value for key, value in _PAIR.findall(line)}
+        if not line or not pairs:
+            continue
+        children, nodes = (expand(pairs.get(key, ""), number) for key in ("switches", "nodes"))
+        if "switchname" in pairs:
+            first = first or number
+            tree.add(pairs["switchname"], children, nodes, number)
+            if "linkspeed" in pairs:
+                notes.unknown(f"LinkSpeed={pairs['linkspeed']}", "Slurm does not use it, and it has no unit", number)
+        elif "blockname" in pairs:
+            first = first or number
+            blocks[pairs["blockname"]] = nodes
+        elif "blocksizes" in pairs:
+            notes.count("block_sizes", pairs["blocksizes"], number)
+        else:
+            notes.unknown(line[:60], "no switch and no block", number)
+    if tree.lines:
+        describe(tree, notes)
+    else:
+        describe_blocks(blocks, notes, first)
+
+
+def _from_yaml(yaml: Yaml, part: int | None, notes: Notes) -> None:
+    topologies = yaml.value if isinstance(yaml.value, list) else [yaml.value]
+    usable = [
+        (at, each) for at, each in enumerate(topologies) if isinstance(each, dict) and {"tree", "block"} & set(each)
+    ]
+    if not usable:
+        raise Refusal("holds no topology with a tree or with blocks")
+    if len(usable) > 1 and part is None:
+        names = ", ".join(str(each.get("topology", at + 1)) for at, each in usable)
+        raise Refusal(f"holds {len(usable)} topologies ({names}): choose one with --part N")
+    if part is not None and not 1 <= part <= len(usable):
+        raise Refusal(f"holds {len(usable)} topologies, and --part {part} is none of them")
+    at, chosen = usable[(part or 1) - 1]
+    if "tree" in chosen:
+        describe(_tree(chosen["tree"], yaml, at), notes)
+    else:
+        _blocks(chosen["block"], yaml, at, notes)
+
+
+def _tree(value: Any, yaml: Yaml, at: int) -> Tree:
+    tree = Tree()
+    switches = value.get("switches") if isinstance(value, dict) else None
+    if not isinstance(switches, list):
+        raise Refusal("a tree without a list of switches", yaml.line(at, "tree"))
+    for number, switch in enumerate(switches):
+        line = yaml.line(at, "tree", "switches", number)
+        if not isinstance(switch, dict) or "switch" not in switch:
+            raise Refusal("a switch without a name", line)
+        children, nodes = (expand(_text(switch.get(key)), line) for key in ("children", "nodes"))
+        tree.add(str(switch["switch"]), children, nodes, line)
+    return tree
+
+
+def _blocks(value: Any, yaml: Yaml, at: int, notes: Notes) -> None:
+    blocks = value.get("blocks") if isinstance(value, dict) else None
+    if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
+        raise Refusal("a block topology without a list of blocks", yaml.line(at, "block"))
+    line = yaml.line(at, "block", "blocks")
+    held = {
+        str(each.get("block", number)): expand(_text(each.get("nodes")), line) for number, each in enumerate(blocks)
+    }
+    if "block_sizes" in value:
+        notes.count("block_sizes", str(value["block_sizes"]), yaml.line(at, "block", "block_sizes"))
+    describe_blocks(held, notes, line)
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)

@@ -1,0 +1,90 @@
+"""A tree of switches or blocks as schedulers write it: which nodes lie under which switch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from clusterspec.exchange.reading import Notes, Refusal
+
+
+@dataclass(slots=True)
+class Tree:
+    """Switches by name with their children, and nodes by the switches that hold them. A scheduler's switch may stand
+    for several physical ones, such as the leaves of all rails of a block.
+    """
+
+    children: dict[str, list[str]] = field(default_factory=dict)
+    nodes: dict[str, list[str]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, children: list[str], nodes: list[str], line: int) -> None:
+        """Adds a switch. Raises `Refusal` for a second one of the same name."""
+        if name in self.lines:
+            raise Refusal(f"the switch {name[:60]} is already described on line {self.lines[name]}", line)
+        self.children[name], self.nodes[name], self.lines[name] = children, nodes, line
+
+    def level(self) -> dict[str, int]:
+        """The level of every switch, 1 for those that hold nodes. Raises `Refusal` for a circle or a missing switch."""
+        level: dict[str, int] = {}
+        waiting = [(name, False) for name in self.lines]
+        open_: set[str] = set()
+        while waiting:
+            name, done = waiting.pop()
+            if done:
+                open_.discard(name)
+                level[name] = 1 + max((level[child] for child in self.children[name]), default=0)
+            elif name not in level:
+                if name in open_:
+                    raise Refusal(f"the switch {name[:60]} lies below itself", self.lines[name])
+                open_.add(name)
+                waiting.append((name, True))
+                waiting += [(child, False) for child in self._known(name) if child not in level]
+        return level
+
+    def _known(self, name: str) -> list[str]:
+        for child in self.children[name]:
+            if child not in self.lines:
+                raise Refusal(f"the switch {name[:60]} holds {child[:60]}, which is not described", self.lines[name])
+        return self.children[name]
+
+
+def describe(tree: Tree, notes: Notes) -> None:
+    """States the nodes of a tree and counts its switches by level. Raises `Refusal` where it has no node."""
+    level = tree.level()
+    nodes = {node for held in tree.nodes.values() for node in held}
+    if not nodes:
+        raise Refusal("names no node below any switch")
+    line = min(tree.lines.values())
+    depth = max(level.values())
+    notes.give("cluster.nodes", len(nodes), line)
+    notes.count("nodes", len(nodes), line)
+    notes.count("switches", len(level), line)
+    notes.count("edges", sum(map(len, tree.children.values())) + sum(map(len, tree.nodes.values())), line)
+    for each in range(1, depth + 1):
+        notes.count(f"switches_at_level_{each}", sum(1 for found in level.values() if found == each), line)
+    notes.count("levels", depth, line)
+    sizes = Counter(len(set(held)) for held in tree.nodes.values() if held)
+    if len(sizes) == 1:
+        notes.count("nodes_per_leaf", next(iter(sizes)), line)
+    else:
+        shown = ", ".join(f"{count} with {size}" for size, count in sorted(sizes.items()))
+        notes.unknown("nodes of a leaf", f"leaves of different sizes: {shown}", line)
+    why = "a scheduler's switch may stand for several: leaves of all rails, or none that was ever built"
+    notes.unknown("cluster.scale_out.leaf_switches", why, line)
+
+
+def describe_blocks(blocks: dict[str, list[str]], notes: Notes, line: int) -> None:
+    """States nodes and blocks: the nodes of one block share a scale-up domain or a leaf."""
+    nodes = {node for held in blocks.values() for node in held}
+    if not nodes:
+        raise Refusal("names no node in any block", line)
+    notes.give("cluster.nodes", len(nodes), line)
+    notes.count("nodes", len(nodes), line)
+    notes.count("blocks", len(blocks), line)
+    sizes = Counter(map(len, blocks.values()))
+    if len(sizes) == 1:
+        notes.count("nodes_per_block", next(iter(sizes)), line)
+    else:
+        shown = ", ".join(f"{count} with {size}" for size, count in sorted(sizes.items()))
+        notes.unknown("nodes of a block", f"blocks of different sizes: {shown}", line)

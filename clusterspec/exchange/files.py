@@ -1,0 +1,95 @@
+"""The files that importers read: bounded in size, decoded, and cut into lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from clusterspec.exchange.reading import Refusal
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of the largest file read; `ibnetdiscover` of a fabric of 10,000 nodes prints some 30 MB."""
+LARGEST_STRUCTURED = 8 * 1024 * 1024
+"""Bytes of the largest JSON or XML file read, whose values take many times the space of their text."""
+LONGEST_LINE = 64 * 1024
+"""Characters of the longest line read in a format of lines."""
+_PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file as it was read; ``name`` is what messages call it, ``part`` which of its tables is meant, from 1."""
+
+    name: str
+    data: bytes
+    part: int | None = None
+
+    @property
+    def zipped(self) -> bool:
+        """Whether it is a ZIP archive, as XLSX files are."""
+        return self.data.startswith(b"PK\x03\x04")
+
+    @cached_property
+    def text(self) -> str:
+        """The text, line ends as line feeds. Raises `Refusal` for what is no UTF-8 text or too large."""
+        if len(self.data) > LARGEST:
+            raise Refusal(f"has more than {LARGEST >> 20} MiB, the most that is read")
+        if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise Refusal("is encoded in UTF-16: save it as UTF-8")
+        nul = self.data.find(b"\0")
+        if nul >= 0:
+            raise Refusal(f"is no text: a NUL byte at offset {nul}")
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as fault:
+            raise Refusal(f"is no UTF-8 text: byte 0x{self.data[fault.start]:02x} at offset {fault.start}") from None
+        if not text.strip():
+            raise Refusal("is empty")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines, without the escape codes of terminals. Raises `Refusal` for a line that no tool prints."""
+        lines = self.text.split("\n")
+        for number, line in enumerate(lines, 1):
+            if len(line) > LONGEST_LINE:
+                raise Refusal(f"has {len(line):,} characters, more than any tool prints in a line", number)
+        return tuple(_PAINT.sub("", line) if "\x1b" in line else line for line in lines)
+
+    @cached_property
+    def head(self) -> str:
+        """The first 20,000 characters, for guessing what the file is."""
+        return self.text[:20_000]
+
+    @cached_property
+    def json(self) -> Any:
+        """The JSON value. Raises `Refusal` where the text is no JSON."""
+        self.bounded("JSON")
+        try:
+            return json.loads(self.text, parse_constant=_not_json)
+        except json.JSONDecodeError as fault:
+            raise Refusal(f"no JSON: {fault.msg.lower()}, column {fault.colno}", fault.lineno) from None
+        except (RecursionError, ValueError) as fault:
+            why = "nested too deeply" if isinstance(fault, RecursionError) else str(fault)[:80]
+            raise Refusal(f"no JSON that can be read: {why}") from None
+
+    def bounded(self, what: str) -> None:
+        """Raises `Refusal` where the text is longer than is read of a structured format."""
+        if len(self.data) > LARGEST_STRUCTURED:
+            raise Refusal(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the most that is read of {what}")
+
+    def line_of(self, pattern: str) -> int:
+        """The first line on which a regular expression matches; 0 where it does not."""
+        match = re.search(pattern, self.text)
+        return self.text.count("\n", 0, match.start()) + 1 if match else 0
+
+    def line_of_key(self, key: str) -> int:
+        """The line of a JSON key."""
+        return self.line_of(rf'"{re.escape(key)}"\s*:')
+
+
+def _not_json(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")

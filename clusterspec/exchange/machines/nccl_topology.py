@@ -1,0 +1,180 @@
+"""NCCL and RCCL topology files: plans (`NCCL_TOPO_FILE`) and dumps (`NCCL_TOPO_DUMP_FILE`).
+
+Grammar (NCCL, src/graph/xml.cc): ``system`` holds ``cpu`` (numaid), which holds ``pci`` (busid, class, vendor,
+device, link_speed) and ``nic``; a ``pci`` may hold a ``gpu`` with ``nvlink`` or ``xgmi`` (target, count, tclass) and
+a ``nic`` with ``net`` (name, speed in Mb/s, gdr). A file whose root is ``graphs`` is a graph file, another thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.machines.links import Links, describe
+from clusterspec.exchange.machines.names import PCI_NICS, give_accelerator
+from clusterspec.exchange.machines.rates import GENERATIONS, gigabits, give_rate
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.xml_tree import Element, parse_xml
+
+KIND = "nccl-topo"
+ACCELERATOR_CLASSES = ("0x0300", "0x0302", "0x0380", "0x1200")
+NIC_CLASSES = ("0x0200", "0x0207", "0x0280")
+SWITCH_CLASS = "0x0680"
+"""A bridge of another kind: NVSwitch."""
+_TWO_DEVICES_A_PACKAGE = {"1002:7408", "1002:740c"}
+"""MI250 and MI250X, which show each half of a package as a device. Source: AMD, CDNA 2 white paper."""
+
+
+def suits(file: InputFile) -> bool:
+    return bool(re.search(r"<(system|graphs)[\s>]", file.head))
+
+
+def read(file: InputFile) -> Reading:
+    """The node behind a topology file. Raises `Refusal` for other XML, and for graph files by name."""
+    root = parse_xml(file)
+    if root.tag == "graphs":
+        why = "is an NCCL graph file (root `graphs`: channels and rings), not a topology: give NCCL_TOPO_DUMP_FILE"
+        raise Refusal(why, root.line)
+    if root.tag != "system":
+        raise Refusal(f"its root is `{root.tag[:40]}`, and a topology file has `system`", root.line)
+    notes = Notes(KIND, file.name)
+    cpus = root.every("cpu")
+    notes.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
+    accelerators, halves = _accelerators(root, notes)
+    _links(accelerators, notes, halves)
+    _nics(root, notes)
+    return notes.reading()
+
+
+def _pci_id(pci: Element) -> str:
+    vendor, device = pci.get("vendor").removeprefix("0x"), pci.get("device").removeprefix("0x")
+    return f"{vendor}:{device}" if vendor and device else ""
+
+
+def _accelerators(root: Element, notes: Notes) -> tuple[list[Element], int]:
+    """The PCI elements of accelerators (with a ``gpu``, in a plan by their class), and how many are one package."""
+    every = root.every("pci")
+    found = [pci for pci in every if any(child.tag == "gpu" for child in pci.children)]
+    found = found or [pci for pci in every if pci.get("class").startswith(ACCELERATOR_CLASSES)]
+    without = [pci for pci in every if not pci.get("class") and not pci.children]
+    if without:
+        what = f"{len(without)} PCI devices ({', '.join(pci.get('busid') for pci in without[:9])})"
+        notes.count("pci_devices", len(without), without[0].line)
+        notes.unknown(what, "the file names no class: which are accelerators it does not state", without[0].line)
+    if not found:
+        return [], 1
+    line, ids = found[0].line, Counter(_pci_id(pci) for pci in found)
+    pci_id = next(iter(ids))
+    halves = 2 if len(ids) == 1 and pci_id in _TWO_DEVICES_A_PACKAGE and len(found) % 2 == 0 else 1
+    notes.count("devices", len(found), line)
+    notes.count("accelerators", len(found) // halves, line)
+    notes.give("cluster.accelerators_per_node", len(found) // halves, line)
+    if halves == 2:
+        notes.give("cluster.ranks_per_accelerator", 2, line)
+    for each in ids:
+        if each:
+            give_accelerator(each, notes, line)
+    if not any(ids):
+        notes.unknown("cluster.accelerator", "the file holds no vendor and device of its accelerators", line)
+    _pcie(found, "accelerators", notes)
+    return found, halves
+
+
+def _pcie(devices: list[Element], name: str, notes: Notes) -> None:
+    """The PCIe generation of the slots, where all have one; virtual machines may show another than the hardware's."""
+    speeds = {match[0] for pci in devices if (match := re.match(r"[0-9.]+", pci.get("link_speed")))}
+    found = {GENERATIONS.get(float(speed)) for speed in speeds if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,2})?", speed)}
+    if len(found) == 1:
+        notes.count(f"pcie_generation_of_{name}", found.pop(), devices[0].line)
+
+
+def _links(accelerators: list[Element], notes: Notes, halves: int) -> None:
+    own: dict[str, int] = {}
+    pairs: dict[tuple[str, str], int] = {}
+    switches: set[str] = set()
+    edges = 0
+    bus = {pci.get("busid") for pci in accelerators}
+    elements = [link for pci in accelerators for link in pci.every("nvlink", "xgmi")]
+    if not elements:
+        if accelerators:
+            why = "the file is a plan without links: give a dump, or `nvidia-smi topo -m`"
+            notes.unknown("cluster.scale_up", why, accelerators[0].line)
+        return
+    for link in elements:
+        one, other, count = _busid(link), link.get("target"), _count(link)
+        own[one] = own.get(one, 0) + count
+        if link.get("tclass").startswith(SWITCH_CLASS):
+            switches.add(other)
+            edges += 1
+        elif other in bus and other != one:
+            pairs[one, other] = count
+    names = tuple(pci.get("busid") for pci in accelerators)
+    line = elements[0].line
+    if switches:
+        joined = {(one, other): own[one] for one in own for other in own if one != other}
+        notes.count("nvswitches", len(switches), line)
+        notes.count("links_to_switches", edges, line)
+        describe(Links(names, joined, switched=True, own=own), notes, line)
+    elif pairs:
+        describe(Links(names, pairs), notes, line, halves)
+    else:
+        notes.count(
+            "links_per_accelerator", next(iter(own.values())) if len(set(own.values())) == 1 else "uneven", line
+        )
+        notes.count("edges", 0, line)
+        notes.unknown("cluster.scale_up", "every link ends at its own accelerator: the peers are not stated", line)
+
+
+def _busid(link: Element) -> str:
+    """The PCI address of the accelerator that a link starts from."""
+    element = link.parent
+    while element is not None and element.tag != "pci":
+        element = element.parent
+    return element.get("busid") if element else ""
+
+
+def _count(link: Element) -> int:
+    count = link.get("count")
+    if not count.isdecimal() or not 0 < len(count) <= 3:
+        raise Refusal(f"a link whose count is {count[:20]!r}", link.line)
+    return int(count)
+
+
+def _nics(root: Element, notes: Notes) -> None:
+    nets = root.every("net")
+    devices = [pci for pci in root.every("pci") if pci.get("class").startswith(NIC_CLASSES)]
+    count = len(nets) or len(devices)
+    if not count:
+        return
+    line = (nets or devices)[0].line
+    notes.count("nics", count, line)
+    if nets and devices and len(nets) != len(devices):
+        notes.count("nic_devices", len(devices), devices[0].line)
+    notes.give("cluster.scale_out.nics_per_node", count, line)
+    rates = {gigabits(float(net.get("speed"))) for net in nets if re.fullmatch(r"[0-9]{1,12}", net.get("speed"))}
+    rate = next(iter(rates)) if len(rates) == 1 else None
+    if len(rates) > 1:
+        notes.unknown("cluster.scale_out.nic_bandwidth", f"NICs of different speeds: {sorted(rates)} Gb/s", line)
+    direct = {net.get("gdr") for net in nets if net.get("gdr")}
+    if len(direct) == 1 and rate:
+        notes.give("cluster.scale_out.gpudirect_rdma", direct == {"1"}, line)
+    give_rate(rate, _family(devices), notes, line)
+    ids = {_pci_id(pci) for pci in devices} - {""}
+    if len(ids) == 1 and (nic := PCI_NICS.get(next(iter(ids)))):
+        notes.give("cluster.scale_out.nic", nic, line)
+    if devices:
+        _pcie(devices, "nics", notes)
+
+
+def _family(devices: list[Element]) -> str:
+    """What the NICs speak, by their PCI class and vendor; empty where that is not clear."""
+    vendors = {pci.get("vendor").removeprefix("0x") for pci in devices}
+    classes = {pci.get("class")[:6] for pci in devices}
+    if vendors == {"1d0f"}:
+        return "efa-" + "".join(sorted({pci.get("device").removeprefix("0x") for pci in devices}))
+    if vendors == {"17db"}:
+        return "slingshot"
+    if classes == {"0x0207"}:
+        return "infiniband"
+    return "roce" if vendors == {"15b3"} and classes == {"0x0200"} else ""

@@ -1,0 +1,173 @@
+"""`nvidia-smi topo -m`: the matrix of links between GPUs and NICs, as printed or as a Markdown table.
+
+Grammar (nvidia-smi, "topo --matrix"): a header of device names, then ``CPU Affinity``, ``NUMA Affinity`` and
+``GPU NUMA ID``; a row for each device; a legend of NIC names. ``NV#`` is a bonded set of # NVLinks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.machines.links import Links, describe
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+
+KIND = "nvidia-smi-topo"
+_GPU = re.compile(r"GPU[0-9]+")
+_NIC = re.compile(r"NIC[0-9]+|(mlx|bnxt_re|cxi|efa|hfi1_|irdma|rdmap|ibp|roce|hns_|ionic_|erdma_)\S{0,40}")
+_CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|GNS|CNS|TNS|U")
+_LINKS = re.compile(r"NV([0-9]{1,3})")
+_LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
+NEAR = {"PIX", "PXB", "PSB"}
+"""Cells between a GPU and a NIC that share PCIe switches: such a NIC serves the scale-out fabric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One matrix: its devices, the cell of each pair, the NUMA node of each device, and the line of its header."""
+
+    line: int
+    devices: tuple[str, ...]
+    cells: dict[tuple[str, str], str]
+    numa: dict[str, str]
+
+    @property
+    def accelerators(self) -> tuple[str, ...]:
+        return tuple(device for device in self.devices if _GPU.fullmatch(device))
+
+    @property
+    def nics(self) -> tuple[str, ...]:
+        return tuple(device for device in self.devices if not _GPU.fullmatch(device))
+
+
+def suits(file: InputFile) -> bool:
+    return any(_header(line) for line in file.head.split("\n")) and "between two GPUs" not in file.head
+
+
+def read(file: InputFile) -> Reading:
+    """The node behind a matrix. Raises `Refusal` where there is none, several that differ, or one that is cut off."""
+    matrices = list(_matrices(file.lines))
+    if not matrices:
+        raise Refusal("has no matrix of GPUs as `nvidia-smi topo -m` prints it")
+    matrix = _chosen(matrices, file.part)
+    notes = Notes(KIND, file.name)
+    _describe(matrix, notes)
+    for number, line in enumerate(file.lines, 1):
+        if (match := _LEGEND.match(line)) and match[1] in matrix.nics:
+            notes.count(match[1], match[2], number)
+    return notes.reading()
+
+
+def _chosen(matrices: list[Matrix], part: int | None) -> Matrix:
+    if part is not None:
+        if not 1 <= part <= len(matrices):
+            raise Refusal(f"has {len(matrices)} matrices, and --part {part} is none of them")
+        return matrices[part - 1]
+    if any((each.devices, each.cells) != (matrices[0].devices, matrices[0].cells) for each in matrices):
+        places = ", ".join(f"{each.line} ({len(each.accelerators)} GPUs)" for each in matrices)
+        raise Refusal(f"holds {len(matrices)} matrices that differ, on lines {places}: choose one with --part N")
+    return matrices[0]
+
+
+def _header(line: str) -> list[str]:
+    """The cells of a header line; empty where a line is none."""
+    cells = _cells(line)
+    devices = [cell for cell in cells if _GPU.fullmatch(cell) or _NIC.fullmatch(cell)]
+    if not devices or not _GPU.fullmatch(devices[0]) or (cells and _CELL.fullmatch(cells[-1])):
+        return []
+    first = next(cell for cell in cells if cell)
+    named = first == devices[0] or "Affinity" in line
+    return cells if named and not any(_CELL.fullmatch(cell) for cell in cells if cell) else []
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line: between bars in Markdown, else between white space."""
+    if line.lstrip().startswith("|"):
+        return [cell.strip() for cell in line.strip().strip("|").split("|")]
+    return line.split()
+
+
+def _matrices(lines: tuple[str, ...]) -> Iterator[Matrix]:
+    number = 0
+    while number < len(lines):
+        header = _header(lines[number]) if "GPU" in lines[number] else []
+        number += 1
+        if header:
+            matrix = _matrix(lines, number, header)
+            if matrix is not None:
+                yield matrix
+
+
+def _matrix(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix | None:
+    """The matrix whose header stands on line ``start``."""
+    devices = tuple(cell for cell in header if _GPU.fullmatch(cell) or _NIC.fullmatch(cell))
+    cells: dict[tuple[str, str], str] = {}
+    numa: dict[str, str] = {}
+    left = list(devices)
+    for number, line in enumerate(lines[start:], start + 1):
+        row = _cells(line)
+        at = next((k for k, cell in enumerate(row) if cell in left), None)
+        if at is None or (at > 0 and not line.lstrip().startswith("|")):
+            if row and not set(line) <= set("|-: "):
+                break
+            continue
+        _row(row, at, devices, cells, number)
+        _affinity(row, at, len(devices), header, numa)
+        left.remove(row[at])
+        if not left:
+            break
+    if len(left) == len(devices):
+        return None
+    if left:
+        raise Refusal(f"the matrix has no row for {', '.join(left[:4])}: it is cut off", start)
+    return Matrix(start, devices, cells, numa)
+
+
+def _row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tuple[str, str], str], line: int) -> None:
+    values = row[at + 1 : at + 1 + len(devices)]
+    if len(values) < len(devices) or not all(_CELL.fullmatch(value) for value in values):
+        found = sum(1 for value in values if _CELL.fullmatch(value))
+        raise Refusal(f"the row of {row[at]} has {found} of {len(devices)} cells: it is cut off or not a matrix", line)
+    for other, value in zip(devices, values, strict=True):
+        cells[row[at], other] = value
+
+
+def _affinity(row: list[str], at: int, width: int, header: list[str], numa: dict[str, str]) -> None:
+    """The NUMA node: the second column after the matrix, or before it in a table that puts it there."""
+    beside = row[at + 1 + width :] if at == 0 or len(row) > at + 1 + width else row[:at]
+    if len(beside) >= 2 and re.fullmatch(r"[0-9]+(-[0-9]+)?", beside[1]):
+        numa[row[at]] = beside[1]
+
+
+def _describe(matrix: Matrix, notes: Notes) -> None:
+    accelerators, line = matrix.accelerators, matrix.line
+    notes.count("accelerators", len(accelerators), line)
+    notes.count("nics", len(matrix.nics), line)
+    notes.give("cluster.accelerators_per_node", len(accelerators), line)
+    pairs = {
+        pair: int(match[1])
+        for pair, cell in matrix.cells.items()
+        if (match := _LINKS.fullmatch(cell)) and pair[0] in accelerators and pair[1] in accelerators
+    }
+    uneven = next((pair for pair, count in pairs.items() if pairs.get(pair[::-1]) != count), None)
+    if uneven:
+        raise Refusal(f"{uneven[0]} and {uneven[1]} do not show the same links in both rows", line)
+    describe(Links(accelerators, pairs), notes, line)
+    nodes = {matrix.numa[each] for each in accelerators if each in matrix.numa}
+    if nodes:
+        notes.count("numa_nodes", len(nodes), line)
+    _nics(matrix, notes)
+
+
+def _nics(matrix: Matrix, notes: Notes) -> None:
+    """NICs behind the PCIe switch of an accelerator belong to the scale-out fabric; of others the file says nothing."""
+    near = [nic for nic in matrix.nics if any(matrix.cells[gpu, nic] in NEAR for gpu in matrix.accelerators)]
+    if near:
+        notes.count("rail_nics", len(near), matrix.line)
+        notes.give("cluster.scale_out.nics_per_node", len(near), matrix.line)
+    far = [nic for nic in matrix.nics if nic not in near]
+    if far:
+        why = "no PCIe switch joins them to an accelerator: the network they serve is not stated"
+        notes.unknown(f"{len(far)} NICs ({', '.join(far[:8])})", why, matrix.line)

@@ -1,0 +1,244 @@
+"""Writes a reading into a spec: new keys are inserted where they belong, and every other character is kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clusterspec.document import Document, parse
+from clusterspec.exchange.reading import Given, Reading, Refusal, Value
+from clusterspec.exchange.yaml_text import block, comment, flow, scalar
+from clusterspec.source import Path, Position, Source, dotted
+
+ORDER = ("cluster", "workload", "layout", "measured", "acceptance", "operations", "procurement", "document")
+"""The top-level keys of a spec, in the order in which a new one is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A spec with a reading in it: its text, what was written, what it already held, and what it contradicts."""
+
+    text: str
+    written: tuple[Given, ...]
+    same: tuple[Given, ...]
+    kept: tuple[tuple[Given, str], ...]
+    """Values that were not written, since the spec has another one; the text says which, and where."""
+
+
+def tree(reading: Reading) -> dict[str, Any]:
+    """The spec that a reading states, as plain values, ``clusterspec: 1`` first."""
+    root: dict[str, Any] = {"clusterspec": 1} | {key: {} for key in ORDER}
+    for given in reading.given:
+        _put(root, given)
+    return {key: value for key, value in root.items() if value not in ({}, [])}
+
+
+def _put(root: dict[str, Any], given: Given) -> None:
+    node: Any = root
+    for key in given.path[:-1]:
+        child = node.get(key)
+        node[key] = node = child if isinstance(child, dict) else {}
+    last = given.path[-1]
+    if given.appended:
+        items = node.get(last)
+        node[last] = [*(items if isinstance(items, list) else ()), copy.deepcopy(given.value)]
+    else:
+        node[last] = copy.deepcopy(given.value)
+
+
+def new_spec(reading: Reading, name: str = "imported") -> str:
+    """The text of a new spec that states a reading, the file and line behind each value."""
+    heading = [f"# {comment(text)}" for text in _heading(reading)]
+    base = "\n".join([*heading, "clusterspec: 1", f"name: {scalar(name)}", "cluster: {}", ""])
+    ordered = sorted(reading.given, key=lambda each: ORDER.index(str(each.path[0])) if each.path[0] in ORDER else 0)
+    if any(each.path[0] == "cluster" for each in ordered):
+        base = base.replace("cluster: {}\n", "")
+    return merge(base, Reading(reading.kind, tuple(ordered)), "new spec").text
+
+
+def _heading(reading: Reading) -> list[str]:
+    counts = [f"{each.name}: {each.value}  ({each.at})" for each in reading.counts]
+    unknown = [f"unknown: {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
+    return [f"imported: {reading.kind}", *counts, *unknown]
+
+
+def merge(text: str, reading: Reading, name: str) -> Merged:
+    """A spec's text with a reading merged in. A key that the spec has with another value is kept and listed.
+
+    Raises `Refusal` where the text is no spec, or is written so that nothing can be inserted.
+    """
+    written: list[Given] = []
+    same: list[Given] = []
+    kept: list[tuple[Given, str]] = []
+    for given in reading.given:
+        document = _parsed(text, name)
+        held = _held(document, given)
+        if held is None:
+            text = _inserted(text, document, given)
+            written.append(given)
+        elif held == "":
+            same.append(given)
+        else:
+            kept.append((given, held))
+    return Merged(text, tuple(written), tuple(same), tuple(kept))
+
+
+def _parsed(text: str, name: str) -> Document:
+    document, problems = parse(Source(name, text))
+    if document is None or problems or not isinstance(document.value, dict):
+        why = problems[0].message if problems else "it is no mapping"
+        raise Refusal(f"{name} cannot be read as a spec: {why}")
+    return document
+
+
+def _held(document: Document, given: Given) -> str | None:
+    """None where a value can be inserted, empty where it is there, else what stands there instead."""
+    node = document.value
+    for depth, key in enumerate(given.path):
+        if not isinstance(node, dict):
+            return _stands(document, given.path[:depth])
+        if key not in node or node[key] is None:
+            return (
+                None
+                if node.get(key) is None and not _null(document, given.path[: depth + 1])
+                else _stands(document, given.path[: depth + 1])
+            )
+        node = node[key]
+    if given.appended:
+        if not isinstance(node, list):
+            return _stands(document, given.path)
+        return "" if given.value in node else None
+    return "" if _alike(node, given.value) else _stands(document, given.path)
+
+
+def _null(document: Document, path: Path) -> bool:
+    """Whether null is spelled out, and not merely left blank."""
+    place = document.places.get(path)
+    return place is not None and place.value.start != place.value.end
+
+
+def _alike(held: Any, value: Value) -> bool:
+    """Whether two values are the same; quantities by what they come to, where both can be read."""
+    if isinstance(held, str) and isinstance(value, str) and held != value:
+        from clusterspec.units import UnitFault, read
+
+        for kind in ("line_rate", "bandwidth", "bytes"):
+            try:
+                return read(held, kind).value == read(value, kind).value
+            except UnitFault:
+                continue
+    return bool(held == value)
+
+
+def _stands(document: Document, path: Path) -> str:
+    place = document.places[path]
+    value: Any = document.value
+    for key in path:
+        value = value[key]
+    return f"{dotted(path)} is {flow(value)} on line {place.value.start.line}"
+
+
+def _inserted(text: str, document: Document, given: Given) -> str:
+    """The text with one value more; checked by reading it again."""
+    parent, rest = _deepest(document, given.path)
+    node: Any = document.value
+    for key in parent:
+        node = node[key]
+    note = comment(str(given.at))
+    if given.appended and not rest:
+        made = _appended(text, document, given, note)
+    else:
+        value = _nested(rest[1:], given.value if not given.appended else [given.value])
+        made = _keyed(text, document, parent, node, (str(rest[0]), value, note))
+    wanted = copy.deepcopy(document.value)
+    _put(wanted, given)
+    again = parse(Source(document.source.name, made))[0]
+    if again is None or again.value != wanted:
+        raise Refusal(f"{document.source.name}: {dotted(given.path)} cannot be inserted as it is written there")
+    return made
+
+
+def _deepest(document: Document, path: Path) -> tuple[Path, Path]:
+    """The longest beginning of a path that the document has with a value, and what is left of the path."""
+    node, depth = document.value, 0
+    while depth < len(path) and isinstance(node, dict) and node.get(path[depth]) is not None:
+        node, depth = node[path[depth]], depth + 1
+    return path[:depth], path[depth:]
+
+
+def _nested(path: Sequence[str | int], value: Value) -> Value:
+    for key in reversed(path):
+        value = {str(key): value}
+    return value
+
+
+def _keyed(text: str, document: Document, parent: Path, node: Any, entry: tuple[str, Value, str]) -> str:
+    key, value, note = entry
+    lines = text.split("\n")
+    blank = document.places.get((*parent, key))
+    if blank is not None and blank.key is not None:  # the key is there without a value
+        indent, line = blank.key.start.column - 1, blank.key.start.line
+        made = list(block(key, value, indent, note))
+        lines[line - 1 : line] = [lines[line - 1], *made[1:]] if len(made) > 1 else [made[0]]
+        return "\n".join(_ended(lines, text))
+    place = document.places[parent]
+    if _is_flow(document, place.value.start):
+        return _into_flow(text, place.value.end, f"{scalar(key)}: {flow(value)}", not node)
+    first = document.places[(*parent, next(iter(node)))].key
+    assert first is not None
+    last = _last_line(document, parent)
+    lines[last:last] = block(key, value, first.start.column - 1, note)
+    return "\n".join(_ended(lines, text))
+
+
+def _appended(text: str, document: Document, given: Given, note: str) -> str:
+    place = document.places[given.path]
+    if _is_flow(document, place.value.start):
+        items = _held_items(document, given.path)
+        return _into_flow(text, place.value.end, flow(given.value), not items)
+    lines = text.split("\n")
+    first = document.source.line(place.value.start.line)
+    lead = first[: len(first) - len(first.lstrip())]
+    lines[(last := _last_line(document, given.path)) : last] = [f"{lead}- {flow(given.value)}  # {note}"]
+    return "\n".join(_ended(lines, text))
+
+
+def _held_items(document: Document, path: Path) -> list[Any]:
+    node: Any = document.value
+    for key in path:
+        node = node[key]
+    return list(node)
+
+
+def _ended(lines: list[str], text: str) -> list[str]:
+    """Lines that all end as those of the text do."""
+    if "\r\n" not in text:
+        return lines
+    return [
+        line if line.endswith("\r") or number == len(lines) - 1 else line + "\r" for number, line in enumerate(lines)
+    ]
+
+
+def _last_line(document: Document, path: Path) -> int:
+    """The last line of a block and of all in it."""
+    size = len(path)
+    return max(place.value.end.line for each, place in document.places.items() if each[:size] == path)
+
+
+def _is_flow(document: Document, start: Position) -> bool:
+    return document.source.line(start.line)[start.column - 1 : start.column] in {"{", "["}
+
+
+def _into_flow(text: str, end: Position, entry: str, empty: bool) -> str:
+    lines = text.split("\n")
+    offset = sum(len(line) + 1 for line in lines[: end.line - 1]) + end.column - 2
+    before = text[:offset].rstrip()
+    comma = "" if empty or before.endswith(",") else ","
+    gap = "" if empty else " "
+    return (
+        f"{before}{comma}{gap}{entry}{text[len(before) :]}"
+        if "\n" not in text[len(before) : offset]
+        else (f"{before}{comma} {entry}{text[len(before) :]}")
+    )

@@ -1,0 +1,62 @@
+"""YAML files of other tools: plain values, each with its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clusterspec.document import Document, parse
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.reading import Refusal
+from clusterspec.source import Key, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Yaml:
+    """One document of a file: its value, and where each part of it stands."""
+
+    value: Any
+    document: Document
+    offset: int = 0
+    """Lines of the file before this document."""
+
+    def line(self, *path: Key) -> int:
+        """The line of a value, or of the nearest part around it that has one."""
+        for depth in range(len(path), -1, -1):
+            if place := self.document.places.get(tuple(path[:depth])):
+                return (place.key or place.value).start.line + self.offset
+        return 0
+
+    @property
+    def mapping(self) -> dict[str, Any]:
+        """The value as a mapping. Raises `Refusal` where it is none."""
+        if not isinstance(self.value, dict):
+            raise Refusal("is no mapping of keys to values")
+        return self.value
+
+
+def read_yaml(file: InputFile) -> Yaml:
+    """The first document of a file. Raises `Refusal` where it is no YAML."""
+    return read_documents(file)[0]
+
+
+def read_documents(file: InputFile) -> list[Yaml]:
+    """Every document of a file, those between ``---`` by themselves; empty ones are left out."""
+    found, lines, start = [], file.lines, 0
+    for number in [*(n for n, line in enumerate(lines) if line.rstrip() == "---"), len(lines)]:
+        text = "\n".join(lines[start:number])
+        if text.strip():
+            found.append(_document(Source(file.name, text), start))
+        start = number + 1
+    kept = [each for each in found if each.value is not None]
+    if not kept:
+        raise Refusal("holds no YAML value")
+    return kept
+
+
+def _document(source: Source, offset: int) -> Yaml:
+    document, problems = parse(source)
+    if document is None:
+        line = problems[0].span.start.line + offset if problems[0].span else 0
+        raise Refusal(f"no YAML: {problems[0].message}", line)
+    return Yaml(document.value, document, offset)
