@@ -82,17 +82,17 @@ def shown(asked: argparse.Namespace, name: str) -> str:
     return (asked.stdin_filename or STDIN) if name == STDIN else name
 
 
-def read_bytes(name: str) -> bytes:
-    """The bytes of a file, or of standard input for ``-``, no more than are needed to refuse it.
+def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
+    """The bytes of a file, or of standard input for ``-``: no more than ``most`` and one, which tells of more.
 
     Raises `UsageFault` when there is no such file or it cannot be read.
     """
     try:
         if name != STDIN:
-            return documents.read_bytes(name)
+            return documents.read_bytes(name, most)
         if sys.stdin is None:
             raise UsageFault("standard input is closed")
-        return sys.stdin.buffer.read(documents.LARGEST + 1)
+        return sys.stdin.buffer.read(most + 1)
     except (OSError, ValueError) as fault:
         raise UsageFault(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
 

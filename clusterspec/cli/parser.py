@@ -45,8 +45,8 @@ COMMANDS = {
     "explain": Command("prints the page of a rule", "explain"),
     "catalog": Command("shows what is known, with its sources", "catalog"),
     "convert": Command("shows every reading of a quantity: bits and bytes, one direction and both", "convert"),
-    "import": Command("reads what an infrastructure repository already holds", "exchange", built=False),
-    "export": Command("writes what an infrastructure repository holds", "exchange", built=False),
+    "import": Command("reads what an infrastructure repository already holds into a spec", "importer"),
+    "export": Command("writes what an infrastructure repository holds", "exporter", built=False),
     "init": Command("prints a starting spec", "start"),
     "schema": Command("prints the JSON Schema of the spec, for editors", "start"),
 }

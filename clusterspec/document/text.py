@@ -48,13 +48,15 @@ def unreadable(span: Span, message: str, advice: str = "") -> Problem:
     return Problem("unreadable-yaml", (), message, advice, span=span)
 
 
-def read_bytes(path: FilePath | str) -> bytes:
-    """As much of a file as `forbidden` needs to see. A pipe that nobody writes to is empty, and not waited for.
+def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
+    """The first ``most`` bytes of a file and one more, which tells that it is larger: enough for `forbidden`.
+
+    A pipe that nobody writes to is empty, and not waited for.
 
     Raises `OSError`, and `ValueError` for a name that no file can have.
     """
     with open(path, "rb", opener=_at_once) as file:
-        return file.read(LARGEST + 1)
+        return file.read(most + 1)
 
 
 def _at_once(name: str, flags: int) -> int:

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from clusterspec.document import nearest
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.reading import Reading, Refusal
-from clusterspec.logs.readers import READERS
+from clusterspec.logs.readers import READERS, Reader
 
 
 class Module(Protocol):
@@ -50,7 +50,7 @@ class Kind:
         return cast("Module", importlib.import_module(f"clusterspec.exchange.{self.module}"))
 
 
-def _reader(name: str):  # type: ignore[no-untyped-def]
+def _reader(name: str) -> Reader:
     return next(reader for reader in READERS if reader.name == name)
 
 

@@ -97,7 +97,7 @@ def _lines(text: str) -> Iterator[Line]:
         tokens = raw[_PREFIX.match(raw).end() :].split() if len(raw) < 2_000 else []  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)
         if set(names) >= _NEEDED:
-            columns = names[: names.index("busbw") + 1]
+            columns = names[names.index("size") : names.index("busbw") + 1]
         elif line := _row(number, tokens, columns):
             rows += 1
             if rows > MOST_ROWS:
@@ -107,6 +107,7 @@ def _lines(text: str) -> Iterator[Line]:
 
 def _row(number: int, tokens: list[str], columns: tuple[str, ...]) -> Line | None:
     last = columns.index("busbw")
+    tokens = tokens[next((at for at, token in enumerate(tokens[:2]) if _WHOLE.fullmatch(token)), 0) :]  # a host first
     if len(tokens) <= last:
         return None
     told = dict(zip(columns[: last + 1], tokens, strict=False))

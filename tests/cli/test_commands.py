@@ -45,7 +45,7 @@ def test_the_help_lists_what_works_and_nothing_else(call: Call) -> None:
 
 @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if not command.built])
 def test_a_command_that_is_not_built_says_so_in_one_line(name: str, call: Call) -> None:
-    words = {"import": ("kind", "file"), "export": ("kind", "file"), "diff": ("old", "new")}.get(name, ("spec",))
+    words = {"export": ("kind", "file"), "diff": ("old", "new")}.get(name, ("spec",))
     done = call(name, *words)
     assert (done.status, done.out) == (2, "")
     assert done.error == f"clusterspec: {name} is not built yet\n"

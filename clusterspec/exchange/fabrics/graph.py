@@ -34,15 +34,18 @@ class FabricGraph:
     def levels(self) -> dict[str, int]:
         """The level of every switch that is joined: 1 where it has endpoints, one more for every step upward."""
         neighbors: defaultdict[str, set[str]] = defaultdict(set)
+        now: set[str] = set()
         for one, other in self.links:
-            neighbors[one].add(other)
-            neighbors[other].add(one)
+            if one in self.switches and other in self.switches:
+                neighbors[one].add(other)
+                neighbors[other].add(one)
+            else:
+                now |= {end for end in (one, other) if end in self.switches}
         level: dict[str, int] = {}
-        now = {switch for end in self.hosts for switch in neighbors[end] if switch in self.switches}
         depth = 1
         while now:
             level |= dict.fromkeys(now, depth)
-            now = {up for each in now for up in neighbors[each] if up in self.switches and up not in level}
+            now = {up for each in now for up in neighbors[each] if up not in level}
             depth += 1
         return level
 
@@ -113,7 +116,7 @@ def _uplinks(ups: Counter[int], notes: Notes, line: int) -> None:
         notes.count("uplinks_per_leaf", next(iter(ups)), line)
         return
     notes.count("uplinks_per_leaf", f"{min(ups)} to {max(ups)}", line)
-    most, _ = ups.most_common(1)[0]
+    most = max(ups)
     missing = sum((most - each) * count for each, count in ups.items() if each < most)
     shown = ", ".join(f"{count} leaves with {each}" for each, count in sorted(ups.items()))
     notes.unknown("uneven uplinks", f"{shown}; {missing} fewer than {most} on every leaf", line)

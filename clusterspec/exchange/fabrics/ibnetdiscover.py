@@ -8,6 +8,7 @@ is a link, its width and speed at the end of the comment.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ _PORT = re.compile(r'\[([0-9]{1,5})\](?:\[ext [0-9]+\])?(?:\([0-9a-fA-F]+\))?\s+
 _SPEED = re.compile(r"\b([0-9]{1,2})x([A-Z]{3}(?:10)?)\b")
 _NAME = re.compile(r'#[^"]*"([^"]*)"')
 _MODEL = re.compile(r":([A-Z]{2,4}[0-9]{3,5}[A-Z0-9-]*)(?:/|$)")
+MOST_LINKS = 200_000
+"""Links of the largest fabric read."""
 _AGGREGATION = "Aggregation Node"
 """The description of the SHARP unit inside a switch, which shows as an adapter on a port of its own."""
 _UNNAMED = re.compile(r"MT[0-9]+ |^$|Mellanox Technologies|^localhost\b|^ubuntu\b")
@@ -41,7 +44,8 @@ class _Found:
     models: Counter[str] = field(default_factory=Counter)
     speeds: Counter[str] = field(default_factory=Counter)
     names: dict[str, str] = field(default_factory=dict)
-    links: dict[frozenset[str], tuple[str, str]] = field(default_factory=dict)
+    links: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The two devices of each link, by the two ports in one order."""
 
 
 def read(file: InputFile) -> Reading:
@@ -51,7 +55,7 @@ def read(file: InputFile) -> Reading:
     record, first = "", 0
     for number, line in enumerate(file.lines, 1):
         if match := _RECORD.match(line):
-            record, first = match[3], first or number
+            record, first = sys.intern(match[3]), first or number
             _node(match, found)
         elif line.startswith("[") and record:
             _port(line, number, record, found)
@@ -89,14 +93,18 @@ def _port(line: str, number: int, record: str, found: _Found) -> None:
     match = _PORT.match(line)
     if not match:
         raise Refusal("a port without the device at its other end: the file is cut off or not of this kind", number)
-    if name := _NAME.search(line, match.end()):
-        found.names.setdefault(match[2], name[1])
-    ends = frozenset((f"{record}[{match[1]}]", f"{match[2]}[{match[3]}]"))
+    one, other = f"{record}[{match[1]}]", f"{match[2]}[{match[3]}]"
+    ends = f"{one} {other}" if one < other else f"{other} {one}"
     if ends in found.links:
         return
+    if len(found.links) >= MOST_LINKS:
+        raise Refusal(f"more than {MOST_LINKS:,} links", number)
+    guid = sys.intern(match[2])
+    if guid.startswith("H-") and guid not in found.names and (name := _NAME.search(line, match.end())):
+        found.names[guid] = name[1]
     if speed := _SPEED.search(line, match.end()):
         found.speeds[speed[0]] += 1
-    found.links[ends] = (record, match[2])
+    found.links[ends] = (record, guid)
 
 
 def _complete(found: _Found, notes: Notes, line: int) -> None:

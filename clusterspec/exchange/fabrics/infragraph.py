@@ -80,7 +80,8 @@ def _node(shape: Shape, notes: Notes, line: int) -> None:
 def _infrastructure(root: dict[str, Any], yaml: Yaml, notes: Notes) -> None:
     shapes = {shape.name: shape for shape in map(_shape, root["devices"])}
     instances = {
-        str(each["name"]): (shapes[str(each["device"])], int(each.get("count", 1))) for each in root["instances"]
+        str(each["name"]): (shapes[str(each["device"])], _bounded(int(each.get("count", 1))))
+        for each in root["instances"]
     }
     graph = FabricGraph()
     for name, (shape, count) in instances.items():

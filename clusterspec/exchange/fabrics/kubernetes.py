@@ -93,7 +93,7 @@ def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], notes: 
 
 def _command(yaml: Yaml, notes: Notes) -> None:
     """Environment and test that the launcher starts."""
-    text = yaml.document.source.text
+    text = re.sub(r"^\s*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
     for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
         notes.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
     if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):

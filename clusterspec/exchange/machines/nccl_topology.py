@@ -27,7 +27,7 @@ _TWO_DEVICES_A_PACKAGE = {"1002:7408", "1002:740c"}
 
 
 def suits(file: InputFile) -> bool:
-    return bool(re.search(r"<(system|graphs)[\s>]", file.head))
+    return file.head.lstrip().startswith("<") and bool(re.search(r"<(system|graphs)[\s>]", file.text))
 
 
 def read(file: InputFile) -> Reading:

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec import`` and ``clusterspec export``."""
+"""Options of ``clusterspec export``."""
 
 from __future__ import annotations
 

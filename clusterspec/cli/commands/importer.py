@@ -1,0 +1,89 @@
+"""``clusterspec import KIND FILE…``."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from pathlib import Path
+
+from clusterspec import document as documents
+from clusterspec.cli import OK, UsageFault
+from clusterspec.cli.inputs import STDIN, Desk, folder_of, read_bytes
+from clusterspec.cli.output import keep_apart, write_whole
+from clusterspec.cli.terminal import say, say_json
+from clusterspec.exchange import kinds, merge
+from clusterspec.exchange.files import LARGEST, InputFile
+from clusterspec.exchange.known import with_known_keys
+from clusterspec.exchange.reading import Reading, Refusal, joined, shown, to_json
+from clusterspec.exchange.yaml_text import comment
+from clusterspec.report.grid import grid
+from clusterspec.results import Input, head
+from clusterspec.source import dotted
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints what the files state as a spec, or inserts it into one.
+
+    Raises `UsageFault` for a file that cannot be read as what it was taken for.
+    """
+    if asked.list:
+        say(grid(("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in kinds.KINDS]))
+        return OK
+    if not asked.kind or not asked.files:
+        raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
+    if asked.into:
+        keep_apart("--into", asked.into, asked.files)
+    data = {name: read_bytes(name, LARGEST) for name in asked.files}
+    reading = with_known_keys(joined([_read(asked, name, content) for name, content in data.items()]))
+    if asked.into:
+        _into(asked, reading)
+    elif asked.format == "json":
+        say_json(_document(asked, reading, data))
+    else:
+        say(merge.new_spec(reading))
+    return OK
+
+
+def _document(asked: argparse.Namespace, reading: Reading, data: dict[str, bytes]) -> dict[str, object]:
+    read_from = Input(", ".join(data), hashlib.sha256(b"".join(data.values())).hexdigest())
+    tool = Desk(asked).settings(folder_of(asked.into or asked.files[0])).tool
+    return head(tool, read_from) | to_json(reading)
+
+
+def _read(asked: argparse.Namespace, name: str, data: bytes) -> Reading:
+    """What one file states. Raises `UsageFault` with the file, and with the line where there is one."""
+    file = InputFile("-" if name == STDIN else Path(name).name, data, asked.part)
+    try:
+        kind = kinds.guess(file) if asked.kind == "auto" else kinds.kind_of(asked.kind)
+        return kind.read(file)
+    except Refusal as why:
+        raise UsageFault(f"{name}: {why}") from None
+
+
+def _into(asked: argparse.Namespace, reading: Reading) -> None:
+    """Inserts a reading into the spec and prints what was done. Raises `UsageFault` where nothing can be inserted."""
+    data = read_bytes(asked.into)
+    source = documents.decode(asked.into, data)
+    mark = "\ufeff" if source.text.startswith("\ufeff") else ""
+    try:
+        merged = merge.merge(source.text.removeprefix(mark), reading, asked.into)
+    except Refusal as why:
+        raise UsageFault(str(why)) from None
+    if merged.written:
+        write_whole(Path(asked.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
+    if asked.format == "json":
+        say_json(_document(asked, reading, {asked.into: data}) | {"merged": _merged_json(merged)})
+        return
+    lines = [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
+    lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]
+    lines += [f"kept  {held}; {each.at} states {shown(each.value)}" for each, held in merged.kept]
+    lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
+    say("".join(f"{comment(line)}\n" for line in lines))
+
+
+def _merged_json(merged: merge.Merged) -> dict[str, object]:
+    return {
+        "written": [dotted(each.path) for each in merged.written],
+        "same": [dotted(each.path) for each in merged.same],
+        "kept": [{"path": dotted(each.path), "value": each.value, "why": held} for each, held in merged.kept],
+    }

@@ -1,0 +1,29 @@
+"""Reads a text as a file of some kind, without a disk: shared by the tests of the importers."""
+
+from __future__ import annotations
+
+import textwrap
+
+from clusterspec.exchange import kinds
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.reading import Reading
+
+
+def read(text: str | bytes, kind: str = "auto", name: str = "given.txt", part: int | None = None) -> Reading:
+    """What a text states; indented text is taken without its indentation."""
+    data = textwrap.dedent(text).encode() if isinstance(text, str) else text
+    file = InputFile(name, data, part)
+    return (kinds.guess(file) if kind == "auto" else kinds.kind_of(kind)).read(file)
+
+
+def given(reading: Reading) -> dict[str, object]:
+    """The keys of a reading, written with dots."""
+    return {".".join(map(str, each.path)): each.value for each in reading.given if not each.appended}
+
+
+def counts(reading: Reading) -> dict[str, object]:
+    return {each.name: each.value for each in reading.counts}
+
+
+def unknown(reading: Reading) -> str:
+    return "\n".join(f"{each.what}: {each.why}" for each in reading.unknown)

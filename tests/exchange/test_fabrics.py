@@ -1,0 +1,313 @@
+"""Fabrics: what `ibnetdiscover`, `ibstat`, NetQ, schedulers and InfraGraph state of nodes, switches and links."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.exchange.fabrics.hostlist import expand
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import counts, given, read, unknown
+
+
+def fabric(leaves: int, spines: int, hosts: int, uplinks: int, *, missing: int = 0, aggregation: bool = False) -> str:
+    """ibnetdiscover of a two-tier tree; ``uplinks`` from each leaf to each spine, the first leaf lacks some."""
+    records: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+
+    def join(one: str, port: int, other: str, back: int) -> None:
+        for a, p, b, q in ((one, port, other, back), (other, back, one, port)):
+            records.setdefault(a, []).append(f'[{p}]\t"{b}"[{q}]\t\t# "{names[b]}" lid 7 4xNDR')
+
+    for n in range(leaves):
+        names[f"S-l{n}"] = f"MF0;leaf{n}:MQM9700/U1"
+    for n in range(spines):
+        names[f"S-s{n}"] = f"MF0;spine{n}:MQM9700/U1"
+    for leaf in range(leaves):
+        for host in range(hosts):
+            names[f"H-{leaf}-{host}"] = f"node{host} mlx5_{leaf}"
+            join(f"S-l{leaf}", host + 1, f"H-{leaf}-{host}", 1)
+        for spine in range(spines):
+            for k in range(uplinks - (missing if leaf == 0 and spine == 0 else 0)):
+                join(f"S-l{leaf}", 33 + spine * uplinks + k, f"S-s{spine}", 1 + leaf * uplinks + k)
+        if aggregation:
+            names[f"H-an{leaf}"] = "Mellanox Technologies Aggregation Node"
+            join(f"S-l{leaf}", 65, f"H-an{leaf}", 1)
+    out = ["# Topology file", "vendid=0x2c9", "switchguid=0x1"]
+    for guid, ports in sorted(records.items(), key=lambda record: record[0][0] != "S"):
+        kind, count = ("Switch", 65 if aggregation else 64) if guid.startswith("S-") else ("Ca", 1)
+        out += [f'{kind}\t{count} "{guid}"\t\t# "{names[guid]}" enhanced port 0 lid 3 lmc 0', *ports, ""]
+    return "\n".join(out) + "\n"
+
+
+def test_switches_are_leaves_where_adapters_are_and_spines_above() -> None:
+    reading = read(fabric(4, 2, 8, 4))
+    keys = given(reading)
+    assert (keys["cluster.nodes"], keys["cluster.scale_out.nics_per_node"]) == (8, 4)
+    assert (keys["cluster.scale_out.leaf_switches"], keys["cluster.scale_out.spine_switches"]) == (4, 2)
+    assert keys["cluster.scale_out.links.node_leaf"] == 32
+    assert keys["cluster.scale_out.links.leaf_spine"] == 4 * 2 * 4
+    assert keys["cluster.scale_out.technology"] == "infiniband-ndr"
+    assert keys["cluster.scale_out.nic_bandwidth"] == "400 Gb/s"
+    assert keys["cluster.scale_out.switch"] == "quantum-2-qm9700"
+    assert counts(reading)["uplinks_per_leaf"] == 8
+
+
+def test_missing_uplinks_are_found() -> None:
+    reading = read(fabric(4, 2, 8, 4, missing=3))
+    assert counts(reading)["links_leaf_spine"] == 32 - 3
+    assert "1 leaves with 5, 3 leaves with 8; 3 fewer than 8 on every leaf" in unknown(reading)
+
+
+def test_sharp_units_are_no_endpoints() -> None:
+    reading = read(fabric(2, 1, 4, 4, aggregation=True))
+    assert given(reading)["cluster.nodes"] == 4
+    assert counts(reading)["endpoints"] == 8
+    assert counts(reading)["aggregation_nodes"] == 2
+
+
+def test_every_link_is_counted_once_whichever_end_prints_it() -> None:
+    whole = fabric(2, 1, 4, 4)
+    switches_only = whole[: whole.index("Ca\t")]
+    reading = read(switches_only)
+    assert given(reading)["cluster.nodes"] == 4
+    assert counts(reading)["links"] == counts(read(whole))["links"] == 8 + 8
+    assert "8 adapters: only ports of switches name them" in unknown(reading)
+
+
+def test_a_discovery_that_ends_among_its_switches_is_refused() -> None:
+    text = fabric(4, 2, 8, 4)
+    cut = text.index('Switch\t64 "S-l2"')
+    with pytest.raises(Refusal, match="have no record"):
+        read(text[:cut])
+
+
+IBSTAT = """\
+    CA 'mlx5_{0}'
+    \tCA type: MT4129
+    \tNumber of ports: 1
+    \tPort 1:
+    \t\tState: {1}
+    \t\tPhysical state: LinkUp
+    \t\tRate: {2}
+    \t\tLink layer: {3}
+    """
+
+
+def test_active_infiniband_ports_are_the_fabric() -> None:
+    text = "".join(IBSTAT.format(n, "Active", 400, "InfiniBand") for n in range(8))
+    text += IBSTAT.format(8, "Active", 100, "Ethernet") + IBSTAT.format(9, "Down", 40, "InfiniBand")
+    reading = read(text)
+    assert counts(reading)["nics"] == 10
+    assert given(reading) == {
+        "cluster.scale_out.nics_per_node": 8,
+        "cluster.scale_out.nic_bandwidth": "400 Gb/s",
+        "cluster.scale_out.technology": "infiniband-ndr",
+        "cluster.scale_out.nic": "connectx-7",
+    }
+    assert "it is Down" in unknown(reading)
+
+
+def test_port_guids_by_host_are_counted() -> None:
+    text = "".join(f"VM_hostname node{n}\n0ff08c4321664e9{n}\n0x0ff08c4321664f9{n}\n" for n in range(5))
+    assert given(read(text)) == {"cluster.nodes": 5, "cluster.scale_out.nics_per_node": 2}
+
+
+def test_netq_counts_the_links_in_every_bundle() -> None:
+    def bundle(one: str, other: str, size: int) -> dict[str, object]:
+        ports = [
+            {"interfaces": [{"node": one, "interface": f"swp{n}{other}"}, {"node": other, "interface": f"eth{n}{one}"}]}
+            for n in range(size)
+        ]
+        return {"compounded_links": ports, "size": size, "src": one, "target": other}
+
+    links = [bundle("l0", f"h{n}", 4) for n in range(6)] + [bundle("s0", "l0", 12)]
+    nodes = [
+        {
+            "node_type": "tier",
+            "compounded_nodes": [{"id": x, "device_type": "switch", "name": x} for x in ("l0", "s0")],
+        },
+        {
+            "node_type": "tier",
+            "compounded_nodes": [{"id": f"h{n}", "device_type": "lldp", "name": f"gpu{n}"} for n in range(6)],
+        },
+    ]
+    reading = read(json.dumps([{"links": links, "nodes": nodes}]))
+    assert given(reading)["cluster.nodes"] == 6
+    assert given(reading)["cluster.scale_out.nics_per_node"] == 4
+    assert given(reading)["cluster.scale_out.links.leaf_spine"] == 12
+    assert (counts(reading)["leaf_switches"], counts(reading)["spine_switches"]) == (1, 1)
+
+
+CONF = """\
+    # racks
+    SwitchName=rack1 Nodes=gpu[001-016]
+    SwitchName=rack2 Nodes=gpu[017-030,032-033]
+    SwitchName=top Switches=rack[1-2]
+    """
+TREE = """\
+    - topology: racks
+      cluster_default: true
+      tree:
+        switches:
+          - switch: top
+            children: rack[1-2]
+          - switch: rack1
+            nodes: gpu[001-016]
+          - switch: rack2
+            nodes: gpu[017-030,032-033]
+    """
+
+
+@pytest.mark.parametrize("text", [CONF, TREE])
+def test_both_formats_of_slurm_say_the_same(text: str) -> None:
+    reading = read(text)
+    assert given(reading) == {"cluster.nodes": 32}
+    assert (counts(reading)["switches_at_level_1"], counts(reading)["switches_at_level_2"]) == (2, 1)
+    assert counts(reading)["nodes_per_leaf"] == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "lies below itself"),
+        ("SwitchName=a Switches=b\n", "which is not described"),
+        ("SwitchName=a Nodes=n[1-\n", "not closed"),
+        ("SwitchName=a Nodes=n[9-1]\n", "runs backward"),
+        ("SwitchName=a Nodes=n[0-999999999]\n", "too long"),
+        ("SwitchName=a Nodes=n[0-999]m[0-999]\n", "more than 200,000 names"),
+        ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "already described on line 1"),
+    ],
+)
+def test_a_topology_that_cannot_be_is_refused(text: str, why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        read(text)
+
+
+def test_host_lists_keep_their_zeros() -> None:
+    assert expand("a[08-10],b,c[1-2]d[3,5]") == ["a08", "a09", "a10", "b", "c1d3", "c1d5", "c2d3", "c2d5"]
+
+
+def test_blocks_are_counted() -> None:
+    text = "BlockName=b1 Nodes=n[01-18]\nBlockName=b2 Nodes=n[19-36]\nBlockSizes=18,36\n"
+    reading = read(text)
+    assert given(reading) == {"cluster.nodes": 36}
+    assert (counts(reading)["blocks"], counts(reading)["nodes_per_block"]) == (2, 18)
+
+
+def test_a_topograph_model_counts_nodes_switches_and_domains() -> None:
+    text = """\
+        switches:
+          core:
+            switches: [spine-1]
+          spine-1:
+            switches: [leaf-1, leaf-2]
+        blocks:
+        - switch: leaf-1
+          nodes: ["n[101-109]"]
+          annotations: {accelerator.topology.test/domain: d1}
+        - switch: leaf-2
+          nodes: ["n[201-209]"]
+          annotations: {accelerator.topology.test/domain: d2}
+        """
+    reading = read(text)
+    assert given(reading) == {"cluster.nodes": 18}
+    assert (counts(reading)["switches"], counts(reading)["domains"], counts(reading)["nodes_per_domain"]) == (4, 2, 9)
+
+
+MPIJOB = """\
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    spec:
+      slotsPerWorker: 8
+      mpiReplicaSpecs:
+        Launcher:
+          replicas: 1
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  # -x NCCL_ALGO=TREE
+                  args: ["mpirun -np 32 -x NCCL_ALGO=RING all_reduce_perf -b 1G -e 8G"]
+        Worker:
+          replicas: 4
+          template:
+            spec:
+              containers:
+                - name: worker
+                  resources:
+                    limits: {nvidia.com/gpu: 8, rdma/ib: 1}
+    """
+
+
+def test_an_mpi_job_states_nodes_and_accelerators() -> None:
+    reading = read(MPIJOB)
+    assert given(reading) == {"layout.nodes": 4, "cluster.accelerators_per_node": 8}
+    assert (counts(reading)["ranks"], counts(reading)["accelerators"]) == (32, 32)
+    assert counts(reading)["NCCL_ALGO"] == "RING"
+
+
+def test_a_kueue_topology_names_levels_and_no_nodes() -> None:
+    text = """\
+        apiVersion: kueue.x-k8s.io/v1beta1
+        kind: Topology
+        spec:
+          levels:
+          - nodeLabel: example.com/block
+          - nodeLabel: example.com/rack
+          - nodeLabel: kubernetes.io/hostname
+        """
+    reading = read(text)
+    assert (counts(reading)["levels"], counts(reading)["levels_above_nodes"]) == (3, 2)
+    assert not given(reading)
+
+
+INFRAGRAPH = """\
+    name: clos
+    devices:
+    - name: server
+      components:
+      - {choice: xpu, count: 4, name: xpu}
+      - {choice: nic, count: 2, name: nic}
+    - name: switch
+      components:
+      - {choice: cpu, count: 1, name: asic}
+      - {choice: port, count: 16, name: port}
+    instances:
+    - {name: host, device: server, count: 4}
+    - {name: leaf, device: switch, count: 2}
+    - {name: spine, device: switch, count: 1}
+    links:
+    - {name: down, physical: {bandwidth: {choice: gigabits_per_second, gigabits_per_second: 200}}}
+    - {name: up, physical: {bandwidth: {choice: gigabits_per_second, gigabits_per_second: 400}}}
+    edges:
+    - ep1: {instance: "host[0:4]", component: "nic[0]"}
+      ep2: {instance: "leaf[0]", component: "port[0:4]"}
+      scheme: one2one
+      link: down
+    - ep1: {instance: "host[0:4]", component: "nic[1]"}
+      ep2: {instance: "leaf[1]", component: "port[0:4]"}
+      scheme: one2one
+      link: down
+    - ep1: {instance: "leaf[0:2]", component: "port[8]"}
+      ep2: {instance: "spine[0]", component: "port[0:2]"}
+      scheme: one2one
+      link: up
+    """
+
+
+def test_an_infragraph_states_what_its_edges_join() -> None:
+    reading = read(INFRAGRAPH, "infragraph")
+    keys = given(reading)
+    assert (keys["cluster.nodes"], keys["cluster.accelerators_per_node"]) == (4, 4)
+    assert keys["cluster.scale_out.nics_per_node"] == 2
+    assert (keys["cluster.scale_out.leaf_switches"], keys["cluster.scale_out.spine_switches"]) == (2, 1)
+    assert (keys["cluster.scale_out.links.node_leaf"], keys["cluster.scale_out.links.leaf_spine"]) == (8, 2)
+    assert keys["cluster.scale_out.nic_bandwidth"] == "200 Gb/s"
+    assert keys["cluster.scale_out.switch_ports"] == 16
+
+
+def test_an_infragraph_that_asks_for_too_much_is_refused() -> None:
+    with pytest.raises(Refusal, match="more than"):
+        read(INFRAGRAPH.replace("count: 4}", "count: 900000000}"), "infragraph")

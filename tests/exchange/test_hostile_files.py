@@ -1,0 +1,84 @@
+"""Whatever is in a file, an import ends in one clear line, in little time and space."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given, strategies
+
+from clusterspec.exchange import kinds
+from clusterspec.exchange.files import LARGEST, InputFile
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import read
+
+NAMES = [kind.name for kind in kinds.KINDS]
+HOSTILE = {
+    "empty": b"",
+    "blank": b" \n\n",
+    "binary": bytes(range(256)) * 40,
+    "elf": b"\x7fELF" + b"\0" * 200,
+    "not UTF-8": b"GPU0 \xff\xfe X",
+    "UTF-16": "GPU0 GPU1\n".encode("utf-16"),
+    "one megabyte in a line": b"GPU0 " * 220_000,
+    "deep JSON": b"[" * 100_000,
+    "deep YAML": b"- " * 3_000,
+    "an XML bomb": b'<!DOCTYPE a [<!ENTITY b "b"><!ENTITY c "&b;&b;">]><system>&c;</system>',
+    "NaN": b'{"neuron_device": NaN}',
+    "a huge number": b'{"layers": ' + b"9" * 10_000 + b"}",
+    "a formula": b"part,quantity\n=cmd|'/C calc'!A0,1\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("kind", ["auto", *NAMES])
+def test_hostile_content_is_refused_in_one_line(kind: str, name: str) -> None:
+    try:
+        found = read(HOSTILE[name], kind)
+    except Refusal as why:
+        assert "\n" not in str(why)
+        assert len(str(why)) < 300
+    else:
+        assert all(each.at.file == "given.txt" for each in found.given)
+
+
+@given(
+    strategies.text(alphabet="GPU01NVX \t\n|-:#[]{}\"'<>=,/abcdefSwitchCa", max_size=300),
+    strategies.sampled_from(NAMES),
+)
+def test_no_text_makes_a_reader_fail(text: str, kind: str) -> None:
+    try:
+        read(text.encode(), kind)
+    except Refusal as why:
+        assert "\n" not in str(why)
+
+
+def test_a_file_beyond_the_limit_is_refused_by_its_size() -> None:
+    with pytest.raises(Refusal, match="more than 32 MiB"):
+        read(b"a" * (LARGEST + 1))
+    with pytest.raises(Refusal, match="more than 8 MiB"):
+        read(json.dumps([{"links": [], "compounded_links": "x" * (9 << 20)}]).encode(), "netq")
+
+
+def test_the_largest_file_takes_little_space() -> None:
+    line = '[1]\t"H-0{0:07d}"[1](0)\t\t# "node{0:07d} mlx5_0" lid 1 4xNDR\n'
+    text = 'guid=1\nSwitch\t64 "S-1"\t\t# "leaf"\n' + "".join(line.format(n) for n in range(60_000))
+    data = text.encode()
+    tracemalloc.start()
+    with contextlib.suppress(Refusal):
+        kinds.guess(file := InputFile("big.txt", data)).read(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000 * 60_000  # bytes a link: 200,000 links, the most that are read, then take 200 MB
+
+
+@pytest.mark.parametrize("name", ["nccl_topo_xml", "rocm_smi_showtopo", "netq_json", "neuron_ls", "NVIDIA-SMI-topo"])
+def test_kinds_answer_to_the_names_people_use(name: str) -> None:
+    assert kinds.kind_of(name).name in NAMES
+
+
+def test_an_unknown_kind_offers_the_nearest() -> None:
+    with pytest.raises(Refusal, match="did you mean ibnetdiscover"):
+        kinds.kind_of("ibnetdiscovr")

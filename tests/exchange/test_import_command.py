@@ -1,0 +1,71 @@
+"""`clusterspec import`: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Call, call  # noqa: F401
+from tests.exchange.test_nccl_topology import meshed, nic, system
+
+TOPOLOGY = system(meshed(8), "\n".join(nic(n, 400_000) for n in range(8)))
+BASE = "clusterspec: 1\nname: mine   # ours\ncluster:\n  nodes: 4   # as ordered\n  accelerators_per_node: 4\n"
+
+
+def test_a_file_becomes_a_spec_that_checks(call: Call) -> None:  # noqa: F811
+    Path("topo.xml").write_text(TOPOLOGY)
+    done = call("import", "auto", "topo.xml")
+    assert (done.status, done.error) == (0, "")
+    assert "  accelerator: mi300x  # topo.xml:" in done.out
+    Path("made.yaml").write_text(done.out.replace("cluster:\n", "cluster:\n  nodes: 2\n"))
+    assert call("check", "made.yaml").status == 0
+
+
+def test_json_states_the_spec_the_counts_and_every_line(call: Call) -> None:  # noqa: F811
+    Path("topo.xml").write_text(TOPOLOGY)
+    document = json.loads(call("import", "nccl-topo", "topo.xml", "--format", "json").out)
+    assert list(document)[:3] == ["version", "tool", "input"]
+    assert document["spec"]["cluster"]["accelerators_per_node"] == 8
+    assert document["counts"]["links_per_accelerator"] == 7
+    assert all(each["line"] > 0 for each in document["provenance"])
+
+
+def test_into_a_spec_keeps_what_it_states(call: Call) -> None:  # noqa: F811
+    Path("topo.xml").write_text(TOPOLOGY)
+    Path("spec.yaml").write_text(BASE)
+    done = call("import", "auto", "topo.xml", "--into", "spec.yaml")
+    assert done.status == 0
+    assert "kept  cluster.accelerators_per_node is 4 on line 5; topo.xml:" in done.out
+    text = Path("spec.yaml").read_text()
+    assert text.startswith(BASE)
+    assert "  accelerator: mi300x  # topo.xml:" in text
+    again = call("import", "auto", "topo.xml", "--into", "spec.yaml")
+    assert Path("spec.yaml").read_text() == text
+    assert "wrote" not in again.out
+
+
+def test_a_log_can_be_read_from_standard_input(call: Call) -> None:  # noqa: F811
+    log = b"  8589934592    2147483648     float     sum      -1    64000  134.22  234.88      0\n"
+    done = call("import", "auto", "-", stdin=log)
+    assert "- {collective: all-reduce, ranks: 8, size: 8 GiB, busbw: 234.88 GB/s}  # -:1" in done.out
+
+
+def test_wrong_calls_are_one_line(call: Call) -> None:  # noqa: F811
+    Path("topo.xml").write_text(TOPOLOGY[:300])
+    for words in (
+        ("import",),
+        ("import", "auto"),
+        ("import", "auto", "none.xml"),
+        ("import", "nonsense", "topo.xml"),
+        ("import", "auto", "topo.xml"),
+        ("import", "auto", "topo.xml", "--into", "topo.xml"),
+    ):
+        done = call(*words)
+        assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1), words
+
+
+def test_every_kind_is_listed(call: Call) -> None:  # noqa: F811
+    from clusterspec.exchange.kinds import KINDS
+
+    listed = call("import", "--list").out
+    assert all(kind.name in listed for kind in KINDS)

@@ -1,0 +1,144 @@
+"""Listings of rocm-smi, neuron-ls, hl-smi, nvidia-smi nvlink and lspci."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import counts, given, read, unknown
+
+
+def rocm(count: int, kind: str, value: dict[bool, str], near: int) -> str:
+    """One table of rocm-smi; ``near`` devices form a group whose cells are ``value[True]``."""
+    names = [f"GPU{n}" for n in range(count)]
+    rows = [
+        [name, *("0" if a == b else value[a // near == b // near] for b in range(count))]
+        for a, name in enumerate(names)
+    ]
+    table = ["       " + "         ".join(names), *("   ".join(row) for row in rows)]
+    return f"{'=' * 20} {kind} between two GPUs {'=' * 20}\n" + "\n".join(table) + "\n\n"
+
+
+def test_a_mesh_of_xgmi_has_a_link_to_every_peer() -> None:
+    text = (
+        rocm(8, "Weight", {True: "15"}, 8) + rocm(8, "Hops", {True: "1"}, 8) + rocm(8, "Link Type", {True: "XGMI"}, 8)
+    )
+    reading = read(text)
+    assert given(reading)["cluster.scale_up.topology"] == "full-mesh"
+    assert (counts(reading)["links_per_accelerator"], counts(reading)["edges"]) == (7, 28)
+
+
+def test_two_hives_are_two_domains() -> None:
+    text = rocm(8, "Hops", {True: "1", False: "3"}, 4) + rocm(8, "Link Type", {True: "XGMI", False: "PCIE"}, 4)
+    reading = read(text)
+    assert given(reading)["cluster.scale_up.domain"] == 4
+    assert counts(reading)["domains"] == 2
+    assert counts(reading)["edges"] == 2 * 6
+
+
+def test_weights_that_differ_leave_the_packages_unknown() -> None:
+    text = rocm(8, "Weight", {True: "15", False: "30"}, 2) + rocm(8, "Link Type", {True: "XGMI", False: "XGMI"}, 2)
+    reading = read(text)
+    assert "cluster.accelerators_per_node" not in given(reading)
+    assert "half of a package" in unknown(reading)
+    assert counts(reading)["edges"] == 4
+
+
+def test_numa_nodes_alone_state_no_accelerators() -> None:
+    text = "".join(f"GPU[{n}]\t\t: (Topology) Numa Node: {n // 2}\n" for n in range(8))
+    reading = read(text)
+    assert (counts(reading)["numa_nodes"], counts(reading)["devices"]) == (4, 8)
+    assert not given(reading)
+
+
+def test_a_table_of_link_types_that_is_cut_off_is_refused() -> None:
+    text = rocm(8, "Link Type", {True: "XGMI"}, 8)
+    with pytest.raises(Refusal, match=r"cut off|cells"):
+        read(text[: len(text) // 2], "rocm-smi-topo")
+
+
+def neuron(sides: tuple[int, int]) -> str:
+    """neuron-ls of a torus, devices numbered row by row."""
+    rows, columns = sides
+    out = [
+        "instance-type: trn1.32xlarge",
+        "| NEURON | NEURON | NEURON | CONNECTED | PCI |",
+        "| DEVICE | CORES | MEMORY | DEVICES | BDF |",
+    ]
+    for r in range(rows):
+        for c in range(columns):
+            near = {((r + 1) % rows, c), ((r - 1) % rows, c), (r, (c + 1) % columns), (r, (c - 1) % columns)} - {(r, c)}
+            peers = ", ".join(str(a * columns + b) for a, b in sorted(near, reverse=True))
+            out.append(f"| {r * columns + c} | 2 | 32 GB | {peers} | a{r}:0{c}.0 |")
+    return "\n".join(out) + "\n"
+
+
+@pytest.mark.parametrize(("sides", "edges", "links"), [((4, 4), 32, 4), ((3, 4), 24, 4), ((2, 4), 12, 3)])
+def test_a_torus_is_recognized_by_its_neighbors(sides: tuple[int, int], edges: int, links: int) -> None:
+    reading = read(neuron(sides))
+    assert given(reading)["cluster.scale_up.shape"] == list(sides)
+    assert (counts(reading)["edges"], counts(reading)["links_per_accelerator"]) == (edges, links)
+    assert given(reading)["cluster.ranks_per_accelerator"] == 2
+    assert given(reading)["cluster.platform"] == "aws-trn1-32xlarge"
+
+
+def test_a_ring_is_no_torus_and_json_says_the_same_as_a_table() -> None:
+    devices = [
+        {
+            "neuron_device": n,
+            "bdf": "00:04.0",
+            "connected_to": [(n - 1) % 6, (n + 1) % 6],
+            "nc_count": 2,
+            "memory_size": 34359738368,
+        }
+        for n in range(6)
+    ]
+    reading = read(json.dumps(devices, indent=1))
+    assert given(reading)["cluster.scale_up.topology"] == "ring"
+    assert counts(reading)["edges"] == 6
+    assert counts(reading)["memory_per_accelerator"] == "32 GiB"
+
+
+def test_a_listing_whose_neighbors_are_missing_is_refused() -> None:
+    with pytest.raises(Refusal, match="not listed"):
+        read("\n".join(neuron((4, 4)).split("\n")[:-3]))
+
+
+def test_inactive_nvlinks_are_not_counted_and_named() -> None:
+    text = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-a)\n" + "".join(f"\t Link {n}: 26.562 GB/s\n" for n in range(18))
+    text += "GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-b)\n" + "".join(f"\t Link {n}: 26.562 GB/s\n" for n in range(17))
+    reading = read(text + "\t Link 17: <inactive>\n")
+    assert given(reading)["cluster.accelerator"] == "h100-sxm-80gb"
+    assert counts(reading)["links_per_accelerator"] == "17 to 18"
+    assert "1 inactive links of GPU 1 (17)" in unknown(reading)
+
+
+def test_gaudi_accelerators_are_named_by_their_product() -> None:
+    row = "|   {0}  {1}              N/A  | 0000:{0}3:00.0     N/A |   0  |\n| N/A  25C | 768MiB / 98304MiB |"
+    text = "| HL-SMI Version:   hl-1.14.0 |\n" + "\n".join(row.format(n, "HL-225") for n in range(8))
+    reading = read(text)
+    assert given(reading) == {"cluster.accelerators_per_node": 8, "cluster.accelerator": "gaudi2"}
+
+
+LSPCI = """\
+    16:00.0 PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0)
+    \t\tACSCtl:\tSrcValid{acs} TransBlk- ReqRedir+
+    1b:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)
+    \t\tLnkCap:\tPort #0, Speed 32GT/s, Width x16, ASPM not supported
+    \t\tLnkSta:\tSpeed {speed}GT/s, Width x16
+    1c:00.0 Infiniband controller: Mellanox Technologies MT2910 Family [ConnectX-7]
+    \t\tLnkCap:\tPort #0, Speed 32GT/s, Width x16
+    \t\tLnkSta:\tSpeed 32GT/s, Width x16
+    """
+
+
+def test_a_link_below_its_generation_and_access_control_are_listed() -> None:
+    good, bad = read(LSPCI.format(acs="-", speed=32)), read(LSPCI.format(acs="+", speed=16))
+    assert given(good) == given(bad)
+    assert given(good)["cluster.pcie.host"] == 5
+    assert "16 GT/s x16, and it could run at 32 GT/s x16" in unknown(bad)
+    assert "GT/s" not in unknown(good)
+    assert counts(bad)["bridges_with_acs"] == 1
+    assert "bridges_with_acs" not in counts(good)

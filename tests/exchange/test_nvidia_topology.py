@@ -1,0 +1,117 @@
+"""A matrix of `nvidia-smi topo -m` states links, domains and NICs, whatever is left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import counts, given, read, unknown
+
+LEGEND = "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n"
+
+
+def matrix(
+    count: int, cell: Callable[[int, int], str], nics: int = 0, nic_cell: Callable[[int, int], str] | None = None
+) -> str:
+    """A matrix as the tool prints it: GPUs whose cells are given, and NICs."""
+    names = [f"GPU{n}" for n in range(count)] + [f"NIC{n}" for n in range(nics)]
+    lines = ["\t" + "\t".join([*names, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"])]
+    for row, name in enumerate(names):
+        cells = []
+        for column in range(len(names)):
+            if row == column:
+                cells.append(" X ")
+            elif row < count and column < count:
+                cells.append(cell(row, column))
+            elif row < count or column < count:
+                pair = (row, column - count) if row < count else (column, row - count)
+                cells.append(nic_cell(*pair) if nic_cell else "SYS")
+            else:
+                cells.append("SYS")
+        tail = [f"{16 * row}-{16 * row + 15}", str(row * 2 // count), "N/A"] if row < count else []
+        lines.append("\t".join([name, *cells, *tail]))
+    return "\n".join(lines) + "\n" + LEGEND
+
+
+CASES = [
+    # 8 GPUs on NVSwitches: NV18 is all that a GPU has, not what it has for each peer
+    (matrix(8, lambda a, b: "NV18"), "switched", 8, 18, 28),
+    # 4 GPUs joined directly: 3 peers × 4 links = 12, which one A100 has
+    (matrix(4, lambda a, b: "NV4"), "full-mesh", 4, 12, 6),
+    # four on a switch: 3 × 18 = 54 links would be more than any GPU has
+    (matrix(4, lambda a, b: "NV18"), "switched", 4, 18, 6),
+    # bridges between neighbors: 8 GPUs, 4 pairs
+    (matrix(8, lambda a, b: "NV12" if a // 2 == b // 2 else "SYS"), "bridge", 2, 12, 4),
+    (matrix(2, lambda a, b: "NV4"), "bridge", 2, 4, 1),
+    (matrix(8, lambda a, b: "NODE" if a // 4 == b // 4 else "SYS"), "pcie", 1, 0, 0),
+    # a ring of four in which opposite corners are not joined
+    (matrix(4, lambda a, b: "NV2" if (a - b) % 4 in (1, 3) else "PHB"), "partial-mesh", 4, 4, 4),
+]
+
+
+@pytest.mark.parametrize(("text", "topology", "domain", "links", "edges"), CASES)
+def test_links_are_counted_as_they_are_joined(text: str, topology: str, domain: int, links: int, edges: int) -> None:
+    reading = read(text)
+    assert reading.kind == "nvidia-smi-topo"
+    assert given(reading)["cluster.scale_up.topology"] == topology
+    assert given(reading)["cluster.scale_up.domain"] == domain
+    assert counts(reading)["links_per_accelerator"] == links
+    assert counts(reading)["edges"] == edges
+
+
+def test_two_gpus_with_all_links_of_one_are_not_guessed() -> None:
+    reading = read(matrix(2, lambda a, b: "NV12"))
+    assert "cluster.scale_up.topology" not in given(reading)
+    assert "a bridge or a switch" in unknown(reading)
+
+
+def test_nics_behind_a_switch_of_a_gpu_serve_the_fabric_and_others_stay_unknown() -> None:
+    reading = read(matrix(4, lambda a, b: "NV18", 6, lambda gpu, nic: "PXB" if gpu == nic else "NODE"))
+    assert counts(reading)["nics"] == 6
+    assert given(reading)["cluster.scale_out.nics_per_node"] == 4
+    assert "2 NICs (NIC4, NIC5)" in unknown(reading)
+
+
+def test_the_header_may_be_underlined_and_numa_nodes_are_counted() -> None:
+    text = matrix(8, lambda a, b: "NV18")
+    first, rest = text.split("\n", 1)
+    reading = read(f"\x1b[4m{first}\x1b[0m\n{rest}")
+    assert counts(reading)["numa_nodes"] == 2
+    assert {each.at.line for each in reading.given} == {1}
+
+
+def test_a_markdown_table_says_the_same() -> None:
+    text = """\
+        Some words.
+        | CPU Affinity | NUMA Affinity |      | GPU0 | GPU1 | mlx5_0 |
+        |--------------|---------------|------|------|------|--------|
+        | 0-7          | 0             | GPU0 | X    | NV4  | PXB    |
+        | 8-15         | 1             | GPU1 | NV4  | X    | SYS    |
+        |              |               | mlx5_0 | PXB | SYS | X      |
+        """
+    reading = read(text)
+    assert counts(reading)["links_per_accelerator"] == 4
+    assert given(reading)["cluster.scale_out.nics_per_node"] == 1
+    assert counts(reading)["numa_nodes"] == 2
+
+
+def test_matrices_that_differ_are_a_question_and_equal_ones_are_not() -> None:
+    one, other = matrix(8, lambda a, b: "NV18"), matrix(4, lambda a, b: "NV4")
+    with pytest.raises(Refusal, match=r"holds 2 matrices that differ, on lines 1 \(8 GPUs\), 16 \(4 GPUs\)"):
+        read(one + "\n" + other)
+    assert counts(read(one + "\n" + other, part=2))["accelerators"] == 4
+    assert counts(read(one + "\n" + one))["accelerators"] == 8
+
+
+@pytest.mark.parametrize("cut", [0.2, 0.4, 0.6])
+def test_a_matrix_that_is_cut_off_is_refused(cut: float) -> None:
+    text = matrix(8, lambda a, b: "NV18").split("\nLegend")[0]
+    with pytest.raises(Refusal, match="cut off"):
+        read(text[: int(len(text) * cut)], "nvidia-smi-topo")
+
+
+def test_rows_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(Refusal, match="do not show the same links"):
+        read(matrix(4, lambda a, b: "NV4" if a < b else "NV2"))

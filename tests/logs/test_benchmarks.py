@@ -1,0 +1,215 @@
+"""Logs of every tool state the same measurement: bytes, ranks, and bus bandwidth in B/s of one direction."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from clusterspec.logs.benchmark import Benchmark
+from clusterspec.logs.evidence import evidence, hcas
+from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.sizes import size_of, size_text
+
+
+def read(text: str) -> Benchmark:
+    return read_benchmark(textwrap.dedent(text))
+
+
+NCCL = """\
+    #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+    #        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+      1073741824     268435456     float     sum      -1   8000.0  134.22  234.88      0   8000.0  134.22  234.88      0
+      8589934592    2147483648     float     sum      -1  64000.0  134.22  234.88      0  64000.0  134.22  234.88      0
+    """
+
+
+def test_nccl_tests_states_ranks_by_its_ratio() -> None:
+    found = read(NCCL)
+    series = found.series[0]
+    assert (found.tool, series.collective, series.ranks) == ("nccl-tests", "all-reduce", 8)
+    assert series.largest.size == 2.0**33
+    assert series.largest.busbw == pytest.approx(234.88e9)
+    assert series.largest.line == 4
+
+
+@pytest.mark.parametrize("prefix", ["0: ", "[1,0]<stdout>:", "2026-01-02T03:04:05 host ", "gpu-7: "])
+def test_prefixes_of_launchers_change_nothing(prefix: str) -> None:
+    text = "".join(f"{prefix}{line}\n" for line in textwrap.dedent(NCCL).strip("\n").split("\n"))
+    assert read_benchmark(text).series == read(NCCL).series
+
+
+def test_nccom_test_decides_its_unit_by_size_over_time() -> None:
+    """32 MiB in 768 us are 43.69e9 B/s: 40.69 × 2^30, and not 40.69 × 10^9."""
+    log = """\
+        nccom-test -r 2 allr
+             size(B)    count(elems)     type    time(us)    algbw(GB/s)    busbw(GB/s)
+            33554432        33554432    uint8         768          {0}          {0}
+        Avg bus bandwidth:      {0}GB/s
+        """
+    binary, decimal = read(log.format(40.69)), read(log.format(43.69))
+    assert binary.series[0].largest.busbw == pytest.approx(43.69e9, rel=1e-3)
+    assert decimal.series[0].largest.busbw == pytest.approx(43.69e9, rel=1e-3)
+    assert "2^30" in binary.remarks[0][0]
+    assert "10^9" in decimal.remarks[0][0]
+    assert (binary.series[0].collective, binary.series[0].ranks) == ("all-reduce", 2)
+    with pytest.raises(NoLog, match=r"33,554,432 B in 768 us are 43\.69 GB/s"):
+        read(log.format(81.38))
+
+
+def test_the_gaudi_demo_counts_as_nccl_tests_does() -> None:
+    """An all-gather of 16 MiB a rank on eight ranks gathers 128 MiB; network bandwidth is bus bandwidth."""
+    text = """\
+        [BENCHMARK] hcclAllGather(src!=dst, InputSizeInBytes=16777216, count=4194304, dtype=float, iterations=1000)
+        [BENCHMARK]     NW Bandwidth   : 509.189283 GB/s
+        [BENCHMARK]     Algo Bandwidth : 72.741326 GB/s
+        [BENCHMARK]     Time           : 0.230642 seconds
+        """
+    series = read(text).series[0]
+    assert (series.collective, series.ranks) == ("all-gather", 8)
+    assert series.largest.size == 2.0**27
+    assert series.largest.busbw == pytest.approx(509.189283e9)
+
+
+def test_ascend_prints_algorithm_bandwidth() -> None:
+    text = """\
+        # mpirun -n 8 ./bin/all_reduce_test -b 8K -e 64M -f 2 -d fp32 -o sum -p 8
+        data_size(Bytes): |   avg_time(us): | alg_bandwidth(GB/s): | check_result:
+        67108864          |     2630.20    |      25.5      | success
+        """
+    assert read(text).series[0].largest.busbw == pytest.approx(25.5e9 * 2 * 7 / 8)
+
+
+PERFTEST = """\
+                    RDMA_Write {0}BW Test
+     #bytes     #iterations    BW peak[{1}]    BW average[{1}]   MsgRate[Mpps]
+     65536      5000             {2}             {2}               0.7
+    """
+
+
+@pytest.mark.parametrize(
+    ("title", "unit", "printed", "expected"),
+    [
+        ("", "Gb/sec", "392.00", 49e9),
+        ("", "MB/sec", "46730.00", 46730 * 2**20),
+        ("Bidirectional ", "Gb/sec", "780.00", 48.75e9),
+    ],
+)
+def test_perftest_prints_mebibytes_gigabits_and_sums_of_directions(
+    title: str, unit: str, printed: str, expected: float
+) -> None:
+    series = read(PERFTEST.format(title, unit, printed)).series[0]
+    assert (series.collective, series.ranks, series.nodes) == ("send-recv", 2, 2)
+    assert series.largest.busbw == pytest.approx(expected)
+
+
+P2P = """\
+    {0}directional P2P={1} Bandwidth (P2P Writes) Matrix (GB/s)
+       D\\D     0      1      2
+         0 1800.00 {2} {2}
+         1 {2} 1800.00 {3}
+         2 {2} {3} 1800.00
+    """
+
+
+def test_the_slowest_pair_of_a_matrix_counts_one_direction_and_no_diagonal() -> None:
+    one = read(P2P.format("Uni", "Enabled", "380.00", "370.00")).pairs[0]
+    both = read(P2P.format("Bi", "Enabled", "760.00", "740.00")).pairs[0]
+    assert (one.accelerators, len(one.values)) == (3, 6)
+    assert one.slowest == both.slowest == pytest.approx(370e9)
+    with pytest.raises(NoLog, match="peer access on"):
+        read(P2P.format("Uni", "Disabled", "20.00", "20.00"))
+
+
+def test_nvbandwidth_matrices_are_read() -> None:
+    text = """\
+        Running device_to_device_memcpy_read_ce.
+        memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)
+                   0         1
+         0       N/A    390.10
+         1    389.20       N/A
+
+        SUM device_to_device_memcpy_read_ce 779.30
+        """
+    table = read(text).pairs[0]
+    assert (table.accelerators, table.values) == (2, (390.1e9, 389.2e9))
+
+
+def test_tables_in_markdown_state_sizes_and_ranks() -> None:
+    text = """\
+        $ python -m torch.distributed.run --nproc_per_node=8 --nnodes 2 all_reduce_bench.py
+        | payload |    busbw   |    algbw   |
+        | ------: | ---------: | ---------: |
+        |   32KiB |   1.44GBps |   0.77GBps |
+        |   16GiB | 482.26GBps | 257.21GBps |
+        """
+    series = read(text).series[0]
+    assert (series.collective, series.ranks, len(series.points)) == ("all-reduce", 16, 2)
+    assert series.largest.size == 16 * 2.0**30
+    assert series.largest.busbw == pytest.approx(482.26e9)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1K", 2**10),
+        ("65K", 2**16),
+        ("132K", 2**17),
+        ("524K", 2**19),
+        ("33M", 2**25),
+        ("134M", 2**27),
+        ("536M", 2**29),
+        ("8G", 2**33),
+    ],
+)
+def test_decimal_sizes_stand_for_powers_of_two(text: str, size: int) -> None:
+    assert size_of(text) == size
+    assert size_of(size_text(size)) == size
+
+
+DEBUG = """\
+    n1:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>
+    n1:1:1 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_0,mlx5_1
+    n1:1:9 [0] NCCL INFO comm 0x55 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 1000 commId 0x7 nNodes 4
+    n1:1:9 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [receive] via NET/IB/0/GDRDMA
+    n1:1:9 [0] NCCL INFO 24 coll channels, 16 nvls channels, 32 p2p channels
+    NCCL version 2.27.3+cuda12.9
+    """
+
+
+def test_debug_lines_are_evidence_of_transports() -> None:
+    found = evidence(textwrap.dedent(DEBUG))
+    names = [each.name for each in found]
+    assert names == ["hcas", "environment", "group", "gdr", "nvls", "version"]
+    assert hcas(found) == 2
+    assert found[-1].said == "2.27.3+cuda12.9"
+    assert [each.line for each in found] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("n:1:1 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>", "socket"),
+        ("n:1:1 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/Socket/0", "socket"),
+        ("n:1:1 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so.", "no-plugin"),
+        ("n:1:1 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/0", "no-gdr"),
+        ("n:1:1 [0] NCCL INFO NVLS multicast support is not available on dev 0", "no-nvls"),
+        ("n:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa", "ofi"),
+    ],
+)
+def test_each_fall_back_leaves_its_mark(line: str, name: str) -> None:
+    assert name in [each.name for each in evidence(line)]
+    assert "gdr" not in [each.name for each in evidence(line)]
+
+
+def test_ranks_and_nodes_come_from_the_communicator_where_a_table_does_not_tell() -> None:
+    """8 ranks by the ratio and by the communicator, which also tells of four nodes."""
+    series = read(DEBUG + NCCL).series[0]
+    assert (series.ranks, series.nodes) == (8, 4)
+
+
+@pytest.mark.parametrize("text", ["", "hello\nworld\n", "| a | b |\n|---|---|\n", "#bytes #iterations\n"])
+def test_what_is_no_log_is_refused(text: str) -> None:
+    with pytest.raises(NoLog):
+        read(text)
