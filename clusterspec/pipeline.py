@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.measured import Measurement
     from clusterspec.report.paper.blocks import Paper
+    from clusterspec.results.cost import CostReport
     from clusterspec.results.influence import Influence
 
 
@@ -268,6 +269,19 @@ def bill(one: Study) -> BillReport:
     from clusterspec.procurement.bill import bill as counted
 
     return BillReport(one.settings.tool, one.input, counted(one.design, one.settings.switch), one.checked.findings)
+
+
+def cost(one: Study) -> CostReport:
+    """What a design costs over its term, by year, by run and by token."""
+    from clusterspec.procurement.bill import bill as counted
+    from clusterspec.procurement.cost import cost as worked_out
+    from clusterspec.procurement.neighbor import cheaper_neighbor
+    from clusterspec.results.cost import CostReport
+
+    items = counted(one.design, one.settings.switch)
+    found = worked_out(one.design, one.plan, items)
+    neighbor = cheaper_neighbor(one.design, items)
+    return CostReport(one.settings.tool, one.input, found, neighbor, one.checked.findings)
 
 
 def proofs(one: Study) -> tuple[CollectiveRow, ...]:

@@ -36,6 +36,7 @@ COMMANDS = {
     "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "collective"),
     "search": Command("finds the best layouts for a cluster and a workload", "search", built=False),
     "bom": Command("counts what has to be bought: nodes, switches, cables, with derivations", "bom"),
+    "cost": Command("adds up capital, energy, support and rent over the term, by year, run and token", "cost"),
     "report": Command("writes a report as HTML or PDF", "report"),
     "diff": Command(
         "shows what changed between two specs and what it does to bandwidth, memory, time and cost",

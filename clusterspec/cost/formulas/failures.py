@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.expressions import formula
-from clusterspec.cost.formulas.elementwise import power
+from clusterspec.cost.formulas.elementwise import larger, power
 
 
 @formula("sqrt(2 * between * cost)")
@@ -31,3 +31,30 @@ def lost_share(interval: float, between: float, cost: float) -> float:
     0.1667
     """
     return cost / interval + interval / (2 * between)
+
+
+@formula("max(0, 1 - checkpoint / interval - interval / (2 * between) - restart / between)")
+def goodput(interval: float, between: float, checkpoint: float, restart: float) -> float:
+    """The share of time that ends in kept training steps: 1 - C / τ - τ / (2 M) - R / M, and never below 0.
+
+    ``interval`` (τ) between checkpoints, ``between`` (M) failures of the whole job, ``checkpoint`` (C) that
+    training waits for one checkpoint, ``restart`` (R) from a failure until training runs again.
+
+    Source: Young, CACM 17(9), 1974, with the restart added as in Daly, FGCS 22(3), 2006.
+
+    >>> round(goodput(1200.0, 7200.0, 100.0, 360.0), 4)
+    0.7833
+    """
+    return larger(0.0, 1 - lost_share(interval, between, checkpoint) - restart / between)
+
+
+@formula("failures_between / accelerators")
+def job_time_between_failures(failures_between: float, accelerators: float) -> float:
+    """The mean time between failures of a job, each of whose accelerators stops it once in ``failures_between`` s.
+
+    Source: failures of independent parts add (exponential lifetimes).
+
+    >>> job_time_between_failures(16_384 * 3600.0, 16_384)
+    3600.0
+    """
+    return failures_between / accelerators

@@ -45,6 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.failures import job_nodes, time_between_failures
@@ -53,8 +54,6 @@ from clusterspec.spec.model import OperationsSpec
 from clusterspec.units import plain, say
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-ACCELERATOR_HOURS = 50_700
-"""54 days × 24 h × 16,384 accelerators / 419 interruptions."""
 MOST = 3.0
 
 
@@ -62,7 +61,7 @@ def check(facts: Facts, operations: OperationsSpec, cluster: Cluster) -> Iterato
     between, nodes = time_between_failures(facts), job_nodes(facts)
     if not between or not nodes:
         return
-    usual = ACCELERATOR_HOURS * 3600 / (nodes * cluster.accelerators_per_node)
+    usual = ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
     if between > MOST * usual:
         key = "mean_time_between_failures" if operations.mean_time_between_failures else "node_mtbf"
         message = f"a failure every {say(between, 's')} is {plain(between / usual)} times as rare as Llama 3 met: every {say(usual, 's')} at this size"

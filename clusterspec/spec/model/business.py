@@ -17,6 +17,7 @@ class OperationsSpec:
     checkpoint_time: Quantity | None = None
     mean_time_between_failures: Quantity | None = None
     node_mtbf: Quantity | None = None
+    restart_time: Quantity | None = None
     repair_time: Quantity | None = None
     burn_in: Quantity | None = None
 

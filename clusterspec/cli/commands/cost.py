@@ -1,0 +1,21 @@
+"""``clusterspec cost SPEC``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec import pipeline
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.report import cost_text
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints what a design costs over its term."""
+    one = study_of(asked, asked.spec)
+    report = pipeline.cost(one)
+    if asked.format == "json":
+        say_json(report.to_json())
+    else:
+        say(cost_text.csv(report) if asked.format == "csv" else cost_text.text(report, ink(asked)))
+    return status_of(one)

@@ -1,0 +1,135 @@
+"""Failure rates of published fleets, and what interruptions leave of a run: mean time between failures and goodput."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
+from clusterspec.cost.formulas.states import checkpoint_bytes
+from clusterspec.origin import Assumed, Cited, Computed, Written
+from clusterspec.quantity import Figure, Quantity
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+
+DAY = 86_400.0
+ACCELERATOR_BETWEEN_FAILURES = Figure(
+    54 * DAY * 16_384 / 419,
+    "s",
+    Cited(
+        "published fleets",
+        "time between interruptions, an accelerator",
+        "The Llama 3 Herd of Models, section 3.3.4: 419 unexpected interruptions in 54 days on 16,384 H100",
+        "https://arxiv.org/abs/2407.21783",
+        "2026-11-20",
+    ),
+)
+"""Seconds of one accelerator between interruptions of its job: 50,700 hours."""
+LEAST_BETWEEN_FAILURES = 1000 * DAY / 6.50 * 8
+MOST_BETWEEN_FAILURES = 1000 * DAY / 2.34 * 8
+"""The same of two research clusters of DGX A100 nodes, 6.50 and 2.34 failures in 1,000 node-days of 8 accelerators
+(Revisiting Reliability in Large-Scale Machine Learning Research Clusters, arXiv:2410.21680). They are the range of
+the default."""
+RESTART = Figure(
+    600.0,
+    "s",
+    Assumed(
+        "operations.restart_time",
+        "10 minutes until training runs again on a spare node; the 466 interruptions in 54 days of the Llama 3 run,"
+        " with more than 90 % effective training time, leave at most 17 minutes each (arXiv:2407.21783)",
+    ),
+)
+CHECKPOINT_TIME = Figure(
+    60.0, "s", Assumed("operations.checkpoint_time", "one minute; neither the spec nor the store's bandwidth gives it")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Interruptions:
+    """What failures and checkpoints leave of a job, every figure in seconds with its origin.
+
+    ``share`` is the goodput, ``low`` and ``high`` its range over the failure rates of published fleets (equal to
+    ``share`` where the spec states the rate).
+    """
+
+    between: Figure
+    interval: Figure
+    checkpoint: Figure
+    restart: Figure
+    share: float
+    low: float
+    high: float
+
+    @property
+    def figures(self) -> tuple[tuple[str, Figure], ...]:
+        """The inputs of the goodput by the names of its formula."""
+        return (
+            ("interval", self.interval),
+            ("between", self.between),
+            ("checkpoint", self.checkpoint),
+            ("restart", self.restart),
+        )
+
+
+def interruptions(
+    cluster: Cluster,
+    layout: Layout,
+    operations: OperationsSpec | None,
+    networks: NetworksSpec | None,
+    parameters: float | None,
+) -> Interruptions:
+    """The interruptions of a job on a machine, from what the spec states and published failure rates otherwise.
+
+    ``parameters`` sizes the checkpoint where the spec states a store and no time.
+    """
+    written = operations or OperationsSpec()
+    accelerators = layout.nodes * cluster.accelerators_per_node
+    between, rates = _between(written, layout.nodes, accelerators)
+    checkpoint = _checkpoint(written, networks, parameters)
+    restart = _restart(cluster, written)
+    interval = _stated(written.checkpoint_interval, "checkpoint_interval") or Figure(
+        best_interval(between.value, checkpoint.value), "s", Computed("sqrt(2 * between * checkpoint)")
+    )
+    share, low, high = (
+        goodput(interval.value, each, checkpoint.value, restart.value) for each in (between.value, *rates)
+    )
+    return Interruptions(between, interval, checkpoint, restart, share, low, high)
+
+
+def _between(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
+    """Seconds between failures of the job, and the range of it."""
+    stated = _stated(written.mean_time_between_failures, "mean_time_between_failures")
+    if stated is None and written.node_mtbf is not None:
+        value = job_time_between_failures(written.node_mtbf.value, nodes)
+        stated = Figure(value, "s", Written("operations.node_mtbf"))
+    if stated is not None:
+        return stated, (stated.value, stated.value)
+    value = job_time_between_failures(ACCELERATOR_BETWEEN_FAILURES.value, accelerators)
+    why = "one interruption of an accelerator in 50,700 hours, as published of the Llama 3 run (arXiv:2407.21783)"
+    figure = Figure(value, "s", Assumed("operations.mean_time_between_failures", why))
+    return figure, (LEAST_BETWEEN_FAILURES / accelerators, MOST_BETWEEN_FAILURES / accelerators)
+
+
+def _checkpoint(written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None) -> Figure:
+    stated = _stated(written.checkpoint_time, "checkpoint_time")
+    if stated is not None:
+        return stated
+    store = networks.storage.bandwidth if networks and networks.storage else None
+    if store is None or store.per_direction <= 0 or parameters is None:
+        return CHECKPOINT_TIME
+    value = checkpoint_bytes(parameters) / store.per_direction
+    why = "the checkpoint over the bandwidth of the store, training waiting for all of it"
+    return Figure(value, "s", Assumed("operations.checkpoint_time", why))
+
+
+def _restart(cluster: Cluster, written: OperationsSpec) -> Figure:
+    """As stated; without a spare node the job waits for the repair, where the spec states its time."""
+    stated = _stated(written.restart_time, "restart_time")
+    if stated is not None:
+        return stated
+    if cluster.spare_nodes == 0 and written.repair_time is not None and written.repair_time.value > RESTART.value:
+        return Figure(written.repair_time.value, "s", Written("operations.repair_time"))
+    return RESTART
+
+
+def _stated(quantity: Quantity | None, key: str) -> Figure | None:
+    return Figure(quantity.value, "s", Written(f"operations.{key}")) if quantity and quantity.value > 0 else None

@@ -1,0 +1,204 @@
+"""The cost of a design: over its term, by year, by run and by token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cost.failures import Interruptions, interruptions
+from clusterspec.cost.formulas.failures import goodput
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
+from clusterspec.origin import Assumed, Computed
+from clusterspec.procurement import total as totals
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.formulas import (
+    cost_per_million_tokens,
+    cost_per_second,
+    run_cost,
+    time_with_interruptions,
+)
+from clusterspec.procurement.racks import power_draw
+from clusterspec.procurement.terms import computed
+from clusterspec.procurement.total import YEAR, Inputs
+from clusterspec.quantity import Figure
+from clusterspec.spec.model import ProcurementSpec
+
+
+@dataclass(frozen=True, slots=True)
+class YearlyCost:
+    """What one year of the term costs, by part; the last year may be a part of one. Amounts in the currency of the
+    spec, at the middle of every price range; ``low`` and ``high`` are the ends of the range of the year."""
+
+    year: int
+    parts: dict[str, float]
+    low: float
+    high: float
+
+    @property
+    def total(self) -> float:
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a design costs, every number a term; None where it cannot be computed.
+
+    ``total`` is over the term, or the purchase alone where ``years`` is None. ``accelerators_used`` of
+    ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
+    ``missing`` names what the total leaves out.
+    """
+
+    currency: str
+    as_of: str | None
+    years: float | None
+    total: Term | None
+    by_year: tuple[YearlyCost, ...]
+    goodput: Term | None
+    run: Term | None
+    per_run: Term | None
+    per_million_tokens: Term | None
+    accelerators_used: float | None
+    accelerators: int
+    watts: Term
+    missing: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+
+
+def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
+    """The cost of a design with its plan and bill; None where the cluster cannot be resolved.
+
+    Source of the shares: total cost of ownership as capital and operating cost over a term, undiscounted.
+    """
+    cluster = design.cluster
+    if cluster is None:
+        return None
+    procurement = design.spec.procurement or ProcurementSpec()
+    years = procurement.term.value / YEAR if procurement.term else None
+    drawn = power_draw(cluster, bill.fabric, design.spec.cluster.power if design.spec.cluster else None)
+    inputs = Inputs(cluster, bill, drawn, procurement, years)
+    whole = totals.total(inputs)
+    kept = _interruptions(design, plan)
+    share = _goodput(kept) if kept else None
+    run = _run(plan, share)
+    second = _per_second(inputs, whole, plan)
+    return Cost(
+        currency=bill.currency,
+        as_of=procurement.as_of,
+        years=years,
+        total=whole,
+        by_year=by_year(whole, years) if whole and years else (),
+        goodput=share,
+        run=run,
+        per_run=_per_run(second, run),
+        per_million_tokens=_per_million_tokens(second, plan, share),
+        accelerators_used=_used(design),
+        accelerators=cluster.accelerators,
+        watts=totals.watts(drawn),
+        missing=tuple(totals.missing(inputs)),
+        assumptions=(*totals.assumptions(inputs, whole), *_assumed(kept)),
+    )
+
+
+def by_year(whole: Term, years: float) -> tuple[YearlyCost, ...]:
+    """The total by year: capital in the first, everything else evenly over the term.
+
+    >>> capital, energy = Term("capital", 90.0, "USD", ""), Term("energy", 30.0, "USD", "")
+    >>> [row.total for row in by_year(Term("total", 120.0, "USD", "", parts=(capital, energy)), 1.5)]
+    [110.0, 10.0]
+    """
+    rows = []
+    for year in range(ceil(years - 1e-9)):
+        share = min(1.0, years - year) / years
+        shares = {part.name: (float(year == 0) if part.name == "capital" else share) for part in whole.parts}
+        parts = {part.name: part.value * shares[part.name] for part in whole.parts}
+        low, high = (
+            sum((part.value if end is None else end) * shares[part.name] for part, end in ends)
+            for ends in ([(part, part.low) for part in whole.parts], [(part, part.high) for part in whole.parts])
+        )
+        rows.append(YearlyCost(year + 1, parts, low, high))
+    return tuple(rows)
+
+
+def _used(design: Design) -> float | None:
+    layout, cluster = design.layout, design.cluster
+    return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
+
+
+def _interruptions(design: Design, plan: Plan | None) -> Interruptions | None:
+    if design.cluster is None or design.layout is None or plan is None or plan.step_time is None:
+        return None
+    networks = design.spec.cluster.networks if design.spec.cluster else None
+    return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters)
+
+
+def _goodput(kept: Interruptions) -> Term:
+    low, high = sorted((kept.low, kept.high))
+    term = computed("goodput", goodput, "1", kept.figures)
+    return replace(term, low=low, high=high) if low < high else term
+
+
+def _run(plan: Plan | None, share: Term | None) -> Term | None:
+    """Seconds of the whole run with its interruptions."""
+    if plan is None or plan.time_to_train is None or share is None or share.value <= 0:
+        return None
+    inputs = (("time_to_train", Figure(plan.time_to_train, "s", Computed("steps * step_time"))), _as_input(share))
+    term = computed("run", time_with_interruptions, "s", inputs)
+    ends = [time_with_interruptions(plan.time_to_train, end) for end in (share.high, share.low) if end]
+    return replace(term, low=ends[0], high=ends[1]) if len(ends) == 2 else term
+
+
+def _per_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term | None:
+    """The cost of a second of the job."""
+    if whole is None or not inputs.years or plan is None or plan.design.layout is None:
+        return None
+    used = _used(plan.design)
+    assert used is not None
+    figures = (
+        ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),
+        ("term", Figure(inputs.years * YEAR, "s", Computed("procurement.term"))),
+        ("utilization", inputs.utilization),
+        ("used", Figure(used, "1", Computed("ranks / ranks_per_accelerator"))),
+        ("accelerators", Figure(float(inputs.cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
+    )
+    term = computed("per_second", cost_per_second, whole.unit, figures)
+    low, high = (
+        term.value * (end if end is not None else whole.value) / whole.value if whole.value else 0.0
+        for end in (whole.low, whole.high)
+    )
+    return replace(term, low=low, high=high)
+
+
+def _per_run(second: Term | None, run: Term | None) -> Term | None:
+    if second is None or run is None:
+        return None
+    return _ranged(computed("per_run", run_cost, second.unit, (_as_input(second), _as_input(run))), second, run)
+
+
+def _per_million_tokens(second: Term | None, plan: Plan | None, share: Term | None) -> Term | None:
+    rate = plan.tokens_per_second_per_accelerator if plan else None
+    used = _used(plan.design) if plan else None
+    if second is None or share is None or share.value <= 0 or not rate or not used:
+        return None
+    tokens = Figure(rate * used, "1/s", Computed("tokens_per_second_per_accelerator * accelerators_used"))
+    figures = (_as_input(second), ("tokens_per_second", tokens), _as_input(share))
+    return _ranged(computed("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
+
+
+def _as_input(term: Term) -> tuple[str, Figure]:
+    return term.name, Figure(term.value, term.unit, Computed(term.formula))
+
+
+def _ranged(term: Term, *factors: Term) -> Term:
+    """A product with the range that its factors span together."""
+    low = high = term.value
+    for factor in factors:
+        low *= (factor.value if factor.low is None else factor.low) / factor.value if factor.value else 1.0
+        high *= (factor.value if factor.high is None else factor.high) / factor.value if factor.value else 1.0
+    return replace(term, low=low, high=high) if low < high else term
+
+
+def _assumed(kept: Interruptions | None) -> tuple[Assumption, ...]:
+    figures = [figure for _, figure in kept.figures] if kept else []
+    return tuple((f.origin.key, f, f.origin.why) for f in figures if isinstance(f.origin, Assumed))

@@ -1,0 +1,109 @@
+"""Formulas of cost. Amounts in the currency of the spec, times in the unit of each name."""
+
+from __future__ import annotations
+
+from clusterspec.cost.expressions import formula
+
+
+@formula("quantity * unit_price")
+def line_price(quantity: float, unit_price: float) -> float:
+    """The price of so many parts.
+
+    >>> line_price(64, 310_000.0)
+    19840000.0
+    """
+    return quantity * unit_price
+
+
+@formula("count * watts_each")
+def power_of_parts(count: float, watts_each: float) -> float:
+    """Electrical power in watts of so many parts at full load.
+
+    >>> power_of_parts(64, 10_200.0)
+    652800.0
+    """
+    return count * watts_each
+
+
+@formula("watts / 1000 * pue * hours * utilization * electricity")
+def energy_cost(watts: float, pue: float, hours: float, utilization: float, electricity: float) -> float:
+    """The cost of electricity: IT power × PUE × hours × share of full load × price of a kWh.
+
+    Source: PUE as in ISO/IEC 30134-2: energy of the facility over that of the IT equipment.
+
+    >>> energy_cost(1_000_000.0, 1.3, 8_760.0, 0.85, 0.12)
+    1161576.0
+    """
+    return watts / 1000 * pue * hours * utilization * electricity
+
+
+@formula("per_year * years")
+def yearly_cost(per_year: float, years: float) -> float:
+    """What is paid every year, over some years.
+
+    >>> yearly_cost(400_000.0, 4)
+    1600000.0
+    """
+    return per_year * years
+
+
+@formula("racks * per_month * 12 * years")
+def rack_rent(racks: float, per_month: float, years: float) -> float:
+    """The rent of racks by the month.
+
+    >>> rack_rent(16, 2_500.0, 4)
+    1920000.0
+    """
+    return racks * per_month * 12 * years
+
+
+@formula("nodes * node_hour * hours")
+def node_rent(nodes: float, node_hour: float, hours: float) -> float:
+    """The rent of nodes by the hour, paid whether they work or not.
+
+    >>> node_rent(16, 98.32, 8_760.0)
+    13780531.2
+    """
+    return nodes * node_hour * hours
+
+
+@formula("total / (term * utilization) * used / accelerators")
+def cost_per_second(total: float, term: float, utilization: float, used: float, accelerators: float) -> float:
+    """The cost of a second of the job: of the term's cost, spread over the seconds that the machine works, the
+    share of the accelerators that the job uses. ``term`` in seconds.
+
+    >>> cost_per_second(31_536_000.0, 31_536_000.0, 0.5, 512, 1_024)
+    1.0
+    """
+    return total / (term * utilization) * used / accelerators
+
+
+@formula("per_second / (tokens_per_second * goodput) * 1000000")
+def cost_per_million_tokens(per_second: float, tokens_per_second: float, goodput: float) -> float:
+    """The cost of a million tokens; ``tokens_per_second`` of the whole job while it runs, ``goodput`` the share of
+    time in which it does.
+
+    >>> cost_per_million_tokens(1.0, 2_000_000.0, 0.5)
+    1.0
+    """
+    return per_second / (tokens_per_second * goodput) * 1_000_000
+
+
+@formula("time_to_train / goodput")
+def time_with_interruptions(time_to_train: float, goodput: float) -> float:
+    """How long a run takes with its interruptions; ``time_to_train`` in seconds without any.
+
+    >>> time_with_interruptions(90.0, 0.9)
+    100.0
+    """
+    return time_to_train / goodput
+
+
+@formula("per_second * run")
+def run_cost(per_second: float, run: float) -> float:
+    """The cost of one run of ``run`` seconds, interruptions included.
+
+    >>> run_cost(2.0, 100.0)
+    200.0
+    """
+    return per_second * run

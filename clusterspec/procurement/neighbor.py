@@ -1,0 +1,79 @@
+"""The cheaper neighbor of a machine: a few nodes fewer that save a level or a row of switches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.model import Design
+from clusterspec.procurement.bill import Bill, bill
+from clusterspec.procurement.item import Item
+from clusterspec.procurement.money import middle
+
+MOST_FEWER = 0.05
+"""The largest share of the nodes that a neighbor gives up."""
+MOST_TRIED = 64
+"""Neighbors that are counted."""
+LEAST_SAVED = 2.0
+"""How many times its share of the nodes a neighbor's fabric must save of the price of the fabric, to be named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A machine with fewer nodes. ``saved`` is the price difference in all, ``saved_on_fabric`` that of everything
+    but nodes, both at the middle of every price; ``tiers`` and ``switches`` are its own, with those of the design."""
+
+    nodes: int
+    fewer: int
+    saved: float
+    saved_on_fabric: float
+    tiers: tuple[int, int]
+    switches: tuple[int, int]
+
+
+def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
+    """The neighbor whose fabric saves most over its share of the nodes; None where none does, or prices are missing."""
+    cluster = design.cluster
+    if cluster is None or counted.fabric is None or not counted.complete:
+        return None
+    step = nodes_of_domain(cluster)
+    most = min(int(cluster.nodes * MOST_FEWER), MOST_TRIED * step, _idle(design) or cluster.nodes)
+    fabric = _fabric_price(counted)
+    found = None
+    for fewer in range(step, most + 1, step):
+        other = bill(replace(design, cluster=replace(cluster, nodes=cluster.nodes - fewer)))
+        saved = fabric - _fabric_price(other)
+        if other.fabric is None or saved <= LEAST_SAVED * fabric * fewer / cluster.nodes:
+            continue
+        if found is None or saved > found.saved_on_fabric:
+            found = _neighbor(cluster.nodes, fewer, counted, other)
+    return found
+
+
+def _idle(design: Design) -> int:
+    """Nodes that the job leaves unused; 0 where it uses all, and can then be laid out on fewer."""
+    return design.cluster.nodes - design.layout.nodes if design.cluster and design.layout else 0
+
+
+def _neighbor(nodes: int, fewer: int, counted: Bill, other: Bill) -> Neighbor:
+    assert counted.fabric is not None and other.fabric is not None
+    return Neighbor(
+        nodes=nodes - fewer,
+        fewer=fewer,
+        saved=_sum(counted.items) - _sum(other.items),
+        saved_on_fabric=_fabric_price(counted) - _fabric_price(other),
+        tiers=(other.fabric.tiers, counted.fabric.tiers),
+        switches=(_switches(other), _switches(counted)),
+    )
+
+
+def _switches(counted: Bill) -> int:
+    return sum(item.quantity for item in counted.items if item.kind in {"leaf_switch", "spine_switch", "core_switch"})
+
+
+def _fabric_price(counted: Bill) -> float:
+    return _sum(tuple(item for item in counted.items if item.kind not in {"node", "spare_node"}))
+
+
+def _sum(items: tuple[Item, ...]) -> float:
+    return sum(middle(item.price or 0) for item in items)

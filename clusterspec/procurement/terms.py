@@ -1,0 +1,37 @@
+"""Terms of cost: built from a formula and its inputs, at the low end, the middle and the high end of every price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from clusterspec.cost.expressions import EXPRESSIONS
+from clusterspec.cost.term import Term
+from clusterspec.quantity import Figure
+
+Inputs = Sequence[tuple[str, Figure]]
+
+
+def computed(name: str, formula: Callable[..., float], unit: str, inputs: Inputs) -> Term:
+    """The value of a formula at its inputs, as a term that prints the formula's expression."""
+    value = formula(**{key: figure.value for key, figure in inputs})
+    return Term(name, value, unit, EXPRESSIONS[formula], tuple(inputs))
+
+
+def summed(name: str, parts: Sequence[Term], unit: str) -> Term:
+    """The sum of parts whose names are identifiers."""
+    return Term(
+        name,
+        sum(part.value for part in parts),
+        unit,
+        " + ".join(part.name for part in parts) or "0",
+        parts=tuple(parts),
+    )
+
+
+def ranged(low: Term, middle: Term, high: Term) -> Term:
+    """The middle term with the range that the others span, part by part; without one where they agree."""
+    parts = tuple(map(ranged, low.parts, middle.parts, high.parts))
+    ends = sorted((low.value, high.value))
+    spread = (None, None) if ends[0] == ends[1] else (ends[0], ends[1])
+    return replace(middle, parts=parts, low=spread[0], high=spread[1])

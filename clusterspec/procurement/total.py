@@ -1,0 +1,217 @@
+"""What a machine costs over its term: capital, energy, support, racks, or rent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.term import Term
+from clusterspec.origin import Assumed, Computed, Written
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.formulas import (
+    energy_cost,
+    line_price,
+    node_rent,
+    power_of_parts,
+    rack_rent,
+    yearly_cost,
+)
+from clusterspec.procurement.item import PRICED_AS
+from clusterspec.procurement.money import ends, middle
+from clusterspec.procurement.racks import PowerDraw
+from clusterspec.procurement.terms import computed, ranged, summed
+from clusterspec.quantity import Figure
+from clusterspec.spec.model import Price, ProcurementSpec
+
+YEAR = 365.25 * 86_400
+"""Seconds of a year, as the unit `years` of a spec counts it."""
+HOUR = 3_600.0
+PUE = Figure(
+    1.56,
+    "1",
+    Assumed(
+        "procurement.pue",
+        "the average of data centers in the Uptime Institute Global Data Center Survey 2024;"
+        " new facilities with liquid cooling state 1.1 to 1.3",
+    ),
+)
+UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine works all the time"))
+
+Pick = Callable[[Price], float]
+"""Which end of a price range a sum is worked out at."""
+PICKS: tuple[Pick, Pick, Pick] = (lambda price: ends(price)[0], middle, lambda price: ends(price)[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything that the cost of a machine is worked out from; ``years`` is None where no term is stated."""
+
+    cluster: Cluster
+    bill: Bill
+    power: PowerDraw
+    procurement: ProcurementSpec
+    years: float | None
+
+    @property
+    def rented(self) -> bool:
+        """Whether nodes are rented by the hour: there is such a price, and none of a node."""
+        prices = self.procurement.prices or {}
+        return bool(prices.get("node_hour")) and not prices.get("node")
+
+    @property
+    def pue(self) -> Figure:
+        return _written(self.procurement.pue, "pue") or PUE
+
+    @property
+    def utilization(self) -> Figure:
+        return _written(self.procurement.utilization, "utilization") or UTILIZATION
+
+
+def total(inputs: Inputs) -> Term | None:
+    """The cost over the term, or of the purchase alone where no term is stated; None where nothing has a price."""
+    low, mid, high = (_total(inputs, pick) for pick in PICKS)
+    return ranged(low, mid, high) if low and mid and high else None
+
+
+def _total(inputs: Inputs, pick: Pick) -> Term | None:
+    parts = [part for part in _parts(inputs, pick) if part is not None]
+    currency = inputs.bill.currency or "currency"
+    return summed("total", parts, currency) if parts else None
+
+
+def _parts(inputs: Inputs, pick: Pick) -> Iterator[Term | None]:
+    yield _capital(inputs.bill, pick)
+    if inputs.years is None:
+        return
+    yield _rent(inputs, pick, inputs.years)
+    yield _energy(inputs, inputs.years)
+    yield _support(inputs, pick, inputs.years)
+    yield _racks(inputs, pick, inputs.years)
+
+
+def _capital(bill: Bill, pick: Pick) -> Term | None:
+    lines = [_line(index, bill, pick) for index, item in enumerate(bill.items) if item.price is not None]
+    return summed("capital", lines, bill.currency or "currency") if lines else None
+
+
+def _line(index: int, bill: Bill, pick: Pick) -> Term:
+    item = bill.items[index]
+    assert item.unit_price is not None
+    name = item.part.replace(" ", "_") if item.kind == "cable" else item.kind
+    key = PRICED_AS.get(item.kind, item.kind)
+    inputs = (
+        ("quantity", Figure(float(item.quantity), "1", Computed(item.derivation))),
+        ("unit_price", Figure(pick(item.unit_price), bill.currency, Written(f"procurement.prices.{key}"))),
+    )
+    return computed(name, line_price, bill.currency or "currency", inputs)
+
+
+def _rent(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+    price = (inputs.procurement.prices or {}).get("node_hour")
+    if price is None or not inputs.rented:
+        return None
+    nodes = Figure(float(inputs.cluster.all_nodes), "1", Written("cluster.nodes"))
+    rate = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.node_hour"))
+    figures = (("nodes", nodes), ("node_hour", rate), ("hours", _hours(years)))
+    return computed("rent", node_rent, inputs.bill.currency, figures)
+
+
+def watts(power: PowerDraw) -> Term:
+    """Electrical power of the machine at full load, in watts, as far as it is known."""
+    parts = []
+    if power.node is not None:
+        parts.append(_power("nodes", power.nodes, power.node))
+    if power.switch is not None and power.switches:
+        parts.append(_power("switches", power.switches, power.switch))
+    if power.racks and power.rack_overhead.value:
+        parts.append(_power("rack_overhead", power.racks, power.rack_overhead))
+    return summed("watts", parts, "W")
+
+
+def _power(name: str, count: int, each: Figure) -> Term:
+    number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
+    return computed(name, power_of_parts, "W", (("count", number), ("watts_each", each)))
+
+
+def _energy(inputs: Inputs, years: float) -> Term | None:
+    price = inputs.procurement.electricity
+    drawn = watts(inputs.power)
+    if price is None or inputs.rented or inputs.cluster.cloud or not drawn.parts:
+        return None
+    figures = (
+        ("watts", Figure(drawn.value, "W", Computed(drawn.formula))),
+        ("pue", inputs.pue),
+        ("hours", _hours(years)),
+        ("utilization", inputs.utilization),
+        ("electricity", Figure(float(price), inputs.bill.currency, Written("procurement.electricity"))),
+    )
+    term = computed("energy", energy_cost, inputs.bill.currency or "currency", figures)
+    return replace(term, inputs=figures[1:], parts=(drawn,))
+
+
+def _support(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+    price = (inputs.procurement.prices or {}).get("support_per_year")
+    if not price:
+        return None
+    figure = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.support_per_year"))
+    return computed("support", yearly_cost, inputs.bill.currency, (("per_year", figure), ("years", _years(years))))
+
+
+def _racks(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+    price, racks = (inputs.procurement.prices or {}).get("rack_per_month"), inputs.power.racks
+    if not price or racks is None:
+        return None
+    figures = (
+        ("racks", Figure(float(racks), "1", Computed("nodes / nodes_per_rack, rounded up"))),
+        ("per_month", Figure(pick(price), inputs.bill.currency, Written("procurement.prices.rack_per_month"))),
+        ("years", _years(years)),
+    )
+    return computed("racks", rack_rent, inputs.bill.currency, figures)
+
+
+def missing(inputs: Inputs) -> Iterator[str]:
+    """What the sum leaves out, each with the key that would bring it in."""
+    prices = inputs.procurement.prices or {}
+    yield from inputs.bill.not_counted
+    if not inputs.rented:
+        yield from (
+            f"{item.part}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced
+        )
+    if inputs.years is None:
+        yield "everything after the purchase: `procurement.term` is missing"
+        return
+    if inputs.rented or inputs.cluster.cloud:
+        return
+    if inputs.procurement.electricity is None:
+        yield "electricity: `procurement.electricity` is missing"
+    yield from (f"energy: {text}" for text in inputs.power.missing)
+    if "support_per_year" not in prices:
+        yield "support: no price for `support_per_year`"
+    if "rack_per_month" not in prices:
+        yield "rack space: no price for `rack_per_month`"
+    elif inputs.power.racks is None:
+        yield "rack space: `cluster.power.nodes_per_rack` is missing"
+
+
+def assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:
+    """What the sum takes that the spec does not state."""
+    used = {figure.origin for part in (term.walk() if term else ()) for _, figure in part.inputs}
+    known = (inputs.pue, inputs.utilization)
+    return tuple(
+        (figure.origin.key, figure, figure.origin.why)
+        for figure in known
+        if isinstance(figure.origin, Assumed) and figure.origin in used
+    )
+
+
+def _hours(years: float) -> Figure:
+    return Figure(years * YEAR / HOUR, "h", Written("procurement.term"))
+
+
+def _years(years: float) -> Figure:
+    return Figure(years, "1", Written("procurement.term"))
+
+
+def _written(value: float | None, key: str) -> Figure | None:
+    return None if value is None else Figure(float(value), "1", Written(f"procurement.{key}"))

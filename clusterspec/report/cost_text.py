@@ -1,0 +1,126 @@
+"""The cost of a design for a terminal and for a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.term import Term
+from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.money import money
+from clusterspec.procurement.neighbor import Neighbor
+from clusterspec.report import grid
+from clusterspec.report.assumed import value_text
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.results.cost import CostReport
+from clusterspec.units import percent, plural, say
+
+
+def text(report: CostReport, ink: Ink = PLAIN) -> str:
+    """The total with its parts, the cost by year, of the run and of a million tokens, and what is not counted."""
+    cost = report.cost
+    if cost is None:
+        return "The cluster cannot be resolved; `clusterspec check` says why.\n"
+    parts = [_headline(cost, ink)]
+    if cost.total is not None:
+        parts.append(ink.paint("bold", "Parts") + "\n" + _parts(cost.total, cost.currency, ink))
+    if len(cost.by_year) > 1:
+        parts.append(ink.paint("bold", "By year") + "\n" + _years(cost, ink))
+    if report.neighbor is not None:
+        parts.append("\n".join(wrapped(_neighbor(report.neighbor, cost.currency), ink.measure)) + "\n")
+    if cost.missing:
+        parts.append(ink.paint("bold", "Not counted") + "\n" + _indented(cost.missing, ink))
+    if cost.assumptions:
+        lines = (f"{each[0]} = {value_text(each[1])}: {each[2]}" for each in cost.assumptions)
+        parts.append(ink.paint("bold", "Assumed") + "\n" + _indented(lines, ink))
+    return "\n".join(parts)
+
+
+def _headline(cost: Cost, ink: Ink) -> str:
+    return grid.grid(("", "", ""), list(_headline_rows(cost)), right=(1,), wrap=(2,), ink=ink).split("\n", 1)[1]
+
+
+def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
+    when = f"prices of {cost.as_of}" if cost.as_of else "prices without a date"
+    span = f"over {cost.years:g} years" if cost.years else "purchase alone: no `procurement.term`"
+    partial = "; a partial sum, see below" if cost.missing else ""
+    yield ("total", _amount(cost.total, cost.currency), f"{span}, {when}{partial}")
+    used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
+    if cost.per_run is not None and cost.run is not None:
+        without = f"{say(cost.run.inputs[0][1].value, 's')} without interruptions"
+        yield ("one run", _amount(cost.per_run, cost.currency), f"{say(cost.run.value, 's')}; {without}; uses {used}")
+    elif cost.run is not None:
+        yield ("one run", say(cost.run.value, "s"), f"{say(cost.run.inputs[0][1].value, 's')} without interruptions")
+    if cost.per_million_tokens is not None:
+        yield ("a million tokens", _amount(cost.per_million_tokens, cost.currency), f"uses {used}")
+    if cost.goodput is not None:
+        low, high = cost.goodput.low, cost.goodput.high
+        spread = f"{percent(low)} to {percent(high)} over the published failure rates" if low and high else ""
+        yield ("goodput", percent(cost.goodput.value), spread)
+    if cost.watts.parts:
+        yield ("power", say(cost.watts.value, "W"), "IT power at full load: " + cost.watts.formula.replace("_", " "))
+
+
+def _amount(term: Term | None, currency: str) -> str:
+    """An amount to the cent below 1,000 and whole above, with its range."""
+    if term is None:
+        return "not known"
+    if term.low is None or term.high is None:
+        return money(_rounded(term.value), currency)
+    return money((_rounded(term.low), _rounded(term.high)), currency)
+
+
+def _rounded(value: float) -> float:
+    return round(value, 2) if abs(value) < 1000 else float(round(value))
+
+
+def _parts(total: Term, currency: str, ink: Ink) -> str:
+    rows = []
+    for part in (*total.parts, total):
+        share = percent(part.value / total.value) if total.value else ""
+        inputs = ", ".join(f"{name} {figure.value:,.10g}" for name, figure in part.inputs)
+        how = f"{part.formula} ({inputs})" if inputs else part.formula
+        rows.append((f"  {part.name}", _amount(part, currency), share, how))
+    return grid.grid(("  part", "amount", "share", "formula"), rows, right=(1, 2), wrap=(3,), ink=ink)
+
+
+def _years(cost: Cost, ink: Ink) -> str:
+    names = [part.name for part in cost.total.parts] if cost.total else []
+    rows = [
+        (f"  {row.year}", *(money(_rounded(row.parts[name])) for name in names), money(_rounded(row.total)))
+        for row in cost.by_year
+    ]
+    return grid.grid(("  year", *names, "total"), rows, right=range(1, len(names) + 2), ink=ink)
+
+
+def _neighbor(found: Neighbor, currency: str) -> str:
+    levels = f", {found.tiers[0]} tiers instead of {found.tiers[1]}" if found.tiers[0] != found.tiers[1] else ""
+    return (
+        f"{plural(found.fewer, 'node')} fewer ({found.nodes:,}) take {found.switches[0]:,} switches instead of "
+        f"{found.switches[1]:,}{levels}: {money(_rounded(found.saved_on_fabric), currency)} less for the fabric, "
+        f"{money(_rounded(found.saved), currency)} less in all."
+    )
+
+
+def _indented(lines: Iterator[str] | tuple[str, ...], ink: Ink) -> str:
+    return "".join(f"  {part}\n" for line in lines for part in wrapped(line, ink.measure - 2, then="  "))
+
+
+FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")
+
+
+def csv(report: CostReport) -> str:
+    """One row a part over the term, one a part and year, and the amounts of a run and of a million tokens."""
+    cost = report.cost
+    return grid.separated(FIELDS, [list(row) for row in _csv_rows(cost)] if cost else [])
+
+
+def _csv_rows(cost: Cost) -> Iterator[tuple[object, ...]]:
+    terms = (*(cost.total.parts if cost.total else ()), cost.total, cost.per_run, cost.per_million_tokens)
+    for term in terms:
+        if term is not None:
+            low, high = (term.value if end is None else end for end in (term.low, term.high))
+            yield (term.name, "", term.value, low, high, cost.currency, term.formula)
+    for row in cost.by_year:
+        for name, amount in row.parts.items():
+            yield (name, row.year, amount, "", "", cost.currency, "")
+        yield ("total", row.year, row.total, row.low, row.high, cost.currency, "")

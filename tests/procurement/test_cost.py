@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.term import Term
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import Cost, by_year, cost
+from clusterspec.procurement.neighbor import cheaper_neighbor
+from tests.cluster.settling import clean
+from tests.cost.expressions import evaluate
+
+OWNED = """
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized}
+  power: {node: 10 kW, switch: 1.5 kW, rack_overhead: 500 W, nodes_per_rack: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 496, tokens: 1T}
+layout: {tp: 2, pp: 1, micro_batch: 1}
+operations: {mean_time_between_failures: 20 h, checkpoint_interval: 1 h, checkpoint_time: 36 s, restart_time: 12 min}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  term: 4 years
+  prices: {node: [200000, 300000], leaf_switch: 30000, spine_switch: 30000, cable: 1000, transceiver: 1000,
+           rack: 5000, storage: 100000, support_per_year: 250000, rack_per_month: 2000}
+  electricity: 0.10
+  pue: 1.25
+  utilization: 0.8
+"""
+
+
+def costs(text: str) -> Cost:
+    design = clean(text)
+    found = cost(design, estimate(design), bill(design))
+    assert found is not None
+    return found
+
+
+def part(found: Cost, name: str) -> Term:
+    assert found.total is not None
+    return next(each for each in found.total.parts if each.name == name)
+
+
+def test_capital_is_every_line_of_the_bill() -> None:
+    # 32 nodes × 200,000–300,000; 8 leaves and 4 spines × 30,000; 512 cables and 512 modules × 1,000; 8 racks; the store
+    rest = 12 * 30_000 + 512 * 1_000 + 512 * 1_000 + 8 * 5_000 + 100_000
+    capital = part(costs(OWNED), "capital")
+    assert capital.value == 32 * 250_000 + rest
+    assert (capital.low, capital.high) == (32 * 200_000 + rest, 32 * 300_000 + rest)
+
+
+def test_energy_is_power_times_pue_hours_utilization_and_price() -> None:
+    # 32 × 10 kW + 12 × 1.5 kW + 8 × 0.5 kW = 342 kW; × 1.25 × 35,064 h × 0.8 × 0.10
+    found = costs(OWNED)
+    assert found.watts.value == 342_000
+    assert part(found, "energy").value == pytest.approx(342 * 1.25 * 4 * 8_766 * 0.8 * 0.10)
+
+
+def test_support_and_rack_space_run_over_the_term() -> None:
+    found = costs(OWNED)
+    assert part(found, "support").value == pytest.approx(4 * 250_000)
+    assert part(found, "racks").value == pytest.approx(8 * 2_000 * 12 * 4)
+
+
+def test_goodput_loses_checkpoints_half_an_interval_and_a_restart_a_failure() -> None:
+    # 36 / 3,600 + 3,600 / (2 × 72,000) + 720 / 72,000 = 0.01 + 0.025 + 0.01
+    found = costs(OWNED)
+    assert found.goodput is not None and found.goodput.value == pytest.approx(0.955)
+    assert found.goodput.low is None  # the rate is stated
+
+
+def test_the_default_failure_rate_is_that_of_published_fleets() -> None:
+    found = costs(OWNED.replace("mean_time_between_failures: 20 h, ", ""))
+    between = dict(found.goodput.inputs)["between"] if found.goodput else None
+    # 54 days × 16,384 accelerators / 419 interruptions, over the 248 accelerators of the job
+    assert between is not None and between.value == pytest.approx(54 * 86_400 * 16_384 / 419 / 248)
+    assert "operations.mean_time_between_failures" in [key for key, _, _ in found.assumptions]
+    assert found.goodput is not None and found.goodput.low is not None and found.goodput.high is not None
+    assert found.goodput.low < found.goodput.value < found.goodput.high
+
+
+def test_a_run_costs_its_share_of_the_time_and_of_the_accelerators() -> None:
+    half = costs(OWNED.replace("layout: {", "layout: {nodes: 16, ").replace("496", "512"))
+    assert half.accelerators_used == 128 and half.accelerators == 248
+    assert half.total is not None and half.run is not None and half.per_run is not None and half.goodput is not None
+    second = half.total.value / (4 * 365.25 * 86_400 * 0.8) * 128 / 248
+    assert half.per_run.value == pytest.approx(second * half.run.value)
+    without = dict(half.run.inputs)["time_to_train"].value
+    assert half.run.value == pytest.approx(without / half.goodput.value)
+    assert half.per_million_tokens is not None  # 1T tokens are a million times a million
+    assert half.per_million_tokens.value == pytest.approx(half.per_run.value / 1e6, rel=1e-9)
+
+
+def test_years_add_up_to_the_total_and_capital_falls_into_the_first() -> None:
+    found = costs(OWNED)
+    assert found.total is not None
+    assert sum(row.total for row in found.by_year) == pytest.approx(found.total.value)
+    assert [row.parts["capital"] > 0 for row in found.by_year] == [True, False, False, False]
+    assert sum(row.low for row in found.by_year) == pytest.approx(found.total.low)
+    assert sum(row.high for row in found.by_year) == pytest.approx(found.total.high)
+
+
+def test_a_part_of_a_year_is_paid_in_part() -> None:
+    rows = by_year(Term("total", 30.0, "USD", "", parts=(Term("support", 30.0, "USD", ""),)), 2.5)
+    assert [row.total for row in rows] == pytest.approx([12.0, 12.0, 6.0])
+
+
+RENTED = """
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, term: 1 years, prices: {node_hour: 100}, electricity: 0.1}
+"""
+
+
+def test_rented_nodes_pay_by_the_hour_and_no_electricity() -> None:
+    found = costs(RENTED)
+    assert found.total is not None
+    assert [each.name for each in found.total.parts] == ["rent"]
+    assert found.total.value == pytest.approx(16 * 100 * 8_766)
+    assert not any("electricity" in line for line in found.missing)
+
+
+def test_what_the_total_leaves_out_is_named() -> None:
+    bare = costs("cluster: {platform: dgx-h100, nodes: 4}\nprocurement: {currency: USD, prices: {node: 1}}")
+    assert any("procurement.term" in line for line in bare.missing)
+    assert any("leaf_switch" in line for line in bare.missing)
+    assert bare.total is not None and bare.total.value == 4
+    nothing = costs("cluster: {platform: dgx-h100, nodes: 4}")
+    assert nothing.total is None and nothing.per_run is None
+
+
+def test_every_printed_formula_gives_its_value() -> None:
+    found = costs(OWNED)
+    terms = (found.total, found.goodput, found.run, found.per_run, found.per_million_tokens, found.watts)
+    for root in terms:
+        assert root is not None
+        for term in root.walk():
+            names = {name: figure.value for name, figure in term.inputs} | {
+                each.name: each.value for each in term.parts
+            }
+            assert evaluate(term.formula, names) == pytest.approx(term.value, rel=1e-9), term.name
+
+
+@pytest.mark.parametrize(
+    ("key", "low", "high", "sign"),
+    [
+        ("electricity: 0.10", "electricity: 0.05", "electricity: 0.20", 1),
+        ("pue: 1.25", "pue: 1.1", "pue: 1.6", 1),
+        ("mean_time_between_failures: 20 h", "mean_time_between_failures: 5 h", "mean_time_between_failures: 80 h", -1),
+        ("utilization: 0.8", "utilization: 0.5", "utilization: 1.0", -1),
+    ],
+)
+def test_a_token_costs_more_where_power_or_failures_do(key: str, low: str, high: str, sign: int) -> None:
+    prices = [costs(OWNED.replace(key, each)).per_million_tokens for each in (low, key, high)]
+    values = [sign * term.value for term in prices if term is not None]
+    assert len(values) == 3 and values == sorted(values) and values[0] < values[2]
+
+
+def test_a_few_nodes_fewer_that_save_switches_are_named() -> None:
+    # 33 nodes need a second set of 8 leaves; 32 nodes are one scalable unit of 8 leaves and 4 spines
+    text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 33").replace("global_batch: 496", "global_batch: 528")
+    design = clean(text)
+    found = cheaper_neighbor(design, bill(design))
+    assert found is not None
+    assert (found.nodes, found.fewer) == (32, 1)
+    assert found.switches == (12, 24)
+
+
+def test_the_neighbor_keeps_the_nodes_that_the_job_uses() -> None:
+    text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 34").replace("layout: {", "layout: {nodes: 33, ")
+    design = clean(text.replace("global_batch: 496", "global_batch: 528"))
+    assert cheaper_neighbor(design, bill(design)) is None
