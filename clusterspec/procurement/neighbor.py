@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from clusterspec.cluster.layout import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.item import Item
