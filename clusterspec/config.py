@@ -17,6 +17,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,9 @@ def _read(table: Any, path: Path) -> Config:
         raise ConfigFault("tool.clusterspec is a table")
     unknown = [key for key in table if key not in _READERS]
     if unknown:
-        raise ConfigFault(f"unknown key {unknown[0]}; the keys are {', '.join(sorted(_READERS))}")
+        near = get_close_matches(unknown[0], _READERS, n=1)
+        advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(_READERS))}"
+        raise ConfigFault(f"unknown key {unknown[0][:60]}; {advice}")
     values = {key.replace("-", "_"): _READERS[key](key, value) for key, value in table.items()}
     if "catalog" in values:
         values["catalog"] = tuple(path.parent / folder for folder in values["catalog"])
@@ -117,7 +120,9 @@ def _table(key: str, value: Any) -> dict[str, Any]:
 
 def _severity(key: str, value: Any) -> Severity:
     if value not in list(Severity):
-        raise ConfigFault(f"{key} is error, warning or note, not {value!r}")
+        near = get_close_matches(str(value)[:60].lower(), list(Severity), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise ConfigFault(f"{key} is error, warning or note, not {str(value)[:60]!r}{meant}")
     return Severity(value)
 
 

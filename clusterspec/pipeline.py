@@ -136,7 +136,9 @@ class Study:
 
     def _judged(self) -> tuple[list[Problem], Exception | None]:
         try:
-            return rules.judge(self.facts()), None
+            facts = self.facts()
+            found = rules.judge(facts)
+            return [*found, *rules.judge_incomplete(facts, (*self.problems, *found))], None
         except rules.RulesFailedError as crash:
             if isinstance(crash.__cause__, BrokenEntry):
                 raise crash.__cause__ from None

@@ -53,6 +53,7 @@ def with_options(config: Config, asked: argparse.Namespace) -> Config:
     """A configuration with the rules that options name. Raises `UsageFault` for a rule that nobody knows."""
     for key in ("select", "ignore", "error", "severity", "thresholds"):
         known_rules(f"{config.file}: {key}", getattr(config, key))
+    with_threshold(f"{config.file}: thresholds", config.thresholds)
     return replace(
         config,
         select=(*config.select, *named_rules(asked, "select")),
@@ -78,7 +79,19 @@ def known_rules(where: str, names: Iterable[str]) -> None:
     for name in names:
         if not rules.known(name):
             near = rules.nearest(name)
-            raise UsageFault(f"{where}: no rule is called {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+            advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"
+            raise UsageFault(f"{where}: no rule is called {name!r}; {advice}")
+
+
+def with_threshold(where: str, names: Iterable[str]) -> None:
+    """Raises `UsageFault` for the first rule that has no threshold to set."""
+    from clusterspec.rules.index import THRESHOLDS
+
+    for name in names:
+        if name not in THRESHOLDS:
+            raise UsageFault(
+                f"{where}: {name} has no threshold; those that have one are {', '.join(sorted(THRESHOLDS))}"
+            )
 
 
 def headed(asked: argparse.Namespace, body: Json) -> Json:

@@ -33,9 +33,12 @@ class Lookup:
     def accelerator(self, name: str, path: Path) -> Accelerator | None:
         return self._find("accelerator", Accelerator, name, path)
 
-    def interconnect(self, name: str, path: Path, other_than: str) -> Interconnect | None:
-        """An interconnect; one of the scope ``other_than`` (a scale-up one as technology) is no answer."""
-        entry = self._find("interconnect", Interconnect, name, path)
+    def interconnect(self, name: str, path: Path, other_than: str, usual: str = "") -> Interconnect | None:
+        """An interconnect; one of the scope ``other_than`` (a scale-up one as technology) is no answer.
+
+        ``usual`` is what the accelerator has, for the help about an unknown name.
+        """
+        entry = self._find("interconnect", Interconnect, name, path, usual)
         if entry is None or entry.scope != other_than:
             return entry
         message = f"`{name}` is a {entry.scope} interconnect, which `{dotted(path)}` does not take"
@@ -63,20 +66,24 @@ class Lookup:
         entry = self.known("interconnect", f"pcie-{generation}")
         return entry if isinstance(entry, Interconnect) else None
 
-    def _find(self, kind: str, type_: type[E], name: str, path: Path) -> E | None:
+    def _find(self, kind: str, type_: type[E], name: str, path: Path, usual: str = "") -> E | None:
         entry = self.known(kind, name)
         if isinstance(entry, type_):
             return entry
-        self.log.problems.append(unknown(self.catalog, kind, name, path))
+        self.log.problems.append(unknown(self.catalog, kind, name, path, usual))
         return None
 
 
-def unknown(catalog: Catalog, kind: str, name: str, path: Path) -> Problem:
-    """The problem of a name without an entry: a whole family, or a name near others."""
+def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
+    """The problem of a name without an entry: a whole family, or a name near others.
+
+    ``usual`` is what other parts of the design have there, and comes first in the help.
+    """
     family, near = catalog.family(kind, name), catalog.nearest(kind, name)
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous(name, path, family)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
+    help_ = f"{usual}; {help_}" if usual else help_
     meant = family[0] if len(family) == 1 else _clearly_meant(name[:LONGEST].lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)

@@ -67,12 +67,15 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
 
 
 def _interconnect(parts: Parts, said: ScaleUpSpec) -> Interconnect | None:
-    if said.interconnect is not None:
-        path = ("cluster", "scale_up", "interconnect")
-        return parts.lookup.interconnect(said.interconnect, path, other_than="scale-out")
+    """The stated interconnect; that of the platform or the accelerator where none is, or none of that name exists."""
     named = (parts.platform.interconnect if parts.platform else None, *parts.accelerator.interconnects)
     known = (parts.lookup.known("interconnect", name) for name in named if name)
-    return next((entry for entry in known if isinstance(entry, Interconnect)), None)
+    usual = next((entry for entry in known if isinstance(entry, Interconnect)), None)
+    if said.interconnect is None:
+        return usual
+    path = ("cluster", "scale_up", "interconnect")
+    owner = f"{parts.accelerator.id} has `{usual.id}`" if usual else ""
+    return parts.lookup.interconnect(said.interconnect, path, other_than="scale-out", usual=owner) or usual
 
 
 def _domain(asked: _Asked) -> int:

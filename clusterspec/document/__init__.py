@@ -13,7 +13,7 @@ from clusterspec.document.model import Comment, Document, Place
 from clusterspec.document.nearest import nearest
 from clusterspec.document.parse import parse
 from clusterspec.document.places import settle, text_at
-from clusterspec.document.schema import validate
+from clusterspec.document.schema import meant_keys, validate
 from clusterspec.document.text import LARGEST, decode, read_bytes
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "load",
     "load_source",
     "made_edits",
+    "meant_keys",
     "merge",
     "nearest",
     "parse",

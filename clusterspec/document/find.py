@@ -12,8 +12,9 @@ from clusterspec.document.text import decode, read_bytes
 
 _SUFFIXES = (".yaml", ".yml")
 _SKIPPED = {"node_modules", "__pycache__"}
-_NAMES_KEY = re.compile(rb"""clusterspec["']?\s*:""")
-_TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
+_NAMES_KEY = re.compile(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
+_TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_SPELT = re.compile("cluster[-_ ]?spec", re.IGNORECASE)
 
 
 PassedOver = Callable[[OSError], None]
@@ -22,7 +23,7 @@ PassedOver = Callable[[OSError], None]
 
 def specs(path: str, *, only_specs: bool = False, passed_over: PassedOver = lambda _: None) -> list[str]:
     """The specs that one path names: a file (or ``-``) itself, and in a folder every YAML file whose
-    top mapping has the key ``clusterspec``, in order of name.
+    top mapping has the key ``clusterspec``, in order of name. One with the key in another case is a spec, too.
 
     Hidden folders, ``node_modules`` and folders behind symbolic links are passed over, and with
     ``only_specs`` a file that is no spec, too. Raises `OSError` when there is nothing at ``path``,
@@ -59,4 +60,4 @@ def _is_spec(name: str, passed_over: PassedOver) -> bool:
     document, _ = parse(decode(name, data))
     if document is None:
         return _TOP_KEY.search(data) is not None
-    return isinstance(document.value, dict) and "clusterspec" in document.value
+    return isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)

@@ -36,10 +36,10 @@ def _ranked(word: str, known: Iterable[str], distance: int) -> list[tuple[int, s
     """The known words within the distance, each with its number of edits."""
     if len(word) > _MAX_LENGTH:
         return []
-    plain = _plain(word)
-    allowed = min(distance, 1 if len(plain) <= 4 else distance)
-    counted = [(edits(plain, _plain(one)), one) for one in known if abs(len(plain) - len(_plain(one))) <= allowed]
-    return [(count, one) for count, one in counted if count <= allowed and count < len(plain)]
+    given = plain(word)
+    allowed = min(distance, 1 if len(given) <= 4 else distance)
+    counted = [(edits(given, plain(one)), one) for one in known if abs(len(given) - len(plain(one))) <= allowed]
+    return [(count, one) for count, one in counted if count <= allowed and count < len(given)]
 
 
 def one_of(words: list[str]) -> str:
@@ -52,7 +52,12 @@ def one_of(words: list[str]) -> str:
     return f"{', '.join(marked[:-1])} or {marked[-1]}" if len(marked) > 1 else marked[0]
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
+    """A word without spelling habits: lower case, ``_`` between its parts.
+
+    >>> plain("nicsPerNode"), plain("scale-out")
+    ('nics_per_node', 'scale_out')
+    """
     return _HUMP.sub("_", word).lower().replace("-", "_").replace(" ", "_")
 
 

@@ -91,12 +91,33 @@ def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
         mark = getattr(error, "context_mark", None) or mark  # where it was opened
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
+    if "mapping values are not allowed" in said and (deeper := _over_indented(source, span.start.line)):
+        return unreadable(lines.span(*deeper), *_OVER_INDENTED)
     if "cannot start any token" not in said:
         return unreadable(span, f"not YAML: {message}", advice)
     character = source.text[offset : offset + 1]
     if character == "\t":
         return unreadable(span, "a tab stands where only spaces may", "indent with spaces")
     return unreadable(span, f"a value cannot start with `{character}`", "put the value in quotes")
+
+
+_OVER_INDENTED = (
+    "this line is indented deeper than the key above it, which has a value already",
+    "start it in the column of the key above",
+)
+_PAIR = re.compile(r"( *)(?:- +)?[^\s#'\"{\[][^:]*:[ \t]+[^\s#|>&]")
+_KEY = re.compile(r"( *)([^\s:#][^:]*):(?=\s|$)")
+
+
+def _over_indented(source: Source, number: int) -> tuple[int, int] | None:
+    """The offsets of the key on a line that is indented deeper than a ``key: value`` above it; None for any other."""
+    rows = source.text.split("\n")
+    above = next((row for row in reversed(rows[: number - 1]) if row.strip()), "")
+    pair, key = _PAIR.match(above), _KEY.match(rows[number - 1])
+    if pair is None or key is None or len(key[1]) <= len(pair[1]):
+        return None
+    start = sum(len(row) + 1 for row in rows[: number - 1])
+    return start + key.start(2), start + key.end(2)
 
 
 def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:

@@ -42,8 +42,17 @@ def validate(document: Document, schema: Schema) -> list[Problem]:
         for problem in words.problems(error, path, document, schema):
             keyword = error.validator if error.validator in _SEVERAL else ""
             problems.setdefault((problem.path, keyword), problem)
+    meant = {*meant_keys(problems.values())}
+    told = [problem for (_, keyword), problem in problems.items() if keyword != "required" or problem.path not in meant]
     order = {path: number for number, path in enumerate(document.places)}
-    return _fewer(sorted(problems.values(), key=lambda problem: order.get(problem.path, -1)))
+    return _fewer(sorted(told, key=lambda problem: order.get(problem.path, -1)))
+
+
+def meant_keys(problems: Iterable[Problem]) -> Iterator[Path]:
+    """The keys that misspelt keys were meant to be: they are not absent, they could not be read."""
+    for problem in problems:
+        if problem.rule == "unknown-key" and problem.fix is not None:
+            yield (*problem.path[:-1], problem.fix.replacements[0].text)
 
 
 def _fewer(problems: list[Problem]) -> list[Problem]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from clusterspec.document import outline
+from clusterspec.document.aliases import meant_by
 from clusterspec.document.fault import TYPES, Fault, example, kind_of, shown
 from clusterspec.document.mend import mended
 from clusterspec.document.model import Document
@@ -94,20 +95,29 @@ def _unknown_keys(fault: Fault) -> Iterator[Problem]:
 
 def _unknown_key(fault: Fault, key: str, known: list[str]) -> Problem:
     path = (*fault.path, key)
-    meant = nearest(key, known)
+    alias = meant_by(key)
+    meant = [alias] if alias in known else nearest(key, known)
     where = f"a key of `{dotted(fault.path)}`" if fault.path else "a key of the top level"
     fix = None
     if len(meant) == 1 and meant[0] not in fault.value:
-        sure = len(near(key, known)) == 1
+        sure = not alias and len(near(key, known)) == 1
         fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
-    homes = [f"`{dotted(home)}`" if home else "the top level" for home in outline.homes(fault.schema, key)][:2]
-    if meant:
+    homes = _homes(fault, alias or key)
+    if alias and not meant and homes:
+        advice = f"write `{alias}` in {homes[0]}"
+    elif meant:
         advice = f"did you mean {one_of(meant)}?"
     elif homes:
         advice = f"it belongs to {' or '.join(homes)}"
     else:
         advice = f"the keys here are {', '.join(sorted(known))}"
     return Problem("unknown-key", path, f"`{shown(key)}` is not {where}", advice, at_key=True, fix=fix)
+
+
+def _homes(fault: Fault, key: str) -> list[str]:
+    """The first two mappings in which the schema knows a key, in a sentence."""
+    found = outline.homes(fault.schema, key)[:2]
+    return [f"`{dotted(home)}`" if home else "the top level" for home in found]
 
 
 def _missing(fault: Fault) -> Iterator[Problem]:
@@ -151,7 +161,19 @@ def _twice(fault: Fault) -> Iterator[Problem]:
 
 
 def _pattern(fault: Fault) -> Iterator[Problem]:
-    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", fault.advice)
+    code = fault.field.get("x-synonyms", {}).get(str(fault.value).lower())
+    if code is not None:
+        fix = Fix(f"write {code}", (Replacement(fault.path, code),))
+        message = f"{fault.written} is not what {fault.name} takes: {_said(fault.field)}"
+        yield fault.problem("wrong-type", message, f"write `{fault.path[-1]}: {code}`", fix)
+        return
+    what = f": {_said(fault.field)}" if _said(fault.field) else ""
+    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes{what}", fault.advice)
+
+
+def _said(field: Schema) -> str:
+    """What the schema says of the form of a value."""
+    return str(field.get("x-form", ""))
 
 
 def _alternatives(fault: Fault) -> Iterator[Problem]:

@@ -155,7 +155,7 @@ def markdown(report: CheckReport) -> str:
     """A table for a pull request's comment or a job summary."""
     if not report.findings:
         return f"**clusterspec**: {plural(len(report.inputs), 'file')} checked, nothing found.\n"
-    counted = ", ".join(f"{number} {level}" for level, number in report.summary.items())
+    counted = ", ".join(plural(number, level) for level, number in report.summary.items())
     head = [
         f"**clusterspec**: {counted}",
         "",

@@ -51,27 +51,49 @@ def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: In
         return out
     shown = [number] if number == 1 or not source.line(number - 1).strip() else [number - 1, number]
     out.append(f"{' ' * gutter} {bar('|')}")
-    out += [f"{bar(str(line).rjust(gutter))} {bar('|')} {cut(source.line(line), room)}".rstrip() for line in shown]
-    out.append(f"{' ' * gutter} {bar('|')} {ink.severity(severity, mark(source.line(number), span, room))}")
+    first = window(source.line(number), span, room)
+    cuts = [cut(source.line(line), room, first if line == number else 0) for line in shown]
+    out += [
+        f"{bar(str(line).rjust(gutter))} {bar('|')} {text}".rstrip() for line, text in zip(shown, cuts, strict=True)
+    ]
+    out.append(f"{' ' * gutter} {bar('|')} {ink.severity(severity, mark(source.line(number), span, room, first))}")
     return out
 
 
-def cut(line: str, room: int) -> str:
-    """A line as a terminal can show it, cut where the room ends."""
-    shown = plain(line.replace("\t", " "))
-    if wide(shown) <= room:
+ELLIPSIS = "…"
+LEAD = 20
+"""Columns before the marked part that are shown where the line is too long to be shown whole."""
+
+
+def window(line: str, span: Span, room: int) -> int:
+    """The first character shown of a line: 0, or shortly before the marked part where that would lie outside."""
+    start, end = marked(line, span)
+    if wide(line[: min(end, start + room)]) < room or wide(line[: start + 1]) <= room // 2:
+        return 0
+    return max(0, start - LEAD)
+
+
+def cut(line: str, room: int, first: int = 0) -> str:
+    """A line from a character on as a terminal can show it, cut where the columns end."""
+    shown = (ELLIPSIS if first else "") + plain(line[first : first + room + 1].replace("\t", " "))
+    if wide(shown) <= room and len(line) <= first + room + 1:
         return shown
     while wide(shown) >= room:
         shown = shown[: min(room, len(shown)) - 1]
-    return shown + "…"
+    return shown + ELLIPSIS
 
 
-def mark(line: str, span: Span, room: int) -> str:
-    """What stands under a line to point at a part of it."""
-    start = span.start.column - 1
+def mark(line: str, span: Span, room: int, first: int = 0) -> str:
+    """The mark under the part of a line that a span covers, where the line is shown from a character on."""
+    start, end = marked(line, span)
+    before = wide(line[first:start]) + (1 if first else 0)
+    return " " * before + "^" * min(max(1, wide(line[start : min(end, start + room)])), max(1, room - before))
+
+
+def marked(line: str, span: Span) -> tuple[int, int]:
+    """The characters of the first line of a span that it covers."""
     end = span.end.column - 1 if span.end.line == span.start.line else len(line.rstrip())
-    before = wide(line[:start])
-    return " " * before + "^" * min(max(1, wide(line[start:end])), max(1, room - before))
+    return span.start.column - 1, end
 
 
 def summary(report: CheckReport, ink: Ink = PLAIN) -> str:

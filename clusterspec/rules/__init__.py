@@ -11,6 +11,7 @@ from clusterspec.rules.choices import choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.pages import explain, known, listing, listing_text, nearest, page, summary_of
+from clusterspec.rules.provisional import judge_incomplete
 
 __all__ = [
     "Facts",
@@ -18,6 +19,7 @@ __all__ = [
     "choose",
     "explain",
     "judge",
+    "judge_incomplete",
     "known",
     "listing",
     "listing_text",

@@ -77,6 +77,17 @@ class Facts:
         """All of this, for a check that needs more than one part."""
         return self
 
+    def of(self, spec: Spec, design: Design) -> Facts:
+        """What rules may know of another spec and design, under the same choices and without an estimate."""
+        return Facts(
+            spec=spec,
+            catalog=self.catalog,
+            design=design,
+            today=self.today,
+            estimated=lambda: None,
+            thresholds=self._thresholds,
+        )
+
     def remember(self, work: Callable[[Facts], T]) -> T:
         """The result of ``work`` on these facts, worked out for the first rule that asks and kept for the others."""
         if work not in self._remembered:

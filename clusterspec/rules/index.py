@@ -39,7 +39,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "wrong-unit": ("units", ()),
     "accelerators-miscounted": ("catalog", ("written_cluster", "cluster")),
     "ambiguous-form-factor": ("catalog", ()),
-    "contradicts-platform": ("catalog", ("written_cluster", "platform")),
+    "contradicts-platform": ("catalog", ("facts", "written_cluster", "platform")),
     "fewer-nics-than-instance": ("catalog", ("facts", "platform", "scale_out")),
     "frontend-counted-in-fabric": ("catalog", ("facts", "platform", "scale_out")),
     "interconnect-not-of-accelerator": ("catalog", ("written_scale_up", "scale_up", "accelerator")),
@@ -209,3 +209,19 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "peak-off-catalog": ("text", ()),
     "percentage-off-count": ("text", ()),
 }
+
+THRESHOLDS = frozenset(
+    {
+        "batch-beyond-critical-size",
+        "data-loading-exposed",
+        "dp-reduction-exposed",
+        "fsdp-gather-exposed",
+        "fsdp-regathers-every-microbatch",
+        "full-precision-gradient-reduction",
+        "logits-fill-memory",
+        "pipeline-bubble",
+        "tight-memory",
+        "tp-communication-exposed",
+    }
+)
+"""The rules whose threshold a team may set."""

@@ -7,14 +7,14 @@ problem and is named in ``Spec.broken``, so that one fault neither hides nor cau
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from clusterspec.document import Document, validate
+from clusterspec.document import Document, meant_keys, validate
 from clusterspec.document.fault import shown
+from clusterspec.document.foreign import foreign
 from clusterspec.document.nearest import nearest, one_of
 from clusterspec.document.outline import Schema, branches, child, keys
 from clusterspec.document.places import text_at
@@ -41,6 +41,8 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     ``broken`` of the spec holds ``()`` where a base is missing or the document is no spec at all:
     what seems absent may then have been meant.
     """
+    if what := foreign(document.value):
+        return Spec(document.source.name, broken=frozenset({()})), [_foreign(what)]
     root = schema()
     problems = validate(document, root)
     partial = document.partial or any(problem.path == ("extends",) for problem in problems)
@@ -58,6 +60,12 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     return Spec(document.source.name, **values, broken=frozenset(reader.broken)), problems
 
 
+def _foreign(what: str) -> Problem:
+    """What is wrong with a file of another program."""
+    message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
+    return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
+
+
 @cache
 def types_of(record: type) -> dict[str, Any]:
     """The keys of a dataclass of the model, each with its field's name and type."""
@@ -73,13 +81,6 @@ def _options(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-def _meant(problems: list[Problem]) -> Iterator[Path]:
-    """The keys that misspelt keys were meant to be: they are not absent, they could not be read."""
-    for problem in problems:
-        if problem.rule == "unknown-key" and problem.fix is not None:
-            yield (*problem.path[:-1], problem.fix.replacements[0].text)
-
-
 class _Reader:
     def __init__(self, document: Document, root: Schema, problems: list[Problem]) -> None:
         self.document = document
@@ -87,7 +88,7 @@ class _Reader:
         self.problems = problems
         faults = [one for one in problems if one.severity is Severity.ERROR and one.rule not in _KEEPS_VALUE]
         absent = {problem.path for problem in problems if problem.rule == "missing-key"}
-        self.broken = {problem.path for problem in faults} | absent | {*_meant(problems)}
+        self.broken = {problem.path for problem in faults} | absent | {*meant_keys(problems)}
 
     def fields(self, record: Any, node: Schema, path: Path, value: dict[str, Any]) -> dict[str, Any]:
         """What to build ``record`` from."""

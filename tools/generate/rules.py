@@ -67,7 +67,19 @@ from __future__ import annotations
 
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {{
 {"".join(rows)}}}
+
+THRESHOLDS = frozenset(
+    {{
+{"".join(f'        "{name}",{chr(10)}' for name in thresholds())}    }}
+)
+"""The rules whose threshold a team may set."""
 '''
+
+
+def thresholds() -> list[str]:
+    """The rules that ask for a threshold."""
+    paths = (path for path in RULES.glob("*/*.py") if is_rule(path))
+    return sorted(path.stem.replace("_", "-") for path in paths if ".threshold(RULE" in path.read_text("utf-8"))
 
 
 def row(name: str, group: str, parameters: tuple[str, ...]) -> str:

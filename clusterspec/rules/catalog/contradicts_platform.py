@@ -45,6 +45,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Platform
 from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, ScaleUpSpec
 
@@ -55,8 +56,10 @@ RULE = Rule.of(
 )
 
 
-def check(written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+def check(facts: Facts, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
     for key, said, supplied in _beside(written_cluster, platform):
+        if key == "scale_up.interconnect" and facts.catalog.find("interconnect", str(said)) is None:
+            continue  # a name that does not exist has a finding of its own
         if said is not None and supplied is not None and said != supplied:
             yield RULE.problem(
                 f"cluster.{key}",

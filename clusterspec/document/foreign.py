@@ -1,0 +1,33 @@
+"""YAML files of other programs, told apart by their top-level keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.document.fault import shown
+
+_MARKS = (
+    ({"apiVersion", "kind"}, "a Kubernetes manifest"),
+    ({"apiVersion", "name", "version"}, "a Helm chart"),
+    ({"services"}, "a Docker Compose file"),
+    ({"on", "jobs"}, "a GitHub Actions workflow"),
+    ({"stages", "script"}, "a GitLab pipeline"),
+    ({"AWSTemplateFormatVersion", "Resources"}, "a CloudFormation template"),
+    ({"repos"}, "a configuration of pre-commit"),
+    ({"openapi", "paths"}, "an OpenAPI document"),
+)
+
+
+def foreign(value: Any) -> str:
+    """What kind of file of another program a document is, for a sentence; empty where it may be a spec.
+
+    >>> foreign({"apiVersion": "apps/v1", "kind": "Deployment"}), foreign({"clusterspec": 1, "kind": "x"})
+    ('a Kubernetes manifest (kind `Deployment`)', '')
+    """
+    if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):
+        return ""
+    for keys, what in _MARKS:
+        if keys <= value.keys():
+            kind = f" (kind `{shown(value['kind'])}`)" if isinstance(value.get("kind"), str) else ""
+            return what + kind
+    return ""

@@ -1,0 +1,59 @@
+"""Rules on a spec that lacks a number which the design needs: what holds whatever the number is.
+
+Without `cluster.nodes`, `workload.sequence_length` or `workload.global_batch` no design resolves, and one key that
+is absent or unreadable would hide every other fault. The rules are asked with several values in its place, and a
+problem that all of them give in the same words does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from clusterspec.finding import Problem
+from clusterspec.rules.engine import judge
+from clusterspec.rules.facts import Facts
+from clusterspec.source import Path
+from clusterspec.spec.model import Spec
+
+STAND_INS = {"nodes": (2, 48, 1000), "sequence_length": (1024, 8192, 4000), "global_batch": (64, 1024, 3000)}
+"""Values that stand in for each key: unlike in size and in their divisors."""
+
+
+def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
+    """The problems beyond the known ones that hold for every value of the keys that are missing, if any is."""
+    specs = [_filled(facts.spec, number) for number in range(3)]
+    if None in specs:
+        return []
+    told = [{_said(one): one for one in _problems(facts, spec)} for spec in specs if spec]
+    old = {_said(one) for one in known}
+    return [one for said, one in told[0].items() if said not in old and all(said in others for others in told[1:])]
+
+
+def _filled(spec: Spec, number: int) -> Spec | None:
+    """The spec with stand-ins for what it lacks; None where it lacks none of the keys."""
+    filled: set[Path] = set()
+    cluster, workload = spec.cluster, spec.workload
+    if cluster is not None and cluster.nodes is None:
+        cluster = replace(cluster, nodes=STAND_INS["nodes"][number])
+        filled.add(("cluster", "nodes"))
+    if workload is not None and workload.kind != "serve":
+        if workload.sequence_length is None:
+            workload = replace(workload, sequence_length=STAND_INS["sequence_length"][number])
+            filled.add(("workload", "sequence_length"))
+        if workload.global_batch is None:
+            workload = replace(workload, global_batch=STAND_INS["global_batch"][number])
+            filled.add(("workload", "global_batch"))
+    return replace(spec, cluster=cluster, workload=workload, broken=spec.broken - filled) if filled else None
+
+
+def _problems(facts: Facts, spec: Spec) -> list[Problem]:
+    """What the rules that need no estimate find in a spec."""
+    from clusterspec.cluster.resolve import resolve
+
+    design, problems = resolve(spec, facts.catalog)
+    return [*problems, *judge(facts.of(spec, design))]
+
+
+def _said(problem: Problem) -> tuple[str, Path, str]:
+    return problem.rule, problem.path, problem.message

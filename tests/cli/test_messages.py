@@ -1,0 +1,163 @@
+"""A message names the mistake and what to write instead, for the words and slips that people bring along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterspec.document.aliases import _WORDS
+from clusterspec.spec.schema import schema
+from tests.cli.conftest import BASE, Call
+
+PARTS = """\
+clusterspec: 1
+name: parts
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 4
+  scale_up: {interconnect: nvlink-9}
+"""
+
+
+def findings(text: str, call: Call) -> list[dict[str, str]]:
+    Path("spec.yaml").write_text(text)
+    found: list[dict[str, str]] = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "help_"),
+    [
+        ("tp: 2", "tensor_parallel: 2", "did you mean `tp`?"),
+        ("tp: 2", "tensor_model_parallel_size: 2", "did you mean `tp`?"),
+        ("tp: 2", "tp: 2\n  pipeline-parallel-size: 1", "did you mean `pp`?"),
+        ("tp: 2", "tp: 2\n  micro_batch_size: 1", "did you mean `micro_batch`?"),
+        ("sequence_length: 8192", "seq_len: 8192", "did you mean `sequence_length`?"),
+        ("global_batch: 64", "batch_size: 64", "did you mean `global_batch`?"),
+        ("global_batch: 64", "global_batch: 64\n  dtype: bf16", "did you mean `precision`?"),
+        ("nodes: 4", "num_nodes: 4", "did you mean `nodes`?"),
+        ("nodes: 4", "nodes: 4\n  gpus_per_node: 8", "did you mean `accelerators_per_node`?"),
+        ("name: base", "name: base\ntensor_parallel: 8", "write `tp` in `layout`"),
+    ],
+)
+def test_the_words_of_other_programs_suggest_our_key(old: str, new: str, help_: str, call: Call) -> None:
+    (finding,) = [one for one in findings(BASE.replace(old, new), call) if one["severity"] == "error"]
+    assert (finding["rule"], finding["help"]) == ("unknown-key", help_)
+
+
+def test_every_alias_means_a_key_of_the_spec_and_is_none_itself() -> None:
+    keys: set[str] = set()
+    waiting = [schema()]
+    for node in waiting:
+        keys |= node.get("properties", {}).keys()
+        waiting += [one for one in node.values() if isinstance(one, dict)]
+        waiting += [one for group in node.values() if isinstance(group, list) for one in group if isinstance(one, dict)]
+    assert {*_WORDS.values()} <= keys
+    assert not {alias for alias, key in _WORDS.items() if alias == key}
+
+
+def test_an_unknown_interconnect_names_that_of_the_accelerator(call: Call) -> None:
+    (finding,) = [one for one in findings(PARTS, call) if one["severity"] == "error"]
+    assert finding["rule"] == "unknown-catalog-id"
+    assert finding["help"].startswith("h100-sxm-80gb has `nvlink-4`; nearest: ")
+
+
+def test_a_wrong_choice_lists_the_choices(call: Call) -> None:
+    (finding,) = [one for one in findings(BASE.replace("tp: 2", "schedule: 1f2b"), call) if one["severity"] == "error"]
+    assert finding["help"].endswith("The choices are `1f1b`, `interleaved`, `gpipe`, `zero-bubble` or `dualpipe`")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", "a Kubernetes manifest (kind `Deployment`)"),
+        ("apiVersion: v2\nname: x\nversion: 1.0.0\n", "a Helm chart"),
+        ("name: x\nservices: {web: {image: x}}\n", "a Docker Compose file"),
+        ("name: x\non: push\njobs: {}\n", "a GitHub Actions workflow"),
+    ],
+)
+def test_a_file_of_another_program_is_called_what_it_is(text: str, what: str, call: Call) -> None:
+    (finding,) = findings(text, call)
+    assert finding["rule"] == "unsupported-spec-version"
+    assert finding["message"] == f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "said"),
+    [
+        ("tp: 2\n", "tp: 2\nprocurement: {currency: US$}\n", "wrong-type", "write `currency: USD`"),
+        ("tp: 2\n", "tp: 2\nprocurement: {as_of: 1.11.2026}\n", "wrong-type", "a date as YYYY-MM-DD"),
+        ("  nodes: 4", "    nodes: 4", "unreadable-yaml", "indented deeper than the key above it"),
+    ],
+)
+def test_a_slip_gets_a_remedy(old: str, new: str, rule: str, said: str, call: Call) -> None:
+    found = [one for one in findings(BASE.replace(old, new), call) if one["rule"] == rule]
+    assert len(found) == 1
+    assert said in found[0]["message"] + found[0]["help"]
+
+
+@pytest.mark.parametrize("key", ["Clusterspec", "CLUSTERSPEC", "clusterSpec", "cluster-spec"])
+def test_a_spec_whose_first_key_is_misspelt_is_not_passed_over(key: str, call: Call) -> None:
+    Path("specs").mkdir()
+    Path("specs/spec.yaml").write_text(BASE.replace("clusterspec:", f"{key}:"))
+    done = call("check", "specs", "--format", "json")
+    assert [(one["rule"], one["help"]) for one in json.loads(done.out)["findings"]] == [
+        ("unknown-key", "did you mean `clusterspec`?")
+    ]
+    assert call("check", "specs", "--fix").status == 0
+    assert Path("specs/spec.yaml").read_text() == BASE
+
+
+UNREADABLE = [("nodes: 4", "nodes: 4 nodes"), ("sequence_length: 8192", "sequence_length: 8k"), ("nodes: 4", "n: 4")]
+BESIDE = [
+    ("bandwidth: 900 GB/s unidirectional", "duplex-counted-as-one-way"),
+    ("interconnect: nvlink-5", "interconnect-not-of-accelerator"),
+    ("interconnect: nvlink-55", "unknown-catalog-id"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), UNREADABLE)
+@pytest.mark.parametrize(("line", "rule"), BESIDE)
+def test_one_unreadable_key_does_not_hide_the_finding_beside_it(
+    line: str, rule: str, old: str, new: str, call: Call
+) -> None:
+    flawed = BASE.replace("platform: dgx-h100", f"platform: dgx-h100\n  scale_up: {{{line}}}")
+    alone = {one["rule"] for one in findings(flawed, call)}
+    both = {one["rule"] for one in findings(flawed.replace(old, new), call)}
+    assert rule in alone & both
+
+
+@pytest.mark.parametrize("column", [1, 40, 95, 120, 400])
+@pytest.mark.parametrize("width", [40, 100])
+def test_the_mark_stands_under_the_part_that_is_meant(column: int, width: int, call: Call) -> None:
+    from clusterspec.finding import Severity
+    from clusterspec.report.findings_text import frame
+    from clusterspec.report.ink import Ink
+    from clusterspec.source import Position, Source, Span
+
+    line = "." * (column - 1) + "WRONG" + "." * 300
+    span = Span("x", Position(1, column), Position(1, column + 5))
+    *_, excerpt, mark = frame(span, Severity.ERROR, {"x": Source("x", line)}, Ink(width=width))
+    assert "".join(a for a, b in zip(excerpt, mark, strict=False) if b == "^") == "WRONG"
+    assert len(excerpt) <= width
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('select = ["Shared Nic"]', "did you mean shared-nic?"),
+        ('select = ["zzzzzz"]', "`clusterspec explain` lists the rules"),
+        ("thresholds = {shared-nic = 2}", "shared-nic has no threshold; those that have one are "),
+        ('fial-on = "warning"', "did you mean fail-on?"),
+        ('severity = {shared-nic = "warn"}', "did you mean warning?"),
+    ],
+)
+def test_a_configuration_gets_a_remedy(text: str, said: str, call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    Path("clusterspec.toml").write_text(text)
+    done = call("check", "spec.yaml")
+    assert (done.status, done.out) == (2, "")
+    assert said in done.error
