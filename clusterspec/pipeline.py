@@ -158,7 +158,7 @@ class Study:
             catalog=self.settings.catalog,
             design=self.design,
             today=self.settings.today,
-            estimated=lambda: self.plan,
+            estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
         )

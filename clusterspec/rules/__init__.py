@@ -11,12 +11,13 @@ from clusterspec.rules.choices import choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.pages import explain, known, listing, listing_text, nearest, page, summary_of
-from clusterspec.rules.provisional import judge_incomplete
+from clusterspec.rules.provisional import estimable, judge_incomplete
 
 __all__ = [
     "Facts",
     "RulesFailedError",
     "choose",
+    "estimable",
     "explain",
     "judge",
     "judge_incomplete",

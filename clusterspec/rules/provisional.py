@@ -20,6 +20,30 @@ STAND_INS = {"nodes": (2, 48, 1000), "sequence_length": (1024, 8192, 4000), "glo
 """Values that stand in for each key: unlike in size and in their divisors."""
 
 
+NOT_IN_THE_ESTIMATE = {
+    ("workload", "expected_mfu"),
+    ("workload", "tokens"),
+    ("cluster", "accelerators"),
+    ("cluster", "spare_nodes"),
+    ("cluster", "networks"),
+    ("cluster", "power"),
+    ("cluster", "scale_up"),
+    ("cluster", "scale_out"),
+}
+"""Keys that change no memory. Those of the two tiers change times, and have a usual value in the catalog."""
+
+
+def estimable(spec: Spec) -> bool:
+    """Whether an estimate can be relied on: no key that it takes was given and could not be read.
+
+    A key that could not be read takes its default, and what follows from that is not what the author described.
+    """
+    return not any(
+        path[:1] in {("cluster",), ("workload",), ("layout",)} and path[:2] not in NOT_IN_THE_ESTIMATE
+        for path in spec.broken
+    )
+
+
 def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
     """The problems beyond the known ones that hold for every value of the keys that are missing, if any is."""
     specs = [_filled(facts.spec, number) for number in range(3)]
