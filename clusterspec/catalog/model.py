@@ -86,7 +86,7 @@ class Model(Entry):
     @property
     def attention_layers(self) -> int:
         """How many layers have softmax attention, with or without a window."""
-        every = self.layers - self.linear_layers
+        every = max(0, self.layers - self.linear_layers)
         return every if self.stated_attention_layers is None else self.stated_attention_layers
 
     @property

@@ -115,6 +115,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "heads-indivisible-by-tp": ("layout", ("facts", "model", "layout")),
     "hidden-indivisible-by-heads": ("layout", ("written_model", "model")),
     "kv-heads-indivisible-by-tp": ("layout", ("facts", "model", "layout")),
+    "layer-kinds-mismatch": ("layout", ("model",)),
     "layers-indivisible-by-pp": ("layout", ("facts", "written_layout", "model", "layout")),
     "layers-indivisible-by-stages": ("layout", ("facts", "model", "layout")),
     "microbatches-indivisible-by-pp": ("layout", ("facts", "training", "layout")),

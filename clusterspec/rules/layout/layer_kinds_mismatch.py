@@ -1,0 +1,106 @@
+"""The kinds of layers of a model do not add up to its layers.
+
+## What it finds
+
+More layers with a window, an index or experts than can have one; layers with softmax attention and
+with linear attention that are more or fewer than the model's layers; compressed layers that are not
+all of those with attention.
+
+## Why it matters
+
+Weights, key-value cache and time are counted by kind of layer. Kinds that do not add up describe no
+model, and every figure built on them is wrong.
+
+## What to do
+
+Correct the count that is wrong. `attention_layers` is all layers without linear attention when
+absent. Where a layer either mixes tokens or has a network, as in Nemotron-H, give `ffn_layers`.
+
+## When to ignore it
+
+Never.
+
+## Fires
+
+```yaml workload.model.attention_window.layers
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {base: llama-3.1-8b, attention_window: {tokens: 1024, layers: 40}}
+  sequence_length: 4096
+  global_batch: 256
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {base: llama-3.1-8b, attention_window: {tokens: 1024, layers: 24}}
+  sequence_length: 4096
+  global_batch: 256
+```
+
+## Sources
+
+- Layers with and without a window: https://arxiv.org/abs/2503.19786
+- Layers that do one thing: https://arxiv.org/abs/2504.03624
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+KEY = "workload.model"
+
+
+def check(model: Model) -> Iterator[Problem]:
+    parts = (
+        ("attention_window.layers", "with a window", _layers(model.window), model.attention_layers, "with attention"),
+        ("sparse_attention.layers", "with a sparse index", _indexed(model), model.full_layers, "with full attention"),
+        ("moe_layers", "with experts", model.moe_layers, model.ffn_layers, "with a feed-forward network"),
+    )
+    for key, kind, some, every, among in parts:
+        if some > every:
+            message = f"{some} layers {kind} are more than the {every} layers {among}"
+            yield RULE.problem(f"{KEY}.{key}", message, "correct the count that is wrong")
+    yield from _mixing(model)
+    yield from _compressed(model)
+
+
+def _layers(part: object) -> int:
+    return getattr(part, "layers", 0)
+
+
+def _indexed(model: Model) -> int:
+    """Layers with an index; one that is given for all layers holds for those that can have it."""
+    stated = _layers(model.sparse)
+    return 0 if stated == model.layers else stated
+
+
+def _mixing(model: Model) -> Iterator[Problem]:
+    """Every layer mixes tokens, or has a network, or both; none has neither."""
+    mixing = model.attention_layers + model.linear_layers
+    both = mixing == model.layers and model.ffn_layers <= model.layers
+    either = mixing + model.ffn_layers == model.layers
+    if both or either:
+        return
+    kinds = f"{model.attention_layers} layers with attention and {model.linear_layers} with linear attention"
+    message = f"{kinds} are not the {model.layers} layers of the model, nor with {model.ffn_layers} networks"
+    key = "linear_attention.layers" if model.stated_attention_layers is None and model.linear else "attention_layers"
+    yield RULE.problem(f"{KEY}.{key}", message, "correct the counts, or give `ffn_layers` where a layer does one thing")
+
+
+def _compressed(model: Model) -> Iterator[Problem]:
+    part = model.compressed
+    if part is None or part.light_layers + part.heavy_layers == model.full_layers:
+        return
+    counted = f"{part.light_layers} lightly and {part.heavy_layers} heavily compressed layers"
+    message = f"{counted} are not the {model.full_layers} layers with attention and without a window alone"
+    yield RULE.problem(f"{KEY}.compressed_attention", message, "correct `light_layers` or `heavy_layers`")
