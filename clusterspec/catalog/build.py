@@ -148,7 +148,6 @@ def stack(read: Reader) -> Stack:
         year=read.count("year") or 0,
         selective=read.text("selective") or "",
         hides=read.texts("hides"),
-        deduplicates=read.flag("deduplicates") or False,
         dispatcher=read.text("dispatcher") or "all-to-all",
         releases=read.texts("releases"),
         compiled=read.flag("compiled") or False,

@@ -183,15 +183,13 @@ class Stack(Entry):
     """A generation of training software: a framework with its libraries and kernels, from ``year`` on.
 
     ``selective`` names what selective recomputation runs again, ``hides`` the communication that
-    it can hide, ``deduplicates`` whether a token goes once to a rank that holds several of its
-    experts, ``dispatcher`` which one it uses where nobody says, ``releases`` the releases that it
+    it can hide, ``dispatcher`` how it sends tokens to experts where nobody says, ``releases`` the releases that it
     describes, oldest first, ``compiled`` that no host launches kernels one by one.
     """
 
     year: int = 0
     selective: str = ""
     hides: tuple[str, ...] = ()
-    deduplicates: bool = False
     dispatcher: str = "all-to-all"
     releases: tuple[str, ...] = ()
     compiled: bool = False

@@ -6,6 +6,8 @@ from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.fixed import LOSS_FORWARD
 from clusterspec.cost.compute.kernels import Shape, Work, accumulation, linear, stream
 from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.optimizer_states import MOMENTS
+from clusterspec.precision import width
 
 
 def embedding(portion: Portion) -> Work:
@@ -27,11 +29,6 @@ def head(portion: Portion, loss: float, summed: float) -> Work:
     return stream("last norm", (norm, 2 * norm)) + logits + accumulation(logits, summed) + losses
 
 
-STATE_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "none": 0.0}
-MOMENTS = {"adam": 2, "adamw": 2, "sgd": 0, "momentum": 1, "lion": 1, "adafactor": 0, "muon": 1}
-"""Numbers of the size of the weights that an optimizer keeps beside them (adafactor keeps sums of rows and columns)."""
-
-
 def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
     """Bytes that one parameter's update reads and writes.
 
@@ -41,6 +38,6 @@ def update_traffic(optimizer: str, master: str, moments: str, gradient: str, par
     >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
     34.0
     """
-    states = 2 * MOMENTS.get(optimizer, 2) * STATE_BYTES[moments] + 2 * STATE_BYTES[master]
-    width = STATE_BYTES.get(parameter, 2.0)
-    return states + 2 * STATE_BYTES.get(gradient, 4.0) + (width if STATE_BYTES[master] else 2 * width)
+    states = 2 * MOMENTS[optimizer] * width(moments) + 2 * width(master)
+    kept = width(parameter)
+    return states + 2 * width(gradient) + (kept if width(master) else 2 * kept)

@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from clusterspec.cost.formulas import matmul as formulas
+from clusterspec.precision import width
 
 
 class Role(Enum):
@@ -65,14 +66,10 @@ class Work:
         return Work(self.forward + other.forward, self.backward + other.backward, self.recomputed + other.recomputed)
 
 
-WIDTH = {"fp8": 1.0, "fp4": 0.5, "fp32": 4.0, "tf32": 4.0}
-"""Bytes of an operand by precision; two of any other."""
-
-
 def product(name: str, shape: Shape, precision: str, role: Role = Role.PLAIN) -> Kernel:
     """Matrix products of one shape in one kernel."""
     m, k, n, batch, _ = shape
-    traffic = batch * formulas.traffic(m, k, n, WIDTH.get(precision, 2.0))
+    traffic = batch * formulas.traffic(m, k, n, width(precision))
     return Kernel(name, batch * formulas.flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
 
 

@@ -10,12 +10,10 @@ from clusterspec.cost.memory import families
 from clusterspec.cost.memory.given import Given
 from clusterspec.cost.memory.habits import Habits
 from clusterspec.cost.memory.spread import Spread
+from clusterspec.precision import NARROW, activation_width, operand_width
 
-BYTES = {"fp64": 8.0, "fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5, "none": 0.0}
-"""Bytes of one number. tf32 is how products round fp32, not how it is stored."""
 ACTIVATION = 2.0
-SCALED = {"fp8": 1 + 1 / 32, "fp4": 0.5 + 1 / 16}
-"""Bytes of one number with its block scale: MXFP8 one byte in 32, NVFP4 one in 16."""
+"""Bytes of an activation or a weight that is gathered: 16 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +61,13 @@ class Job:
     @property
     def width(self) -> float:
         """Bytes of one activation."""
-        return BYTES["fp32"] if self.workload.precision in {"fp32", "tf32"} else ACTIVATION
+        return activation_width(self.workload.precision)
 
     @property
     def kept(self) -> float:
         """Bytes of one number that a matrix product keeps as its input."""
         precision = self.workload.precision
-        return SCALED[precision] if self.habits.quantized_inputs and precision in SCALED else self.width
+        return operand_width(precision) if self.habits.quantized_inputs and precision in NARROW else self.width
 
     @property
     def hidden_ranks(self) -> int:
@@ -80,7 +78,7 @@ class Job:
     def quantized_gradients(self) -> Spread | None:
         """What is taken for the bytes of a gradient because products run in fp8 or fp4."""
         return (
-            self.habits.quantized_gradients if self.workload.precision in SCALED and not self.gradients_said else None
+            self.habits.quantized_gradients if self.workload.precision in NARROW and not self.gradients_said else None
         )
 
     @property

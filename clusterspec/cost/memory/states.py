@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from clusterspec.cost.formulas import states
 from clusterspec.cost.memory import sums
 from clusterspec.cost.memory.given import computed
-from clusterspec.cost.memory.job import ACTIVATION, BYTES, Job
+from clusterspec.cost.memory.job import ACTIVATION, Job
+from clusterspec.cost.optimizer_states import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.term import Term
+from clusterspec.precision import width
 
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
-MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0, "adafactor": 0}
-"""Numbers that the optimizer keeps for each weight of a matrix beside the weight. Adafactor keeps a row and a
-column for each matrix, which is nothing beside it (arXiv 1804.04235)."""
-TABLE_MOMENTS = {**MOMENTS, "muon": 2}
-"""The same for embedding and head: Muon leaves those to Adam."""
 UNSAID = (0.75, 1.0)
 """Low and high of gradients whose precision nobody said: many recipes keep them in 16 bits."""
 
@@ -34,17 +31,17 @@ def _cut(job: Job, sharded: bool) -> Cut:
 
 
 def _state(
-    what: str, job: Job, share: Share, width: float, cut: Cut, *, off: tuple[float, float] = (1.0, 1.0)
+    what: str, job: Job, share: Share, each: float, cut: Cut, *, off: tuple[float, float] = (1.0, 1.0)
 ) -> list[Term]:
     """One state of all weights of the rank, experts apart."""
     parts = []
     for kind, weights, ranks in (("dense", share.not_expert, cut.dense), ("expert", share.expert, cut.expert)):
         inputs = (
             computed(f"{kind} weights", weights, "model cut by tp, ep, expert_tp and pp"),
-            computed("bytes each", width, "the precision it is kept in", "B"),
+            computed("bytes each", each, "the precision it is kept in", "B"),
             computed("ranks", ranks, f"sharding {job.layout.sharding}"),
         )
-        value = states.sharded(weights, width, ranks)
+        value = states.sharded(weights, each, ranks)
         formula = f"{kind} weights × bytes each / ranks"
         parts.append(sums.leaf(f"{what}, {kind}", value, formula, inputs, source=ZERO, off=off))
     return parts
@@ -52,9 +49,9 @@ def _state(
 
 def weights(job: Job, share: Share) -> list[Term]:
     """Weights; where FSDP leaves them gathered from forward to backward, those as well."""
-    stored = BYTES[job.workload.parameter_precision]
+    stored = width(job.workload.parameter_precision)
     if job.habits.sharded_master:
-        stored = max(stored, BYTES[job.layout.master_precision])
+        stored = max(stored, width(job.layout.master_precision))
     parts = _state("weights", job, share, stored, _cut(job, job.shards_weights))
     if job.leaves_gathered:
         parts += _state("gathered weights", job, share, ACTIVATION, Cut())
@@ -83,13 +80,13 @@ def _widened(job: Job, share: Share) -> Term:
     layer = share.unit / 2
     largest = max(share.embedding, share.head, layer)
     inputs = (computed("largest", largest, "weights of a table, or of half a layer"),)
-    value = BYTES["fp32"] * largest
+    value = width("fp32") * largest
     return sums.leaf("widened gradient", value, "4 B × largest", inputs, source="DeepSpeed, bf16_optimizer.py")
 
 
 def _gradient_width(job: Job) -> float:
     """Bytes of one gradient as it is kept until the step."""
-    said = BYTES[job.workload.gradient_precision]
+    said = width(job.workload.gradient_precision)
     if job.gradients_said:
         return said
     if job.habits.own_gradients:
@@ -128,17 +125,17 @@ def _copies_gradients(job: Job) -> bool:
 
 def _master_width(job: Job) -> float:
     """Bytes of a master weight beside the weight; none where the weight itself is as wide."""
-    master = BYTES[job.layout.master_precision]
-    if job.habits.sharded_master or master <= BYTES[job.workload.parameter_precision]:
+    master = width(job.layout.master_precision)
+    if job.habits.sharded_master or master <= width(job.workload.parameter_precision):
         return 0.0
     return master
 
 
 def _moments(job: Job, share: Share, cut: Cut) -> list[Term]:
     name = job.workload.optimizer
-    width = BYTES[job.layout.moments_precision]
-    parts = _state("moments", job, share, MOMENTS.get(name, 2) * width, cut)
-    extra = (TABLE_MOMENTS.get(name, 2) - MOMENTS.get(name, 2)) * width
+    each = width(job.layout.moments_precision)
+    parts = _state("moments", job, share, MOMENTS[name] * each, cut)
+    extra = (TABLE_MOMENTS[name] - MOMENTS[name]) * each
     if extra:
         tables = share.embedding + share.head
         inputs = (computed("tables", tables, "weights of embedding and head"),)

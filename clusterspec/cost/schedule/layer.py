@@ -37,7 +37,7 @@ class Layers:
         routing = Routing.of(portion, software.unevenness)
         blocks = 2 if portion.model.shared_experts else 1
         domains = self.clock.wire.group("ep").domains if portion.ep > 1 else 1
-        routed = partial(expert.each_pass, portion, routing, software.stack.deduplicates, domains)
+        routed = partial(expert.each_pass, portion, routing, self.clock.layout.dispatcher, domains)
         return self._timed(expert_layer(portion, software), blocks, routed)
 
     def _timed(self, parts: Parts, blocks: int, routed: Routed) -> Passes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import parameters
-from clusterspec.cost.compute.ends import STATE_BYTES, update_traffic
+from clusterspec.cost.compute.ends import update_traffic
 from clusterspec.cost.compute.fixed import WEIGHT_SHARE
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.formulas import pipeline
@@ -20,6 +20,7 @@ from clusterspec.cost.term import Communication
 from clusterspec.cost.traffic.data import Weights
 from clusterspec.cost.traffic.flow import Flow
 from clusterspec.cost.traffic.tensor import activations
+from clusterspec.precision import width
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _optimizer(workload: Workload, layout: Layout, clock: Clock, weights: Weight
     )
     own = _own(layout, weights)
     away = layout.offload_optimizer
-    there = STATE_BYTES.get(workload.gradient_precision, 4.0) * own / clock.wire.host_bandwidth if away else 0.0
+    there = width(workload.gradient_precision) * own / clock.wire.host_bandwidth if away else 0.0
     return (1 - away) * each * own / clock.speed.bandwidth + away * there
 
 

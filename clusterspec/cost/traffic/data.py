@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.compute.ends import STATE_BYTES
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.traffic.flow import Flow
+from clusterspec.precision import width
 
 DENSE, EXPERT = "dp_cp", "expert_dp"
 """The groups over which ordinary weights and those of experts are replicated."""
@@ -39,12 +39,12 @@ class Weights:
 
 def gradient_bytes(workload: Workload, layout: Layout) -> float:
     """Bytes of one gradient on the wire."""
-    return STATE_BYTES.get(workload.gradient_precision, 4.0) / layout.gradient_compression
+    return width(workload.gradient_precision) / layout.gradient_compression
 
 
 def parameter_bytes(workload: Workload) -> float:
     """Bytes of one weight on the wire."""
-    return STATE_BYTES.get(workload.parameter_precision, 2.0)
+    return width(workload.parameter_precision)
 
 
 def _present(*flows: Flow) -> tuple[Flow, ...]:

@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
+from clusterspec.cluster.model import Dispatcher
 from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.formulas.routing import distinct_ranks
 from clusterspec.cost.traffic.flow import Flow
+from clusterspec.precision import width
 
 
-def each_pass(portion: Portion, routing: Routing, deduplicates: bool, domains: int, room: float) -> tuple[Flow, ...]:
+def each_pass(
+    portion: Portion, routing: Routing, dispatcher: Dispatcher, domains: int, room: float
+) -> tuple[Flow, ...]:
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
 
-    The fullest rank is waited for. A token goes once for each of its experts, or once for each
-    rank that holds some of them where the software ``deduplicates``. Where experts are cut by
-    tensor parallelism, its ranks gather what arrived and scatter what leaves. ``domains`` is how
-    many scale-up domains a group lies in, and ``room`` the seconds of computation in the pass, of
-    another micro-batch where a framework can hide this.
+    The fullest rank is waited for. Tokens are sent in the dispatcher's precision, and come back as
+    activations. Where experts are cut by tensor parallelism, its ranks gather what arrived and scatter
+    what leaves. ``domains`` is how many scale-up domains a group lies in, and ``room`` the seconds of
+    computation in the pass, of another micro-batch where a framework can hide this.
     """
     model = portion.model
-    size = ACTIVATION * model.hidden * portion.rows * _copies(portion, deduplicates, domains) * routing.imbalance
+    sent = model.hidden * portion.rows * copies(portion, dispatcher, domains) * routing.imbalance
     whole = ACTIVATION * model.hidden * routing.arriving * routing.imbalance
     flows: tuple[Flow, ...] = ()
     if portion.ep > 1:
-        flows += (Flow("ep", "all-to-all", size, 2, room / 2),)
+        widths = (width(dispatcher.precision), ACTIVATION)
+        flows += tuple(Flow("ep", "all-to-all", each * sent, 1, room / 2) for each in widths)
     if portion.expert_tp > 1:
         flows += (Flow("expert_tp", "all-gather", whole), Flow("expert_tp", "reduce-scatter", whole))
     return flows
 
 
-def _copies(portion: Portion, deduplicates: bool, domains: int) -> float:
-    """How often a token is sent.
+def copies(portion: Portion, dispatcher: Dispatcher, domains: int) -> float:
+    """How often a token is sent: once for each of its experts by all-to-all.
 
-    A router that is told how many nodes a token may reach sends it to each of them once over the
-    fabric, and on from there over the scale-up links, which are faster (DeepSeek-V3 technical
-    report, arXiv 2412.19437, section 3.2.2).
+    DeepEP and HybridEP send it over the fabric once to each domain that has some of its experts, and on
+    from there over the scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2);
+    inside one domain, once to each rank. A router may limit how many nodes a token reaches.
     """
     model = portion.model
-    copies = float(distinct_ranks(portion.ep, model.experts_per_token) if deduplicates else model.experts_per_token)
-    if domains == 1 or model.routing_max_nodes is None:
-        return copies
-    return min(copies, float(distinct_ranks(domains, model.experts_per_token)), float(model.routing_max_nodes))
+    if dispatcher.kind == "all-to-all":
+        return float(model.experts_per_token)
+    reached = float(distinct_ranks(portion.ep, model.experts_per_token))
+    if domains == 1:
+        return reached
+    most = float(model.routing_max_nodes or domains)
+    return min(reached, float(distinct_ranks(domains, model.experts_per_token)), most)
