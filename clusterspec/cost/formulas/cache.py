@@ -6,10 +6,12 @@ attention a state of constant size (`linear_attention`).
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, smaller
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import smaller
 
 
-def cached_tokens(tokens: Number, window: Number) -> Number:
+@formula("min(tokens, window)")
+def cached_tokens(tokens: float, window: float) -> float:
     """Tokens of a sequence that a layer with a window keeps: ``n = min(s, w)``.
 
     Source: Beltagy et al., *Longformer*, 2020 (arXiv 2004.05150); Mistral 7B (arXiv 2310.06825), section 2.
@@ -20,7 +22,8 @@ def cached_tokens(tokens: Number, window: Number) -> Number:
     return smaller(tokens, window)
 
 
-def key_value_width(kv_heads: Number, key_dim: Number, value_dim: Number) -> Number:
+@formula("kv_heads * (key_dim + value_dim)")
+def key_value_width(kv_heads: float, key_dim: float, value_dim: float) -> float:
     """Elements that one layer keeps of a token: ``c = k·(d_k + d_v)``.
 
     Source: Pope et al., 2022 (arXiv 2211.05102), section 3.3.

@@ -5,12 +5,11 @@ Counts are of elements, not bytes; lengths in tokens.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.expressions import formula
 
 
-def compressed_up_weights(
-    heads: Number, head_dim: Number, hidden: Number, q_rank: Number, output_rank: Number
-) -> Number:
+@formula("q_rank * heads * head_dim + heads * head_dim * output_rank + output_rank * hidden")
+def compressed_up_weights(heads: float, head_dim: float, hidden: float, q_rank: float, output_rank: float) -> float:
     """Weights of one layer that tensor parallelism cuts, for one group of heads and its output.
 
     ``P = q·a·d + a·d·o + o·h``: queries from rank q, the output of the a heads of a group into rank
@@ -24,7 +23,8 @@ def compressed_up_weights(
     return q_rank * heads * head_dim + heads * head_dim * output_rank + output_rank * hidden
 
 
-def compressed_down_weights(hidden: Number, q_rank: Number, head_dim: Number) -> Number:
+@formula("hidden * (q_rank + head_dim)")
+def compressed_down_weights(hidden: float, q_rank: float, head_dim: float) -> float:
     """Weights of one layer that every tensor-parallel rank holds: ``P = h·(q + d)``.
 
     Queries are compressed to rank q; one vector of width d serves as key and value of all heads.
@@ -37,7 +37,8 @@ def compressed_down_weights(hidden: Number, q_rank: Number, head_dim: Number) ->
     return hidden * (q_rank + head_dim)
 
 
-def compressor_weights(hidden: Number, width: Number, ratio: Number, overlap: Number) -> Number:
+@formula("overlap * width * (2 * hidden + ratio)")
+def compressor_weights(hidden: float, width: float, ratio: float, overlap: float) -> float:
     """Weights that compress tokens into entries of ``width``: ``P = n·w·(2h + m)``.
 
     A value and a gate projection, and a position bias for each of the m tokens of an entry; n is two
@@ -51,7 +52,8 @@ def compressor_weights(hidden: Number, width: Number, ratio: Number, overlap: Nu
     return overlap * width * (2 * hidden + ratio)
 
 
-def compressed_entries(tokens: Number, ratio: Number) -> Number:
+@formula("tokens / ratio")
+def compressed_entries(tokens: float, ratio: float) -> float:
     """Entries that one layer keeps of a sequence beside its window: ``E = s / m``.
 
     Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.

@@ -7,12 +7,13 @@ elements and operations; biases are left out.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number
+from clusterspec.cost.expressions import formula
 
 
+@formula("hidden * (2 * keys + 2 * values + gates * heads) + convolution * (2 * keys + values) + values * hidden")
 def recurrent_weights(
-    hidden: Number, keys: Number, values: Number, heads: Number, *, gates: Number, convolution: Number
-) -> Number:
+    hidden: float, keys: float, values: float, heads: float, *, gates: float, convolution: float
+) -> float:
     """Weights of one layer with a gated delta net (two gates per head) or Mamba-2 (one gate per head).
 
     ``P = h·(2K + 2V + g·a) + c·(2K + V) + V·h``: the projections of queries, keys, values, output
@@ -28,9 +29,10 @@ def recurrent_weights(
     return hidden * (2 * keys + 2 * values + gates * heads) + convolution * (2 * keys + values) + values * hidden
 
 
+@formula("hidden * (2 * keys + values + heads) + rank * keys + convolution * (2 * keys + values) + values * hidden")
 def channel_gated_weights(
-    hidden: Number, keys: Number, values: Number, heads: Number, *, rank: Number, convolution: Number
-) -> Number:
+    hidden: float, keys: float, values: float, heads: float, *, rank: float, convolution: float
+) -> float:
     """Weights of one layer with Kimi delta attention that tensor parallelism cuts, without its output gate.
 
     ``P = h·(2K + V + a) + r·K + c·(2K + V) + V·h``: projections of queries, keys, values and one gate
@@ -45,7 +47,8 @@ def channel_gated_weights(
     return inputs + convolution * (2 * keys + values) + values * hidden
 
 
-def state_elements(heads: Number, key_dim: Number, value_dim: Number) -> Number:
+@formula("heads * key_dim * value_dim")
+def state_elements(heads: float, key_dim: float, value_dim: float) -> float:
     """Elements of one layer's recurrent state for one sequence: ``S = a·d_k·d_v``, whatever its length.
 
     Source: arXiv 2412.06464, section 2; arXiv 2405.21060, section 6.
@@ -56,7 +59,8 @@ def state_elements(heads: Number, key_dim: Number, value_dim: Number) -> Number:
     return heads * key_dim * value_dim
 
 
-def convolution_elements(keys: Number, values: Number, convolution: Number) -> Number:
+@formula("(convolution - 1) * (2 * keys + values)")
+def convolution_elements(keys: float, values: float, convolution: float) -> float:
     """Elements that one layer's causal convolution keeps of one sequence: ``C = (c − 1)·(2K + V)``.
 
     Source: arXiv 2405.21060, section 6 (a convolution over c tokens needs the last c − 1).
@@ -67,7 +71,8 @@ def convolution_elements(keys: Number, values: Number, convolution: Number) -> N
     return (convolution - 1) * (2 * keys + values)
 
 
-def recurrence_flops(heads: Number, key_dim: Number, value_dim: Number, products: Number) -> Number:
+@formula("2 * products * heads * key_dim * value_dim")
+def recurrence_flops(heads: float, key_dim: float, value_dim: float, products: float) -> float:
     """Forward operations of one layer's recurrence for one token: ``F = 2·n·a·d_k·d_v``.
 
     Each of n products reads or updates the state: two in Mamba-2 (update and read), three in the

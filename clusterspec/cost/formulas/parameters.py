@@ -6,10 +6,12 @@ thousand of the weights of any published model.
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.elementwise import Number, larger
+from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import larger
 
 
-def attention_weights(hidden: Number, heads: Number, kv_heads: Number, head_dim: Number, value_dim: Number) -> Number:
+@formula("hidden * (heads + kv_heads) * (head_dim + value_dim)")
+def attention_weights(hidden: float, heads: float, kv_heads: float, head_dim: float, value_dim: float) -> float:
     """Weights of one layer's grouped-query attention.
 
     ``P = h·(a + k)·(d + v)``: the projections of queries and keys of width d and of outputs and values
@@ -23,7 +25,8 @@ def attention_weights(hidden: Number, heads: Number, kv_heads: Number, head_dim:
     return hidden * (heads + kv_heads) * (head_dim + value_dim)
 
 
-def gate_weights(hidden: Number, outputs: Number) -> Number:
+@formula("hidden * outputs")
+def gate_weights(hidden: float, outputs: float) -> float:
     """Weights of a gate on the outputs of attention: ``P = h·n``, one output per head or per element.
 
     Source: Qiu et al., *Gated Attention for Large Language Models*, 2025 (arXiv 2505.06708).
@@ -34,7 +37,8 @@ def gate_weights(hidden: Number, outputs: Number) -> Number:
     return hidden * outputs
 
 
-def index_weights(hidden: Number, query_width: Number, index_heads: Number, index_dim: Number) -> Number:
+@formula("query_width * index_heads * index_dim + hidden * (index_dim + index_heads)")
+def index_weights(hidden: float, query_width: float, index_heads: float, index_dim: float) -> float:
     """Weights of the index that ranks keys for sparse attention: ``P = q·i·d + h·(d + i)``.
 
     Queries of i heads from width q, one key and i head weights per token from hidden width h.
@@ -47,7 +51,8 @@ def index_weights(hidden: Number, query_width: Number, index_heads: Number, inde
     return query_width * index_heads * index_dim + hidden * (index_dim + index_heads)
 
 
-def latent_down_weights(hidden: Number, q_rank: Number, kv_rank: Number, rope: Number) -> Number:
+@formula("hidden * (q_rank + kv_rank + rope)")
+def latent_down_weights(hidden: float, q_rank: float, kv_rank: float, rope: float) -> float:
     """Weights that compress one layer's input in multi-head latent attention.
 
     ``P = h·(q + c + r)`` with query rank q (0 where queries are not compressed), key-value rank
@@ -61,16 +66,17 @@ def latent_down_weights(hidden: Number, q_rank: Number, kv_rank: Number, rope: N
     return hidden * (q_rank + kv_rank + rope)
 
 
+@formula("heads * (q_width * (head_dim + rope) + kv_rank * (head_dim + value_dim) + value_dim * hidden)")
 def latent_up_weights(
-    hidden: Number,
-    heads: Number,
-    head_dim: Number,
-    value_dim: Number,
+    hidden: float,
+    heads: float,
+    head_dim: float,
+    value_dim: float,
     *,
-    q_width: Number,
-    kv_rank: Number,
-    rope: Number,
-) -> Number:
+    q_width: float,
+    kv_rank: float,
+    rope: float,
+) -> float:
     """Weights that expand the latents to heads, and the output projection.
 
     ``P = w·a·(d + r) + c·a·(d + v) + a·v·h``: queries from width w (the query rank, or the hidden
@@ -85,7 +91,8 @@ def latent_up_weights(
     return heads * (q_width * (head_dim + rope) + kv_rank * (head_dim + value_dim) + value_dim * hidden)
 
 
-def ffn_weights(hidden: Number, width: Number, matrices: Number) -> Number:
+@formula("matrices * hidden * width")
+def ffn_weights(hidden: float, width: float, matrices: float) -> float:
     """Weights of a feed-forward network: ``P = n·h·f``.
 
     Two matrices, or three where the network is gated (SwiGLU).
@@ -98,7 +105,8 @@ def ffn_weights(hidden: Number, width: Number, matrices: Number) -> Number:
     return matrices * hidden * width
 
 
-def latent_expert_weights(hidden: Number, latent: Number) -> Number:
+@formula("2 * hidden * latent")
+def latent_expert_weights(hidden: float, latent: float) -> float:
     """Weights that project hidden states to the experts' latent width and back: ``P = 2·h·l``.
 
     Source: Nemotron 3 white paper, NVIDIA, 2025 (LatentMoE).
@@ -109,7 +117,8 @@ def latent_expert_weights(hidden: Number, latent: Number) -> Number:
     return 2 * hidden * latent
 
 
-def prediction_weights(hidden: Number) -> Number:
+@formula("2 * hidden * hidden")
+def prediction_weights(hidden: float) -> float:
     """Weights that join a hidden state and the embedding of the next token: ``P = 2·h²``.
 
     A module of multi-token prediction has these before its layer; it shares the embedding and the head.
@@ -122,7 +131,8 @@ def prediction_weights(hidden: Number) -> Number:
     return 2 * hidden * hidden
 
 
-def embedding_weights(rows: Number, hidden: Number) -> Number:
+@formula("rows * hidden")
+def embedding_weights(rows: float, hidden: float) -> float:
     """Weights of a table of vectors: ``P = V·h`` for tokens, positions, or the output head.
 
     >>> embedding_weights(128256, 8192)
@@ -131,7 +141,8 @@ def embedding_weights(rows: Number, hidden: Number) -> Number:
     return rows * hidden
 
 
-def share_of_heads(kv_heads: Number, ranks: Number) -> Number:
+@formula("max(kv_heads / ranks, 1)")
+def share_of_heads(kv_heads: float, ranks: float) -> float:
     """Key-value heads that one of ``ranks`` tensor-parallel ranks holds: ``max(k / t, 1)``.
 
     A head is never cut: more ranks than heads hold copies.
