@@ -11,6 +11,7 @@ from clusterspec.cli.output import write_whole
 from clusterspec.document import apply_edits, decode, made_edits, read_bytes
 from clusterspec.finding import Edit
 from clusterspec.pipeline import Checked
+from clusterspec.report.ink import disarmed, located, plain
 from clusterspec.source import Source
 
 MARK = "\ufeff"
@@ -33,7 +34,7 @@ class Change:
         for edit, rule in self.edits:
             start, end = edit.span.start, edit.span.end
             old = rows.line(start.line)[start.column - 1 : end.column - 1 if end.line == start.line else None]
-            yield f"{edit.span}: fixed {rule}: {quoted(old)} → {quoted(edit.text)}"
+            yield f"{located(edit.span)}: fixed {rule}: {quoted(old)} → {quoted(edit.text)}"
 
 
 Changes = Mapping[str, Change]
@@ -78,13 +79,22 @@ def present_text(name: str) -> str | None:
 def difference(changes: Changes) -> str:
     """The changes as a unified diff."""
     parts = []
-    for name, change in changes.items():
-        old, new = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
-        parts += [
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in difflib.unified_diff(old, new, f"a/{name.lstrip('/')}", f"b/{name.lstrip('/')}")
-        ]
+    for change in changes.values():
+        lines = compared(change)
+        if any(line.startswith(" ") and disarmed(line) != line for line in lines):
+            lines = compared(change, context=0)  # lines that did not change would be commands to a runner
+        parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
+
+
+def compared(change: Change, context: int = 3) -> list[str]:
+    """The lines of the unified diff of one file, which end as the file's own do."""
+    name = plain(change.name).lstrip("/")
+    old, new = (text.removesuffix("\n").split("\n") for text in (change.before, change.after))
+    old, new = ([f"{line}\n" for line in rows[:-1]] + rows[-1:] for rows in (old, new))
+    old[-1] += "\n" * change.before.endswith("\n")
+    new[-1] += "\n" * change.after.endswith("\n")
+    return list(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", n=context))
 
 
 def write(changes: Changes) -> None:

@@ -10,7 +10,7 @@ import shutil
 import sys
 
 from clusterspec.cli import UsageFault
-from clusterspec.report.ink import WIDTH, Ink, plain
+from clusterspec.report.ink import WIDTH, Ink, disarmed, plain
 
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
@@ -23,8 +23,10 @@ NARROWEST, WIDEST = 40, 200
 def say(text: str, *, exact: bool = False) -> None:
     """Writes to standard output. What its encoding lacks becomes a lookalike, or an escape as JSON has them.
 
-    ``exact``: an escape always, since a program reads it. Raises `UsageFault` where nothing can be written.
+    No line is a command to the runner of a CI service. ``exact``: an escape always, and nothing else changed, since
+    a program reads it. Raises `UsageFault` where nothing can be written.
     """
+    text = text if exact else "".join(map(disarmed, text.splitlines(keepends=True)))
     out = sys.stdout
     if out is None:
         raise UsageFault("standard output is closed")
@@ -48,7 +50,7 @@ def say_json(document: object) -> None:
 def say_error(text: str) -> None:
     """One line on standard error, where there is one that takes it; names of files cannot break it."""
     if sys.stderr is not None:
-        line = plain(text).replace("\n", " ")
+        line = plain(text)
         with contextlib.suppress(OSError):
             print(held(line, sys.stderr.encoding, "alike"), file=sys.stderr)
 

@@ -10,7 +10,7 @@ from clusterspec.cost.term import Communication, MemoryUse
 from clusterspec.report import communication as traffic
 from clusterspec.report.estimate_assumptions import moving
 from clusterspec.report.grid import bar, grid
-from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
+from clusterspec.report.ink import PLAIN, Ink, plain, titled, wrapped
 from clusterspec.report.step_parts import MOST, breakdown
 from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
@@ -66,7 +66,7 @@ def heading(report: EstimateReport, ink: Ink) -> str:
     """What is estimated, in a line or two."""
     design = report.design
     cluster, work = design.cluster, design.workload
-    name = plain(design.spec.name or report.input.name)
+    name = titled(design.spec.name or report.input.name)
     if cluster is None:
         return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` says why\n"
     used = used_text(design)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.fingerprint import fingerprint
-from clusterspec.report.ink import plain
+from clusterspec.report.ink import located, plain
 from clusterspec.results import CheckReport
 from clusterspec.units import plural
 
@@ -116,14 +116,15 @@ def junit_case(finding: Finding) -> str:
         f"<system-out>{xml(finding.message)}</system-out>"
         if finding.severity is Severity.NOTE
         else f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
-        f"{xml(str(finding.span))}\n{xml(finding.help)}</failure>"
+        f"{xml(located(finding.span))}\nhelp: {xml(finding.help)}</failure>"
     )
     return f"    <testcase classname={quoted(finding.span.file)} name={quoted(name)}>{inside}</testcase>"
 
 
 def xml(value: str) -> str:
-    """A value as text of XML; characters that XML forbids become a replacement mark."""
-    return escape(_NOT_XML.sub("\ufffd", value))
+    """A value as text of XML on one line; characters that XML forbids become a replacement mark."""
+    text = escape(_NOT_XML.sub("\ufffd", value)).replace("##", "#&#35;")
+    return "".join(f"&#{ord(c)};" if c in "\n\r\t\x85\u2028\u2029" else c for c in text)
 
 
 def quoted(value: str) -> str:
@@ -167,14 +168,39 @@ def markdown(report: CheckReport) -> str:
 
 def markdown_row(finding: Finding) -> str:
     rule = f"[{finding.rule}]({DOCUMENTATION}#{finding.rule})"
-    cells = (str(finding.severity), f"`{cell(str(finding.span))}`", rule, cell(finding.message), cell(finding.help))
+    place = located(finding.span).replace("`", "'").replace("|", "\\|")
+    cells = (str(finding.severity), f"`{place}`", rule, cell(finding.message), cell(finding.help))
     return f"| {' | '.join(cells)} |"
 
 
+_ACTIVE = re.compile(r"[\\\\*_\[\]()<>&#!@~|]|(?<=:)//|(?i:www)(?=\.)")
+
+
 def cell(text: str) -> str:
-    return plain(text).replace("|", "\\|").replace("\n", " ")
+    """A text as a cell of a table: code spans stay, and nothing else in it is Markdown, HTML, a link or a mention.
+
+    >>> cell("`a|b` is <b>no</b> @key")
+    '`a\\\\|b` is &#60;b&#62;no&#60;/b&#62; &#64;key'
+    """
+    parts = plain(text).split("`")
+    if len(parts) % 2 == 0:  # a backtick without its fellow is no code
+        parts[-2:] = ["&#96;".join(parts[-2:])]
+    shown = [
+        part.replace("|", "\\|")
+        if number % 2
+        else _ACTIVE.sub(lambda found: f"&#{ord(found[0][0])};{found[0][1:]}", part)
+        for number, part in enumerate(parts)
+    ]
+    return "`".join(shown)
+
+
+_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+"""What breaks a line for some readers, escaped."""
 
 
 def dumps(value: Any) -> str:
-    """JSON as every command prints it: UTF-8, two spaces, no NaN."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON as every command prints it: UTF-8, two spaces, no NaN, and no command to the runner of a CI service."""
+    return (
+        json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).translate(_BREAKS).replace("##", "#\\u0023")
+        + "\n"
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.grid import wide
-from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
+from clusterspec.report.ink import PLAIN, Ink, located, plain, wrapped
 from clusterspec.results import CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
@@ -23,7 +23,7 @@ def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
     label = f"{finding.severity}[{finding.rule}]:"
     lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
     lines += frame(finding.span, finding.severity, sources, ink)
-    lines += [f"{ink.paint('blue', '   ::')} {plain(str(span))}: {plain(said)}" for span, said in finding.related]
+    lines += [f"{ink.paint('blue', '   ::')} {located(span)}: {plain(said)}" for span, said in finding.related]
     if finding.help:
         lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
@@ -45,7 +45,7 @@ def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: In
     number = span.start.line
     gutter = max(2, len(str(number)))
     room = ink.width - gutter - 3
-    out = [f"{' ' * gutter}{bar('-->')} {plain(str(span))}"]
+    out = [f"{' ' * gutter}{bar('-->')} {located(span)}"]
     source = sources.get(span.file)
     if source is None or not source.line(number).strip():
         return out
@@ -131,7 +131,7 @@ def about_baseline(report: CheckReport) -> list[str]:
 def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
     """One line a finding, as compilers print them: file:line:column: severity[rule] message."""
     rows = [
-        f"{plain(str(f.span))}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain(f.message)}"
+        f"{located(f.span)}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain(f.message)}"
         for f in report.findings
     ]
     return "".join(row + "\n" for row in rows)

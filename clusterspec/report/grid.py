@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 16
@@ -83,5 +83,5 @@ def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows(rows)
+    writer.writerows([plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from clusterspec.finding import Severity
+from clusterspec.source import Span
 
 CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34", "green": "32", "cyan": "36"}
 BY_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -40,17 +42,62 @@ PLAIN = Ink()
 
 
 def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]:
-    """A paragraph in lines of a width, words kept whole; ``first`` stands before the first, ``then`` before others."""
-    return textwrap.wrap(
-        text,
+    """A paragraph in lines of a width, words kept whole; ``first`` stands before the first, ``then`` before others.
+
+    A word that a runner or a problem matcher would obey at the start of a line stays on the line before it.
+    """
+    lines = textwrap.wrap(
+        _RISKY.sub(_GLUE, text),
         max(width, 10),
         initial_indent=first,
         subsequent_indent=then,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace(_GLUE, " ") for line in lines]
+
+
+_GLUE = "\ue000"
+"""Stands for a space at which no line is broken; from the private use area."""
+_RISKY = re.compile(r"(?<=\S)\s+(?=::|##|\S+:\d)")
+"""The space before a word that starts a command, or that reads `file:line`."""
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 
 def plain(text: str) -> str:
-    """Text from a file made safe for a terminal: control characters become visible."""
-    return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else f"\\x{ord(c):02x}" for c in text)
+    """Text from a file made safe for every writer of lines: one line, control characters visible.
+
+    >>> print(plain("a\\nb\\x1b[2J"), plain("::error::x"), plain("##[add-mask]x"))
+    a\\nb\\x1b[2J \\::error::x ##\\[add-mask]x
+    """
+    shown = "".join(c if c.isprintable() and c != _GLUE else _ESCAPES.get(c) or f"\\x{ord(c):02x}" for c in text)
+    return disarmed(shown)
+
+
+_PLACE = re.compile(r":(?=\d|\s)")
+
+
+def located(span: Span) -> str:
+    """`file:line:column`; a colon in the name of the file never reads like the end of the name.
+
+    >>> from clusterspec.source import Position
+    >>> located(Span("a.yaml:1:1: error[x].yaml", Position(3, 1), Position(3, 2)))
+    'a.yaml\\\\x3a1\\\\x3a1\\\\x3a error[x].yaml:3:1'
+    """
+    return f"{titled(span.file)}:{span.start.line}:{span.start.column}"
+
+
+def titled(name: str) -> str:
+    """A name from a file for the start of a line, where it does not read like `file:line:`."""
+    return _PLACE.sub(r"\\x3a", plain(name))
+
+
+_COMMAND = re.compile(r"^(\s*)(::)")
+_ANYWHERE = re.compile(r"##(vso)?\[")
+
+
+def disarmed(line: str) -> str:
+    """A line that no runner takes for a command: `::` is one at the start of a line, `##[` anywhere."""
+    if "##" not in line and "::" not in line:
+        return line
+    return _ANYWHERE.sub(lambda found: found[0][:-1] + "\\[", _COMMAND.sub(r"\1\\\2", line))

@@ -1,0 +1,91 @@
+"""No text of a spec, and no name of a file, becomes a line of output that a runner or a problem matcher obeys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BASE, Call
+
+COMMANDS = ["::error file=README.yaml::forged", "::stop-commands::x", "##[add-mask]x", "##vso[task.setvariable]x"]
+FORGED = "README.yaml:1:1: error[forged] x"
+WORDS = [*COMMANDS, FORGED]
+FORMATS = ("text", "concise", "junit", "markdown", "github", "gitlab", "json", "sarif")
+OURS = re.compile(r"::(error|warning|notice) title=clusterspec \(")
+
+
+def obeyed(line: str, form: str) -> bool:
+    """Whether a runner would take a line for a command, or a problem matcher for a finding in README.yaml."""
+    start = line.lstrip()
+    command = start.startswith("::") and not (form == "github" and OURS.match(line))
+    return command or "##[" in line or "##vso[" in line or start.startswith("README.yaml:1:1:")
+
+
+def hostile(word: str) -> str:
+    """A spec that holds a word wherever text may stand, after a line break, a carriage return and much filling."""
+    quoted = word.replace('"', '\\"')
+    ways = [quoted, f"x\\n{quoted}", f"x\\r{quoted}", " " + quoted, "filling " * 11 + quoted, "x\\u2028" + quoted]
+    lines = [f'"{way} {number}": "{way}"' for number, way in enumerate(ways)]
+    named = BASE.replace("name: base", f'name: "{ways[1]}"\ndescription: |\n  line\n  {word}\n')
+    return named.replace("tp: 2", "nodse: 4\n  " + "\n  ".join(lines)) + f'measured: [{{log: "{ways[1]}"}}]\n'
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("word", WORDS)
+def test_a_check_prints_no_line_of_another(word: str, form: str, call: Call) -> None:
+    Path("spec.yaml").write_text(hostile(word))
+    done = call("check", "spec.yaml", "--format", form)
+    assert done.status == 1
+    assert not [line for line in re.split("[\n\r\x85\u2028\u2029]", done.out) if obeyed(line, form)]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("word", WORDS)
+def test_no_name_of_a_file_is_a_line(word: str, form: str, call: Call) -> None:
+    name = f"x\n{word}.yaml".replace("/", "_")
+    Path(name).write_text(BASE.replace("nodes", "nodse"))
+    Path(f"{word}.yaml").write_text(BASE.replace("nodes", "nodse"))
+    done = call("check", ".", "--format", form)
+    assert done.status == 1
+    assert not [line for line in done.out.splitlines() if obeyed(line, form)]
+    assert not [line for line in call("check", ".", "--fix").error.splitlines() if obeyed(line, "")]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_difference_and_a_fix_print_no_line_of_another(word: str, call: Call) -> None:
+    Path("spec.yaml").write_text(hostile(word).replace("nodes: 4", "nodse: 4", 1))
+    for option in ("--diff", "--fix"):
+        done = call("check", "spec.yaml", option)
+        lines = done.out.splitlines() + done.error.splitlines()
+        assert any("nodse" in line for line in lines)
+        assert not [line for line in lines if obeyed(line, "") and word in COMMANDS]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("estimate",),
+        ("bom",),
+        ("bom", "--format", "csv"),
+        ("collective", "all-reduce", "--ranks", "8", "--size", "1 GiB"),
+        ("estimate", "--format", "json"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("word", WORDS)
+def test_no_command_prints_a_line_of_another(word: str, words: tuple[str, ...], call: Call) -> None:
+    text = BASE.replace("name: base", f'name: "{word}"') + f'procurement: {{currency: EUR, as_of: "x\\n{word}"}}\n'
+    for spec in (text, text.replace(f'"{word}"', f'"x\\n{word}"')):
+        Path("spec.yaml").write_text(spec)
+        done = call(words[0], "spec.yaml", *words[1:])
+        assert not [line for line in done.out.splitlines() if obeyed(line, "")]
+
+
+def test_a_cell_of_markdown_holds_no_markup() -> None:
+    from clusterspec.report.findings_machines import cell
+
+    for text in ("`a`b<img src=x>`", "`` ` ``<b>", "@everyone", "[x](javascript:y)", "![x](http://y)", "https://evil"):
+        outside = "".join(cell(text).split("`")[::2])
+        assert not re.search(r"[<>\[\]@!]|//", outside), cell(text)
