@@ -7,11 +7,11 @@ from dataclasses import fields, replace
 from math import log2
 
 from clusterspec.cluster.degrees import EXPERTS_CUT_BY_TP
+from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, violations
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import CONDITIONS, Case, Cut, failures
 from clusterspec.rules.words import either
 
-CUT_AXES = frozenset(field.name for field in fields(Cut)) - {"interleaved", "own_stages", "ring"}
+NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interleaved", "own_stages", "ring"}
 
 
 def framework(facts: Facts) -> str:
@@ -26,30 +26,30 @@ def whole_world(facts: Facts) -> bool:
 
 def nearest(facts: Facts, rule: str, axis: str, limit: int = 3) -> list[int]:
     """Values of one axis, the nearest first, with which ``rule`` is satisfied and nothing else breaks."""
-    cut, case = _now(facts)
-    present: int = getattr(cut, axis)
-    allowed = failures(cut, case) - {rule}
-    fits = (value for value in _candidates(axis, cut, case) if value != present)
-    fits = (value for value in fits if failures(_with(cut, axis, value, facts), case) <= allowed)
+    numbers, demands = _now(facts)
+    present: int = getattr(numbers, axis)
+    allowed = violations(numbers, demands) - {rule}
+    fits = (value for value in _candidates(axis, numbers, demands) if value != present)
+    fits = (value for value in fits if violations(_with(numbers, axis, value, facts), demands) <= allowed)
     return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
 
 
 def breaks(facts: Facts, rule: str) -> bool:
     """Whether the present layout breaks the condition of this name."""
-    cut, case = _now(facts)
-    return CONDITIONS[rule](cut, case)
+    numbers, demands = _now(facts)
+    return CONDITIONS[rule](numbers, demands)
 
 
 def allowed(facts: Facts, changes: Mapping[str, object], rule: str = "") -> bool:
     """Whether the layout with some axes changed breaks nothing that it does not break already; keys that no
     condition looks at are passed over.
     """
-    cut, case = _now(facts)
-    changed = cut
+    numbers, demands = _now(facts)
+    changed = numbers
     for axis, value in changes.items():
-        if axis in CUT_AXES and isinstance(value, int):
+        if axis in NUMBERED and isinstance(value, int):
             changed = _with(changed, axis, value, facts)
-    return failures(changed, case) <= failures(cut, case) - {rule}
+    return violations(changed, demands) <= violations(numbers, demands) - {rule}
 
 
 def offer(facts: Facts, rule: str, *axes: str) -> str:
@@ -74,11 +74,11 @@ def near_multiples(value: int, step: int) -> list[int]:
     return [multiple for multiple in (below, below + step) if multiple > 0 and multiple != value]
 
 
-def case_of(facts: Facts) -> Case:
+def demands_of(facts: Facts) -> Demands:
     """What the layout of a spec has to suit."""
     cluster, layout, training = facts.cluster, facts.layout, facts.training
     assert cluster is not None and layout is not None
-    return Case(
+    return Demands(
         layout.nodes * cluster.ranks_per_node,
         framework(facts),
         facts.model,
@@ -87,14 +87,14 @@ def case_of(facts: Facts) -> Case:
     )
 
 
-def _now(facts: Facts) -> tuple[Cut, Case]:
-    return facts.remember(_cut_and_case)
+def _now(facts: Facts) -> tuple[LayoutNumbers, Demands]:
+    return facts.remember(_numbers_and_demands)
 
 
-def _cut_and_case(facts: Facts) -> tuple[Cut, Case]:
+def _numbers_and_demands(facts: Facts) -> tuple[LayoutNumbers, Demands]:
     layout, said = facts.layout, facts.written_layout
     assert layout is not None and said is not None
-    cut = Cut(
+    numbers = LayoutNumbers(
         layout.tp,
         layout.cp,
         layout.ep,
@@ -107,25 +107,25 @@ def _cut_and_case(facts: Facts) -> tuple[Cut, Case]:
         said.stage_layers is not None,
         layout.cp_method != "all-to-all",
     )
-    return cut, case_of(facts)
+    return numbers, demands_of(facts)
 
 
-def _with(cut: Cut, axis: str, value: int, facts: Facts) -> Cut:
-    """The cut with one axis changed, and what follows from it."""
+def _with(numbers: LayoutNumbers, axis: str, value: int, facts: Facts) -> LayoutNumbers:
+    """The numbers with one axis changed, and what follows from it."""
     changes: dict[str, int | bool] = {axis: value}
     follows = facts.written_layout is not None and facts.written_layout.expert_tp is None
     if axis == "tp" and follows and framework(facts) in EXPERTS_CUT_BY_TP:
         changes["expert_tp"] = value
     if axis == "pp":
         changes["own_stages"] = False
-    return replace(cut, **changes)  # type: ignore[arg-type]
+    return replace(numbers, **changes)  # type: ignore[arg-type]
 
 
-def _candidates(axis: str, cut: Cut, case: Case) -> Iterator[int]:
+def _candidates(axis: str, numbers: LayoutNumbers, demands: Demands) -> Iterator[int]:
     """Degrees worth trying: divisors of what the axis divides, and none beyond the ranks."""
-    heads, layers = (case.model.heads, case.model.layers) if case.model else (64, 64)
+    heads, layers = (demands.model.heads, demands.model.layers) if demands.model else (64, 64)
     most = {"tp": heads, "pp": layers, "virtual_stages": layers}
-    limit = min(case.ranks, most.get(axis, 4 * getattr(cut, axis) + 8), 1024)
+    limit = min(demands.ranks, most.get(axis, 4 * getattr(numbers, axis) + 8), 1024)
     yield from range(1, limit + 1)
 
 

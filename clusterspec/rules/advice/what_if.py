@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.advice.proposals import allowed, framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import forbids_pipeline
 from clusterspec.rules.words import as_yaml
 from clusterspec.units import percent, say
 

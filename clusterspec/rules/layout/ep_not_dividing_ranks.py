@@ -47,11 +47,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import DEEPSPEED
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import advice, breaks, framework, whole_world
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import DEEPSPEED
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

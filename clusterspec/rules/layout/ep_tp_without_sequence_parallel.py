@@ -47,11 +47,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.legality import BUILT_ON_MEGATRON, MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON, MEGATRON
 from clusterspec.rules.rule import Rule, rewrite
 
 RULE = Rule.of(__name__, "error")

@@ -53,9 +53,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml
 

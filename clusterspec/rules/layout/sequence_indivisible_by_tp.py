@@ -46,11 +46,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import sequence_step
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import breaks, framework, near_multiples
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import sequence_step
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 

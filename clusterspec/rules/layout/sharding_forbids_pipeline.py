@@ -63,11 +63,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import forbids_pipeline
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -48,9 +48,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.legality import DEEPSPEED
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.conditions import DEEPSPEED
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

@@ -56,9 +56,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 

@@ -44,10 +44,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import BUILT_ON_MEGATRON
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")

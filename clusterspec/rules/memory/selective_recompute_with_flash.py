@@ -46,11 +46,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import framework
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.conditions import MEGATRON
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note")

@@ -1,0 +1,175 @@
+"""Legality of a layout: what a framework requires of its numbers, one condition for each rule that reports it.
+
+Rules, their advice and search share these conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import lcm
+
+from clusterspec.catalog.entries import Model
+
+BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
+"""Frameworks built on Megatron Core."""
+MEGATRON = BUILT_ON_MEGATRON | {""}
+"""The same, and a spec that names none: it is held to theirs, the strictest demands that are common."""
+DEEPSPEED = frozenset({"deepspeed", "megatron-deepspeed"})
+FULL_SHARDING = frozenset({"fsdp", "hsdp"})
+OWN_FULL_SHARDING = 2025
+"""Year of Megatron Core 0.15, whose Megatron-FSDP combines with expert and pipeline parallelism. Earlier releases shard
+with PyTorch FSDP2, which refuses both.
+"""
+
+
+def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
+    """Whether a framework of a year refuses this sharding beside a pipeline."""
+    if framework in DEEPSPEED:
+        return sharding in FULL_SHARDING | {"zero2"}
+    return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What a layout has to satisfy: the ranks of the job, the framework, the model, the global batch in sequences and
+    the sequence length in tokens. A part that is None requires nothing."""
+
+    ranks: int
+    framework: str
+    model: Model | None
+    batch: int | None
+    sequence: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutNumbers:
+    """A layout in numbers; dp follows from the ranks."""
+
+    tp: int
+    cp: int
+    ep: int
+    expert_tp: int
+    pp: int
+    virtual_stages: int
+    micro_batch: int
+    interleaved: bool
+    sequence_parallel: bool
+    own_stages: bool
+    ring: bool
+    """Context parallelism gives each rank two chunks; otherwise one."""
+
+    def dp(self, demands: Demands) -> int:
+        return max(1, demands.ranks // (self.tp * self.cp * self.pp))
+
+    def micro_batches(self, demands: Demands) -> int | None:
+        """Per replica and step; None where they are no whole number, or the batch is not known."""
+        if demands.batch is None or demands.batch % (self.dp(demands) * self.micro_batch):
+            return None
+        return demands.batch // (self.dp(demands) * self.micro_batch)
+
+
+def violations(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
+    """The names of the conditions that a layout breaks."""
+    return frozenset(name for name, broken in CONDITIONS.items() if broken(numbers, demands))
+
+
+def _world(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return demands.ranks % (numbers.tp * numbers.cp * numbers.pp) != 0
+
+
+def _heads(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return bool(demands.model and demands.model.heads % numbers.tp)
+
+
+def _kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return demands.model is not None and kv_heads_refused(demands.model, numbers.tp, demands.framework)
+
+
+def kv_heads_refused(model: Model, tp: int, framework: str) -> bool:
+    """Whether the framework refuses to spread the key-value heads over tp ranks.
+
+    torchtitan splits them evenly or not at all; Megatron also replicates whole heads. With latent attention there
+    are none to spread.
+    """
+    if model.latent or model.kv_heads in {0, model.heads}:
+        return False
+    if framework == "torchtitan":
+        return model.kv_heads % tp != 0
+    return framework in MEGATRON and model.kv_heads % tp != 0 and tp % model.kv_heads != 0
+
+
+def _ffn(numbers: LayoutNumbers, demands: Demands) -> bool:
+    if demands.model is None:
+        return False
+    expert = demands.model.expert_ffn_hidden if demands.model.experts else 0
+    return bool(demands.model.ffn_hidden % numbers.tp or expert % numbers.expert_tp)
+
+
+def _stages(numbers: LayoutNumbers, demands: Demands) -> bool:
+    uneven = demands.model is not None and demands.model.layers % numbers.pp != 0
+    return uneven and numbers.pp > 1 and not numbers.own_stages
+
+
+def _virtual_stages(numbers: LayoutNumbers, demands: Demands) -> bool:
+    if demands.model is None or numbers.virtual_stages == 1 or numbers.own_stages or demands.model.layers % numbers.pp:
+        return False
+    of_rank = demands.model.layers // numbers.pp
+    return demands.framework in MEGATRON | {"maxtext"} and of_rank % numbers.virtual_stages != 0
+
+
+def _batch(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return demands.batch is not None and demands.batch % (numbers.dp(demands) * numbers.micro_batch) != 0
+
+
+def _micro_batches(numbers: LayoutNumbers, demands: Demands) -> bool:
+    micro_batches = numbers.micro_batches(demands)
+    grouped = (numbers.interleaved and demands.framework in MEGATRON) or demands.framework == "maxtext"
+    return micro_batches is not None and numbers.pp > 1 and grouped and micro_batches % numbers.pp != 0
+
+
+def _experts(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return bool(demands.model and demands.model.experts and demands.model.experts % numbers.ep)
+
+
+def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
+    """Whether expert groups cannot be formed: DeepSpeed takes them from dp, the others from dp × cp × tp."""
+    dp = numbers.dp(demands)
+    if demands.framework in DEEPSPEED:
+        return dp % numbers.ep != 0
+    return (dp * numbers.cp * numbers.tp) % (numbers.expert_tp * numbers.ep) != 0
+
+
+def _chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
+    chunks = (2 if numbers.ring else 1) * numbers.cp
+    return demands.sequence is not None and numbers.cp > 1 and demands.sequence % chunks != 0
+
+
+def _sequence_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
+    if demands.sequence is None or not numbers.sequence_parallel or numbers.tp == 1 or _chunks(numbers, demands):
+        return False
+    return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.framework) != 0
+
+
+def sequence_step(tp: int, cp: int, framework: str) -> int:
+    """What the sequence must be a multiple of, with sequence parallelism over tp and chunks over cp."""
+    if framework == "torchtitan":
+        return 2 * cp * tp
+    return lcm(2 * cp, cp * tp) if cp > 1 else tp
+
+
+CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
+    "world-size-mismatch": _world,
+    "heads-indivisible-by-tp": _heads,
+    "kv-heads-indivisible-by-tp": _kv_heads,
+    "ffn-indivisible-by-tp": _ffn,
+    "layers-indivisible-by-pp": _stages,
+    "layers-indivisible-by-stages": _virtual_stages,
+    "global-batch-indivisible": _batch,
+    "microbatches-indivisible-by-pp": _micro_batches,
+    "experts-indivisible-by-ep": _experts,
+    "ep-not-dividing-ranks": _expert_ranks,
+    "sequence-indivisible-by-cp": _chunks,
+    "sequence-indivisible-by-tp": _sequence_shards,
+}
+"""True where the rule of that name is broken."""
