@@ -132,6 +132,8 @@ class Switch(Entry):
     cages: int | None = None
     connector: str | None = None
     splits: int | None = None
+    management_ports: int | None = None
+    """Ports for the fabric's manager beside the ``ports``."""
     rack_units: int | None = None
     power: Figure | None = None
     in_network_reduction: bool = False
@@ -172,6 +174,8 @@ class Platform(Entry):
     frontend_cages: int | None = None
     frontend_connector: str | None = None
     power: Figure | None = None
+    rack_power: Figure | None = None
+    """Watts of a whole rack of a rack-scale system, with the switches of its scale-up domain and power conversion."""
     rack_units: int | None = None
     pfc: bool | None = None
     ecn: bool | None = None

@@ -1,14 +1,15 @@
-"""Every leaf port is taken by a node, and none is left for the fabric's manager.
+"""Nodes take every leaf port, so the subnet manager has none.
 
 ## What it finds
 
 InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the nodes × NICs
-exactly, and no `extra_endpoints`. Fabrics of three tiers have room for it higher up.
+exactly, and no `extra_endpoints`. Silent in fabrics of three tiers, which have free ports higher up, and for switches with a
+management port of their own (Quantum-X800 Q3400).
 
 ## Why it matters
 
-InfiniBand needs a subnet manager on a port. Imbue ran 511 of 512 nodes for it, and the DGX SuperPOD has 127 nodes where 128 would
-fit.
+InfiniBand needs a subnet manager on a port. Imbue ran 511 of 512 nodes for that reason, and the DGX SuperPOD has 127 nodes where 128
+would fit.
 
 ## What to do
 
@@ -16,7 +17,7 @@ Leave the ports of one node free, or add a leaf; declare the manager under `extr
 
 ## When to ignore it
 
-Where the manager runs inside a switch.
+Where the subnet manager runs inside a switch.
 
 ## Fires
 
@@ -41,6 +42,7 @@ cluster:
 ## Sources
 
 - 511 of 512: https://imbue.com/research/70b-infrastructure/
+- A management port beside the data ports: https://github.com/netbox-community/devicetype-library/blob/edd51b5700cbdf490e171394ce76e5fb3c6ede08/device-types/Nvidia/Q3400-RA.yaml
 - 127 of 128: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/dgx-superpod-components.html
 """
 
@@ -62,15 +64,15 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     fabric = counted(facts)
     if scale_out.technology.family != "infiniband" or fabric is None or scale_out.levels or scale_out.extra_endpoints:
         return
-    if not fabric.fits:
-        return  # endpoints-exceed-fabric speaks
-    if not planned(facts) or fabric.tiers > 2:
+    if not fabric.fits or not planned(facts) or fabric.tiers > 2:
+        return  # endpoints-exceed-fabric reports endpoints that do not fit
+    if scale_out.switch is not None and scale_out.switch.management_ports:
         return
     said = facts.written_scale_out.leaf_switches if facts.written_scale_out else None
     leaves = (said or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
-        message = f"{plural(leaves, 'leaf')} × {fabric.down_ports} ports down are exactly the {ends:,} NICs: the subnet manager has no port"
+        message = f"the {ends:,} NICs take all {fabric.down_ports} down ports of {plural(leaves, 'leaf')}: the subnet manager has no port"
         yield RULE.problem(
-            "cluster.nodes", message, "leave one node's ports free, or add a leaf, and declare `extra_endpoints`"
+            "cluster.nodes", message, "leave the ports of one node free, or add a leaf, and declare `extra_endpoints`"
         )

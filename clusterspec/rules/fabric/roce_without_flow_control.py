@@ -1,22 +1,22 @@
-"""A RoCE fabric is not kept from dropping packets.
+"""A RoCE fabric has no flow control against packet loss.
 
 ## What it finds
 
-RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. Nothing said: a warning. One of the two: a note. A
-cloud's fabric is its provider's affair.
+RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. Neither stated: a warning. One of the two: a note.
+Silent where the technology is an assumption, and for clouds, whose provider configures the fabric.
 
 ## Why it matters
 
-RoCE resends from the lost packet on. "0.x GB/s is very typical of a fabric dropping packets", says a maintainer of NCCL to users who
-expected 40.
+RoCE retransmits everything from the lost packet on. NCCL's maintainers see 0.x GB/s from fabrics that drop packets, where 40 GB/s
+was expected.
 
 ## What to do
 
-PFC on the class that carries RoCE, ECN marking with DCQCN, on NICs and on every switch; declare both.
+Configure PFC on the traffic class of RoCE, and ECN marking with DCQCN, on NICs and on every switch. Declare both.
 
 ## When to ignore it
 
-On fabrics built to run lossy with selective repeat, tested under congestion.
+On fabrics designed for packet loss with selective repeat, tested under congestion.
 
 ## Fires
 
@@ -48,7 +48,7 @@ cluster:
 
 ## Sources
 
-- "Very typical of dropping packets": https://github.com/NVIDIA/nccl/issues/378
+- Throughput of a fabric that drops packets: https://github.com/NVIDIA/nccl/issues/378
 - Another case: https://github.com/NVIDIA/nccl/issues/306
 """
 
@@ -69,20 +69,23 @@ AT = "cluster.scale_out.flow_control"
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.technology.id not in TECHNOLOGIES or cluster.cloud or cluster.nodes < 2:
         return
-    if facts.spec.unreadable(place(AT)):
+    if facts.spec.unreadable(place(AT)) or "cluster.scale_out.technology" in facts.assumed:
         return
     pfc, ecn = scale_out.pfc, scale_out.ecn
-    help_ = "write `flow_control: {pfc: true, ecn: true}` once both are on every NIC and switch"
+    help_ = "enable PFC and ECN on every NIC and switch, and write `flow_control: {pfc: true, ecn: true}`"
     if pfc is None and ecn is None:
-        message = f"nothing says how {scale_out.technology.name} is kept from dropping packets"
+        message = (
+            f"flow control of {scale_out.technology.name} is not stated: without it the fabric drops packets under load"
+        )
         yield RULE.problem(AT, message, help_, severity="warning")
     elif not pfc and not ecn:
         yield RULE.problem(
-            AT, "without PFC and ECN the fabric drops packets under load, and RoCE resends from there on", help_
+            AT,
+            "without PFC and ECN the fabric drops packets under load, and RoCE retransmits from the lost packet on",
+            help_,
         )
     elif not (pfc and ecn):
         there, lacking = ("PFC", "ECN") if pfc else ("ECN", "PFC")
-        message = (
-            f"{there} without {lacking}: congestion is {'stopped but not slowed' if pfc else 'slowed but not stopped'}"
-        )
+        effect = "pauses spread congestion to other flows" if pfc else "bursts can still overflow buffers"
+        message = f"{there} is on and {lacking} is off: {effect}"
         yield RULE.problem(AT, message, help_, severity="note")

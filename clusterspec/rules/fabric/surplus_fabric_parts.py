@@ -52,7 +52,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.counts import counted, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import percent
+from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "note")
 MOST = 1.10
@@ -65,7 +65,8 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     for key in ("leaf_switches", "spine_switches", "core_switches"):
         said, needed = getattr(written_scale_out, key), getattr(fabric, key)
         if said and needed and said > MOST * needed:
-            message = f"{said:,} {key.removesuffix('_switches')} switches, {percent(said / needed - 1, 2)} more than the {needed:,} needed"
+            parts = plural(said, f"{key.removesuffix('_switches')} switch")
+            message = f"{parts} stated, {percent(said / needed - 1, 2)} more than the {needed:,} needed"
             yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce, or say what they are for")
     for level in LEVELS:
         stated, wanted = ordered(written_scale_out, level), fabric.links[level]

@@ -54,6 +54,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.counts import counted, severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -71,5 +72,5 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
         said = getattr(written_scale_out, key)
         if said is not None and needed is not None and said < needed:
             row = key.removesuffix("_switches")
-            message = f"{said:,} {row} switches, and {needed:,} are needed: {fabric.derivations[key]}"
+            message = f"{plural(said, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
             yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity(facts))

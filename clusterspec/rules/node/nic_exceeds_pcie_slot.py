@@ -1,22 +1,22 @@
-"""A NIC is faster than the PCIe slot it sits in.
+"""The line rate of a NIC exceeds its PCIe slot.
 
 ## What it finds
 
-A `nic_bandwidth` above the payload of 16 lanes of the NIC's slot (`cluster.pcie`, else the platform's), per direction: 126 Gb/s for
-PCIe 3, 252 for 4, 504 for 5, 968 for 6.
+A `nic_bandwidth` above what 16 lanes of the NIC's slot (`cluster.pcie`, else the platform's) carry per direction after encoding:
+126 Gb/s for PCIe 3, 252 for 4 and 504 for 5 (128b/130b), 968 for 6 (242 of the 256 bytes of a FLIT).
 
 ## Why it matters
 
-The NIC never reaches its line rate: a 400 Gb/s card in a PCIe 4 slot carries 252. It is paid for, and every plan on it is 1.6
-times too fast.
+The NIC never reaches its line rate: a 400 Gb/s card in a PCIe 4 slot carries at most 252 Gb/s. Packet headers and flow control
+take another 5 to 10 % of these figures, so a rate just below them is not reached either.
 
 ## What to do
 
-A newer slot, or count the NIC at the rate of the slot.
+Use a newer slot, or state the NIC at the rate of the slot.
 
 ## When to ignore it
 
-For adapters that use two slots (an auxiliary card brings a second set of 16 lanes), and NICs that sit on the chip.
+For adapters that use two slots (an auxiliary card adds 16 lanes), and NICs on the accelerator itself.
 
 ## Fires
 
@@ -72,7 +72,8 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         return
     yield RULE.problem(
         "cluster.pcie" if said else "cluster.scale_out.nic_bandwidth",
-        f"a NIC of {say_bits(rate)} in a {slot.name} slot carries at most {say_bits(payload)}, {percent(payload / rate)} of its rate",
-        "a newer slot, or count the NIC at the rate of its slot",
+        f"a {slot.name} slot carries {say_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
+        f"{say_bits(rate)} of the NIC",
+        "use a newer slot, or state the NIC at the rate of its slot",
         related=[("cluster.scale_out.nic_bandwidth", "the line rate")],
     )
