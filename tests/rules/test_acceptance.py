@@ -96,7 +96,50 @@ CASES: list[tuple[str, str, Said]] = [
 
 @pytest.mark.parametrize(("cluster", "entry", "wanted"), CASES)
 def test_a_test_is_judged(cluster: str, entry: str, wanted: Said, check: Check) -> None:
-    assert said(check, "acceptance", f"{cluster}\nacceptance:\n  - {{{entry}}}\n") == wanted
+    found = said(check, "acceptance", f"{cluster}\nacceptance:\n  - {{{entry}}}\n")
+    assert [each for each in found if each[0] != "acceptance-misses-tier"] == wanted
+
+
+TIERS: list[tuple[str, list[int], Said]] = [
+    # nodes of each test, and whether a tier is left out
+    (H100, [1], told("acceptance-misses-tier", "acceptance")),
+    (H100, [1, 4], []),
+    (H100, [4], []),
+    ("cluster: {platform: dgx-h100, nodes: 1}", [1], []),
+    (RACKS, [4], told("acceptance-misses-tier", "acceptance")),
+    (RACKS, [18], told("acceptance-misses-tier", "acceptance")),
+    (RACKS, [36], told("acceptance-misses-tier", "acceptance")),
+    (RACKS, [18, 36], []),
+    ("cluster: {platform: gb200-nvl72, nodes: 18}", [18], []),
+    ("cluster: {platform: gb200-nvl72, nodes: 18}", [4], told("acceptance-misses-tier", "acceptance")),
+]
+
+
+@pytest.mark.parametrize(("cluster", "nodes", "wanted"), TIERS)
+def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted: Said, check: Check) -> None:
+    entries = "".join(
+        f"  - {{collective: all-gather, nodes: {each}, size: 8 GiB, busbw: 300 GB/s}}\n" for each in nodes
+    )
+    found = said(check, "acceptance", f"{cluster}\nacceptance:\n{entries}")
+    assert [each for each in found if each[0] == "acceptance-misses-tier"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("size", "busbw", "wanted"),
+    [
+        # four nodes of 8 × 50 GB/s: a ring over 32 ranks in nodes of 8 carries 400 × 31 / 28 = 442.9 GB/s at line rate
+        ("8 GiB", 450, above()),
+        ("8 GiB", 440, told("acceptance-above-expected", BUSBW)),
+        ("8 GiB", 405, told("acceptance-above-expected", BUSBW)),
+        ("8 GiB", 340, []),
+        ("64 MiB", 200, told("acceptance-above-expected", BUSBW)),
+        ("64 MiB", 340, told("acceptance-size-below-plateau", "acceptance[0].size")),
+    ],
+)
+def test_no_test_demands_more_than_is_predicted(size: str, busbw: int, wanted: Said, check: Check) -> None:
+    entry = f"{{collective: all-reduce, nodes: 4, size: {size}, busbw: {busbw} GB/s, algorithm: ring}}"
+    found = said(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n")
+    assert [each for each in found if each[0] != "acceptance-misses-tier"] == wanted
 
 
 @pytest.mark.parametrize(

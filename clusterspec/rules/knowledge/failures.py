@@ -1,10 +1,19 @@
-"""How often a job is stopped by a failure."""
+"""How often failures stop a job."""
 
 from __future__ import annotations
 
 from math import exp, sqrt
 
+from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES
 from clusterspec.rules.facts import Facts
+
+
+def usual_time_between_failures(facts: Facts) -> float | None:
+    """Seconds between failures of a job of this size at the rate of Llama 3's training."""
+    nodes, cluster = job_nodes(facts), facts.cluster
+    if cluster is None or not nodes:
+        return None
+    return ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
 
 
 def time_between_failures(facts: Facts) -> float | None:
@@ -21,7 +30,7 @@ def time_between_failures(facts: Facts) -> float | None:
 
 
 def job_nodes(facts: Facts) -> int | None:
-    """Nodes that the job uses; all where no layout says."""
+    """Nodes that the job uses; all of them without a layout."""
     if facts.layout is not None:
         return facts.layout.nodes
     return facts.cluster.nodes if facts.cluster else None

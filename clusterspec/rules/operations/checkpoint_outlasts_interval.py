@@ -1,20 +1,21 @@
-"""A checkpoint takes as long as the time between two.
+"""Saving a checkpoint takes most of the checkpoint interval, or all of it.
 
 ## What it finds
 
-`checkpoint_time` of at least `checkpoint_interval`.
+A `checkpoint_time` of at least `checkpoint_interval`. Without a stated time, a store whose bandwidth needs as long for 14 bytes per
+parameter: an error; or more than a tenth of the interval: a warning.
 
 ## Why it matters
 
-The run does nothing but save.
+The run spends its time saving instead of training. 405B parameters are 5.7 TB of checkpoint: 47 min at 2 GB/s.
 
 ## What to do
 
-A longer interval, a faster store, or asynchronous checkpoints (then state the time that training stands still).
+Use a longer interval, a faster store, or asynchronous checkpoints. For the last, state as `checkpoint_time` how long training stops.
 
 ## When to ignore it
 
-Never.
+Where saving is asynchronous and the store keeps up; then state `checkpoint_time`.
 
 ## Fires
 
@@ -22,6 +23,16 @@ Never.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64}
 operations: {checkpoint_interval: 10 min, checkpoint_time: 600 s}
+```
+
+```yaml cluster.networks.storage.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 128
+  networks: {storage: {bandwidth: 2 GB/s}, frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
+workload: {model: llama-3.1-405b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint_interval: 30 min, burn_in: 72 h}
 ```
 
 ## Silent
@@ -42,16 +53,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
+from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "error")
+MOST = 0.10
+"""Of the interval that saving may take before a warning."""
+HELP = "use a longer interval, a faster store, or asynchronous saving"
 
 
-def check(operations: OperationsSpec) -> Iterator[Problem]:
-    cost, interval = operations.checkpoint_time, operations.checkpoint_interval
-    if cost is not None and interval is not None and cost.value >= interval.value:
-        message = f"saving takes {cost.written}, and starts again every {interval.written}"
-        yield RULE.problem(
-            "operations.checkpoint_time", message, "a longer interval, a faster store, or asynchronous saving"
+def check(facts: Facts, operations: OperationsSpec) -> Iterator[Problem]:
+    interval, saving = operations.checkpoint_interval, checkpoint_time(operations, facts.networks, facts.model)
+    if interval is None or saving is None or interval.value <= 0:
+        return
+    part = saving.seconds / interval.value
+    if not saving.store:
+        if part >= 1:
+            message = f"saving takes {say(saving.seconds, 's')} and starts again every {interval.written}"
+            yield RULE.problem("operations.checkpoint_time", message, HELP)
+    elif part > MOST:
+        message = (
+            f"{say(saving.size, 'B')} of checkpoint at {saving.store} take {say(saving.seconds, 's')}, {percent(part, 2)} of the "
+            f"interval of {interval.written}"
         )
+        severity = "error" if part >= 1 else "warning"
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, HELP, severity=severity)

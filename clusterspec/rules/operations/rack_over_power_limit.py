@@ -1,16 +1,18 @@
-"""The nodes of a rack draw more than the rack may.
+"""The equipment of a rack draws more than its power limit.
 
 ## What it finds
 
-`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`.
+`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. A rack that holds a whole domain of a
+rack-scale system also has the switches of that domain: the platform's figure for the rack counts them.
 
 ## Why it matters
 
-The rack trips, or half of it stays dark: five nodes of 10.2 kW do not fit 44 kW.
+The breaker trips, or nodes stay off. Five nodes of 10.2 kW exceed 44 kW. The 18 trays of a GB200 NVL72 draw 97 kW, the whole rack
+with its nine NVLink switch trays 120 kW.
 
 ## What to do
 
-Fewer nodes in a rack, or a rack with more power.
+Put fewer nodes in a rack, or use a rack with more power.
 
 ## When to ignore it
 
@@ -24,6 +26,14 @@ cluster:
   platform: dgx-h100
   nodes: 8
   power: {node: 10.2 kW, rack_limit: 44 kW, nodes_per_rack: 5}
+```
+
+```yaml cluster.power.nodes_per_rack
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 18
+  power: {rack_limit: 100 kW, nodes_per_rack: 18}
 ```
 
 ## Silent
@@ -46,12 +56,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.layout import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
-from clusterspec.units import say
+from clusterspec.units import plural, say
 
 RULE = Rule.of(__name__, "error")
 
@@ -60,14 +71,27 @@ def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
     if each is None or limit is None or nodes is None or facts.slips.concern("power"):
         return
-    overhead = power.rack_overhead.value if power.rack_overhead else 0.0
+    overhead = power.rack_overhead.value if power.rack_overhead else _switches(cluster, nodes)
     drawn = each.value * nodes + overhead
     if drawn <= limit.value or each.value <= 0:
         return
     fit = max(0, int((limit.value - overhead) // each.value))
-    besides = f" and {say(overhead, 'W')} besides" if overhead else ""
+    what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
+    besides = f" and {say(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
         "cluster.power.nodes_per_rack",
-        f"{nodes} nodes of {say(each.value, 'W')}{besides} draw {say(drawn, 'W')} of a rack's {say(limit.value, 'W')}",
-        f"at most {fit} nodes a rack, which makes {-(-cluster.all_nodes // fit)} racks" if fit else "another rack",
+        f"{nodes} nodes of {say(each.value, 'W')}{besides} draw {say(drawn, 'W')}, above the rack limit of {say(limit.value, 'W')}",
+        f"at most {fit} nodes a rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
+        if fit
+        else "use a rack with more power",
     )
+
+
+def _switches(cluster: Cluster, nodes: int) -> float:
+    """Watts of a rack beyond its nodes, by the platform, where the rack holds a whole domain; else 0."""
+    rack = cluster.platform.rack_power if cluster.platform else None
+    own = cluster.platform.power if cluster.platform else None
+    whole = nodes_of_domain(cluster)
+    if rack is None or own is None or whole == 1 or nodes < whole:
+        return 0.0
+    return max(0.0, rack.value - own.value * whole) * (nodes // whole)

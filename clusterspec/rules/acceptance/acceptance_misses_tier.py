@@ -1,0 +1,77 @@
+"""The acceptance tests leave out a tier of the machine.
+
+## What it finds
+
+A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also tests of
+which none uses all accelerators of a domain, such as the 72 of an NVL72.
+
+## Why it matters
+
+A test inside a domain measures NVLink, not the fabric. On a rack of 72 a test over four trays leaves most of the NVLink switch
+trays idle, so a faulty one is not found.
+
+## What to do
+
+Test one whole domain and at least two domains: 72 and 144 ranks on GB200 NVL72, one and four nodes on DGX.
+
+## When to ignore it
+
+Where the other tier is tested under another contract.
+
+## Fires
+
+```yaml acceptance
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 36}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 720 GB/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 36}
+acceptance:
+  - {collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 720 GB/s}
+  - {collective: all-reduce, nodes: 36, size: 8 GiB, busbw: 340 GB/s}
+```
+
+## Sources
+
+- Tests at the scale of the cluster: https://aidatacenterguide.com/part-13-commissioning-and-go-live/13-9-cluster-scale-benchmarking-reference-training-and-storage-scheduler-validat
+- NCCL on rack-scale domains: https://github.com/NVIDIA/nccl/issues/1604
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.proofs import ranks_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import AcceptanceSpec
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    tested = [ranks for test in acceptance if (ranks := ranks_of(test, cluster)) is not None]
+    domain, node = cluster.ranks_per_domain, cluster.ranks_per_node
+    if not tested or len(tested) < len(acceptance) or domain == 1:
+        return  # acceptance-incomplete reports tests without ranks
+    missing = []
+    if domain > node and domain not in tested and cluster.accelerators >= cluster.scale_up.domain:
+        missing.append(domain)
+    if cluster.accelerators > cluster.scale_up.domain and max(tested) <= domain:
+        missing.append(min(max(2 * domain, 4 * node), cluster.nodes * node))
+    if missing:
+        message = (
+            f"no acceptance test covers {both(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
+            f"use at most {max(tested):,}"
+        )
+        yield RULE.problem(
+            "acceptance", message, f"add an all-reduce over {both(f'{ranks:,}' for ranks in missing)} ranks"
+        )

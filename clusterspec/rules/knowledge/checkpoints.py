@@ -1,0 +1,34 @@
+"""How long saving a checkpoint takes: as stated, else by the bandwidth of the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.formulas.states import checkpoint_bytes
+from clusterspec.cost.parameters import count
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointTime:
+    """Seconds that saving takes, and the size and bandwidth it follows from where no time is stated."""
+
+    seconds: float
+    size: float = 0.0
+    """Bytes; 0 where the time is stated."""
+    store: str = ""
+    """The bandwidth of the store as written; empty where the time is stated."""
+
+
+def checkpoint_time(
+    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None
+) -> CheckpointTime | None:
+    """The time of one checkpoint; None where neither a time nor a store and a model are known."""
+    if operations.checkpoint_time is not None:
+        return CheckpointTime(operations.checkpoint_time.value)
+    store = networks.storage.bandwidth if networks and networks.storage else None
+    if store is None or model is None or store.per_direction <= 0:
+        return None
+    size = checkpoint_bytes(count(model).total)
+    return CheckpointTime(size / store.per_direction, size, store.written)

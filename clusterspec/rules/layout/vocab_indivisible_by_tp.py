@@ -1,0 +1,81 @@
+"""Tensor parallelism does not divide the vocabulary.
+
+## What it finds
+
+A `vocab` that tp does not divide. Silent for frameworks that pad the vocabulary or shard it unevenly by themselves: Megatron, NeMo,
+Megatron-DeepSpeed, torchtitan, vLLM, SGLang and TensorRT-LLM.
+
+## Why it matters
+
+Embedding and output layer are split over the vocabulary. Megatron Core asserts that it divides; its launcher therefore pads GPT-2's
+50,257 words to 51,200 at tp 8, a multiple of 128 × tp. Without padding the model does not start, and parameters and logits of the
+padded model differ from those of the spec.
+
+## What to do
+
+State the padded vocabulary: a multiple of 128 × tp.
+
+## When to ignore it
+
+Where the framework pads and the difference does not matter.
+
+## Fires
+
+```yaml workload.model.vocab
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {layers: 32, hidden: 4096, heads: 32, kv_heads: 32, ffn_hidden: 16384, vocab: 50257, gated_ffn: false}
+  sequence_length: 2048
+  global_batch: 256
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: {layers: 32, hidden: 4096, heads: 32, kv_heads: 32, ffn_hidden: 16384, vocab: 51200, gated_ffn: false}
+  sequence_length: 2048
+  global_batch: 256
+layout: {tp: 8}
+```
+
+## Sources
+
+- How Megatron-LM pads: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/tokenizers/utils/build_tokenizer.py#L138
+- Uneven shards in torchtitan: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/components/loss.py#L74
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import framework
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning")
+PADS = frozenset(
+    {"megatron-core", "nemo", "megatron-deepspeed", "torchtitan", "vllm", "sglang", "trt-llm"},
+)
+"""Frameworks that pad the vocabulary or shard it unevenly by themselves."""
+STEP = 128
+"""Words of which Megatron pads to a multiple on each rank (`--make-vocab-size-divisible-by`)."""
+
+
+def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.tp == 1 or model.vocab % layout.tp == 0 or framework(facts) in PADS:
+        return
+    padded = -(-model.vocab // (STEP * layout.tp)) * STEP * layout.tp
+    message = (
+        f"a vocabulary of {model.vocab:,} does not divide over tp {layout.tp}: unpadded, the embedding cannot be split"
+    )
+    at = "workload.model.vocab" if facts.written_model and facts.written_model.vocab is not None else "workload.model"
+    help_ = f"state the padded vocabulary, such as {padded:,} (a multiple of {STEP} × tp)"
+    yield RULE.problem(at, message, help_)
