@@ -1,22 +1,23 @@
-"""The job's collectives cross an oversubscribed level.
+"""The collectives of the job cross an oversubscribed level of the fabric.
 
 ## What it finds
 
-Training on more nodes than one full-bandwidth block holds, where the ratios of the levels crossed multiply to more than 1. `levels`,
-`pod_nodes` and `layout.nodes` are honoured; without them the ratio is the leaf's.
+Training on more nodes than one full-bandwidth block holds, where the product of the ratios of the levels crossed exceeds 1.
+`levels`, `pod_nodes` and `layout.nodes` are considered; without them the ratio is the leaf's.
 
 ## Why it matters
 
-What crosses the level runs at 1/ratio: at 4:1, 12.5 GB/s an accelerator of the 50 that its NIC has. The finding gives the predicted
-step with and without, and is an error where that costs a quarter of it.
+Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50 GB/s of its NIC.
+The message gives the predicted step time at this ratio and at 1:1. It is an error where the ratio costs a quarter of the step, and
+a note where it costs less than 5 %.
 
 ## What to do
 
-1:1 within the job, or a job within a pod.
+Build 1:1 within the job, or keep the job within a pod.
 
 ## When to ignore it
 
-Where only pipeline stages or rare gradients cross it: Meta runs 7:1 above pods of 3,072, with placement that knows.
+Where only pipeline stages or gradients cross it: Meta runs 7:1 above pods of 3,072 accelerators, with placement by topology.
 
 ## Fires
 
@@ -55,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.advice.what_if import A_QUARTER, NOTICEABLE
+from clusterspec.rules.advice.what_if import A_QUARTER
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.counts import crossed, oversubscription, oversubscription_key
 from clusterspec.rules.knowledge.failures import job_nodes
@@ -65,6 +66,8 @@ from clusterspec.units import percent, plain, say
 
 RULE = Rule.of(__name__, "warning")
 FULL = (Quantity(1.0, "1", "1:1"),)
+LITTLE = 0.05
+"""Of the step: below it the oversubscription is reported as a note."""
 
 
 def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Problem]:
@@ -72,22 +75,34 @@ def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Proble
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
     named = both(level.name for level in crossed(facts) if level.oversubscription > 1)
-    loss = _loss(facts)
-    times = f"; {loss[1]}" if loss else ""
+    saved, times = _loss(facts)
+    rates = f": {say(share / ratio, 'B/s')} per accelerator under full load instead of {say(share, 'B/s')}"
     yield RULE.problem(
         oversubscription_key(cluster),
-        f"a job of {nodes:,} nodes crosses {plain(ratio)}:1 above the {named}: {say(share / ratio, 'B/s')} an accelerator when all send, "
-        f"not {say(share, 'B/s')}{times}",
-        "1:1 within the job, or a job within one full-bandwidth block",
-        severity="error" if loss and loss[0] >= A_QUARTER else "warning",
+        f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"
+        + ("" if facts.slips.concern("nic") else rates)
+        + times,
+        "build 1:1 within the job, or keep the job within one full-bandwidth block",
+        severity=_severity(saved),
     )
 
 
-def _loss(facts: Facts) -> tuple[float, str] | None:
-    """What a full-bandwidth fabric would save of the step, where it is noticeable."""
+def _severity(saved: float | None) -> str:
+    """By the share of the step that a full-bandwidth fabric would save; a warning where that is not known."""
+    if saved is None:
+        return "warning"
+    if saved >= A_QUARTER:
+        return "error"
+    return "warning" if saved > LITTLE else "note"
+
+
+def _loss(facts: Facts) -> tuple[float | None, str]:
+    """The share of the step that a full-bandwidth fabric would save, and that as the end of a sentence."""
     now, full = facts.step_time, facts.with_scale_out(oversubscription=FULL, levels=None)
     if not now or full is None or full.step_time is None:
-        return None
+        return None, ""
     saved = 1 - full.step_time.value / now
-    words = f"predicted {say(now, 's')} a step, {say(full.step_time.value, 's')} at 1:1 ({percent(saved, 2)} less)"
-    return (saved, words) if saved > NOTICEABLE else None
+    return (
+        saved,
+        f"; predicted {say(now, 's')} a step, {say(full.step_time.value, 's')} at 1:1 ({percent(saved, 2)} less)",
+    )

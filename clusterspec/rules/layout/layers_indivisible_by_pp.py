@@ -1,24 +1,24 @@
-"""The layers do not divide evenly over the pipeline's stages.
+"""The layers do not divide evenly over the pipeline stages.
 
 ## What it finds
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then taken as even as
 possible, which is an assumption. An error only where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
-spread the layers by themselves.
+distribute the layers themselves, and in custom frameworks.
 
 ## Why it matters
 
-Stages are as slow as the longest one, and not every framework splits unevenly by itself: older Megatron Core dropped the
-remainder without a word, so that 30 layers on four stages trained a model of 28.
+The longest stage sets the pace of all, and not every framework splits unevenly by itself: older Megatron Core dropped the
+remainder silently, so that 30 layers on four stages trained a model of 28.
 
 ## What to do
 
-State `stage_layers` as the framework is configured; take a pp that divides the layers; or count the embedding and
-the loss as layers where that makes it even.
+State `stage_layers` as the framework is configured; use a pp that divides the layers; or count the embedding and
+the loss as layers where that makes the split even.
 
 ## When to ignore it
 
-Where the framework's own split is known and even enough: `stage_layers` says so for good.
+Where the framework's own split is known to be even enough; `stage_layers` states it.
 
 ## Fires
 
@@ -67,8 +67,10 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "warning")
 SHOWN = 16
 """Stages up to which a list of their layers is written out."""
-SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed"}
-"""torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves."""
+SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed", "custom"}
+"""torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves; of a
+custom framework the split is its own matter.
+"""
 
 
 def check(facts: Facts, written_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
@@ -79,8 +81,10 @@ def check(facts: Facts, written_layout: LayoutSpec, model: Model, layout: Layout
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
         yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity="error")
     elif breaks(facts, RULE.name):
-        assumed = f", taken as {_runs(layout.stage_layers)}" if layout.stage_layers else ""
-        message = f"{model.layers} layers do not divide over pp {layout.pp}: the split is not known{assumed}"
+        assumed = f": assumed {_runs(layout.stage_layers)} layers" if layout.stage_layers else ""
+        message = (
+            f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
+        )
         severity = "note" if layout.framework in SPREADS else "warning"
         yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity=severity)
 
