@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A predicted total between 90 and 100 % of the fullest accelerator's memory.
+A predicted total between 90 and 100 % of the fullest accelerator's memory: a note up to 95 %, a warning above.
 
 ## Why it matters
 
@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import FULLEST
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
@@ -62,5 +63,8 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     total, capacity = memory.total.value, memory.capacity.value
     if facts.threshold(RULE, MOST) * capacity < total <= capacity:
         free = capacity - total
+        severity = "warning" if total > FULLEST * capacity else "note"
         message = f"{say(total, 'B')} is {percent(total / capacity, 2)} of the {say(capacity, 'B')} of memory: {say(free, 'B')} remain free"
-        yield RULE.problem("layout", message, "keep a tenth free, by more recomputation or more sharding")
+        yield RULE.problem(
+            "layout", message, "keep a tenth free, by more recomputation or more sharding", severity=severity
+        )

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-An idle share of the step above 10 %: (pp − 1) / (m × virtual stages + pp − 1) for m micro-batches with 1f1b, gpipe and interleaved
+An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m × virtual stages + pp − 1) for m micro-batches with 1f1b, gpipe and interleaved
 schedules, by the cost model for the others. Silent where there are fewer micro-batches than stages.
 
 ## Why it matters
@@ -66,7 +66,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if layout.pp == 1 or many is None or many < layout.pp:
         return
     idle, most = _idle(facts, layout, many), facts.threshold(RULE, MOST)
-    if idle <= most:
+    if round(idle, 2) <= most:
         return
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
     batch = wanted * layout.dp * layout.micro_batch
