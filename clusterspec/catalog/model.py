@@ -79,6 +79,16 @@ class Model(Entry):
         return 3 if self.gated_ffn else 2
 
     @property
+    def expert_width(self) -> int:
+        """Width that routed experts take in and give out."""
+        return self.expert_latent or self.hidden
+
+    @property
+    def shared_width(self) -> int:
+        """Width of the networks of all shared experts of a layer together."""
+        return self.shared_experts * (self.shared_expert_ffn_hidden or self.expert_ffn_hidden)
+
+    @property
     def linear_layers(self) -> int:
         """How many layers mix tokens by linear attention or a state-space recurrence."""
         return self.linear.layers if self.linear else 0

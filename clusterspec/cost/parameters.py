@@ -147,14 +147,12 @@ def _expert(model: Model) -> float:
     """Weights of one routed expert, which works in its latent width where the model has one."""
     if not model.moe_layers:
         return 0.0
-    width = model.expert_latent or model.hidden
-    return float(parameters.ffn_weights(width, model.expert_ffn_hidden, model.ffn_matrices))
+    return float(parameters.ffn_weights(model.expert_width, model.expert_ffn_hidden, model.ffn_matrices))
 
 
 def _shared(model: Model) -> float:
     """Weights of the experts that every token visits; they work in the hidden width."""
-    width = model.shared_expert_ffn_hidden or model.expert_ffn_hidden
-    return float(model.shared_experts * parameters.ffn_weights(model.hidden, width, model.ffn_matrices))
+    return float(parameters.ffn_weights(model.hidden, model.shared_width, model.ffn_matrices))
 
 
 def _prediction(model: Model) -> float:

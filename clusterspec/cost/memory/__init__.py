@@ -9,7 +9,7 @@ from clusterspec.cost import parameters
 from clusterspec.cost.memory import instant, other, serve, states, stored, sums
 from clusterspec.cost.memory.flight import flights
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.layer import Layers
+from clusterspec.cost.memory.piece import Layers
 from clusterspec.cost.memory.taken import taken
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.term import MemoryUse, Term

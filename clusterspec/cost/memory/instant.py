@@ -14,7 +14,7 @@ from clusterspec.cost.formulas import states
 from clusterspec.cost.memory import recompute, sums
 from clusterspec.cost.memory.given import computed
 from clusterspec.cost.memory.job import ACTIVATION, Job
-from clusterspec.cost.memory.layer import KORTHIKANTI, Layers
+from clusterspec.cost.memory.piece import KORTHIKANTI, Layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.term import Term
 
@@ -126,7 +126,7 @@ def _widest(job: Job, kind: Layers) -> float:
     if kind is not Layers.EXPERT:
         return model.ffn_hidden / layout.tp
     routed = formulas.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
-    sent = 2 * model.hidden / job.matrices if layout.ep > 1 else 0.0
+    sent = 2 * model.expert_width / job.matrices if layout.ep > 1 else 0.0
     return float(routed * (model.expert_ffn_hidden / layout.expert_tp + sent))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from clusterspec.cost.memory import layer
+from clusterspec.cost.memory import layer, mixing
 from clusterspec.cost.memory.habits import Selective
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.layer import Layers, Piece
+from clusterspec.cost.memory.piece import MIXING, Layers, Piece, sizes
 
-RECOMPUTED = frozenset({"scores", "expanded latents"})
+RECOMPUTED = frozenset({"scores", "expanded latents", "window scores", "window expanded latents"})
 """What selective recomputation drops: the score matrices, and what latent attention expands to (``mla_up_proj``)."""
 
 
@@ -32,7 +32,9 @@ def again(job: Job, kind: Layers) -> float:
 
 
 def _bytes(pieces: list[Piece], kind: Layers) -> float:
-    return sum(piece.value for piece in pieces if piece.layers in {Layers.ALL, kind})
+    """Of one layer of ``kind``, with the mixing that stores most."""
+    stored = {each: sum(piece.value for piece in pieces if piece.layers is each) for each in Layers}
+    return stored[Layers.ALL] + stored[kind] + max(stored[each] for each in MIXING)
 
 
 def _keep_all_but_attention(job: Job) -> list[Piece]:
@@ -42,11 +44,11 @@ def _keep_all_but_attention(job: Job) -> list[Piece]:
 def _keep_projections(job: Job) -> list[Piece]:
     """The layer's input and its queries, keys and values, as MaxText's ``save_qkv_proj`` does."""
     if job.model.latent:
-        return [layer.layer_input(job), replace(layer.latents(job), off=(0.8, 2.0))]
+        return [layer.layer_input(job), replace(mixing.latents(job), off=(0.8, 2.0))]
     model = job.model
     value = job.width * job.tokens * (model.heads + 2 * model.kv_heads) * model.head_dim / job.layout.tp
     formula = "2 B × tokens × head_dim × (heads + 2 kv_heads) / tp"
-    inputs = layer.sizes(job, "heads", "kv_heads", "head_dim")
+    inputs = sizes(job, "heads", "kv_heads", "head_dim")
     return [
         layer.layer_input(job),
         Piece("projections", value, formula, inputs, "MaxText, remat_policy", off=(0.8, 2.0)),
@@ -63,10 +65,8 @@ def _keep_matmuls(job: Job) -> list[Piece]:
     gate = job.width * job.tokens * model.ffn_hidden / tp
     source = "torchtitan, distributed/activation_checkpoint.py"
     formula = "2 B × tokens × head_dim × (2 heads + kv_heads) / tp"
-    inputs = layer.sizes(job, "heads", "kv_heads", "head_dim")
-    ffn = Piece(
-        "feed-forward", gate, "2 B × tokens × ffn_hidden / tp", layer.sizes(job, "ffn_hidden"), source, Layers.DENSE
-    )
+    inputs = sizes(job, "heads", "kv_heads", "head_dim")
+    ffn = Piece("feed-forward", gate, "2 B × tokens × ffn_hidden / tp", sizes(job, "ffn_hidden"), source, Layers.DENSE)
     return [
         layer.layer_input(job),
         Piece("attention", attention, formula, inputs, source),

@@ -6,7 +6,7 @@ from clusterspec.cost.formulas import activations as formulas
 from clusterspec.cost.memory import recompute, sums
 from clusterspec.cost.memory.given import computed
 from clusterspec.cost.memory.job import ACTIVATION, Job
-from clusterspec.cost.memory.layer import Layers, Piece
+from clusterspec.cost.memory.piece import Layers, Piece
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.term import Term
 
@@ -14,12 +14,21 @@ PIPELINE_ENGINE = "DeepSpeed, runtime/pipe/engine.py"
 PIPELINING = "torch.distributed.pipelining, merge_chunks"
 
 
+COUNTS = {
+    Layers.ALL: "layers",
+    Layers.FULL: "full_layers",
+    Layers.WINDOW: "window_layers",
+    Layers.LINEAR: "linear_layers",
+    Layers.DENSE: "dense_layers",
+    Layers.EXPERT: "moe_layers",
+}
+"""The count of a chunk for each kind of layer."""
+
+
 def passes(chunks: tuple[Chunk, ...], flights: tuple[float, ...]) -> dict[Layers, float]:
     """How many times a layer of each kind is held: layers times micro-batches in flight."""
     pairs = list(zip(chunks, flights, strict=True))
-    dense = sum(chunk.dense_layers * flying for chunk, flying in pairs)
-    moe = sum(chunk.moe_layers * flying for chunk, flying in pairs)
-    return {Layers.ALL: dense + moe, Layers.DENSE: dense, Layers.EXPERT: moe}
+    return {kind: sum(getattr(chunk, name) * flying for chunk, flying in pairs) for kind, name in COUNTS.items()}
 
 
 def stored(job: Job, chunks: tuple[Chunk, ...], flights: tuple[float, ...]) -> list[Term]:

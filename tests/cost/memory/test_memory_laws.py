@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterspec.catalog.architecture import LinearAttention, Window
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.memory import use
 from clusterspec.cost.memory.families import FAMILIES
@@ -17,7 +18,8 @@ from clusterspec.origin import Assumed
 from tests.cost.memory.designs import design, experts, model
 
 LATENT = experts(latent_q=256, latent_kv=128, latent_rope=32, kv_heads=16)
-MODELS = st.sampled_from([model(), experts(), LATENT, model(tied_embeddings=True, gated_ffn=False)])
+HYBRID = experts(linear=LinearAttention("gated-delta", 4, 16, 16, 64, 64), window=Window(128, 2), expert_latent=256)
+MODELS = st.sampled_from([model(), experts(), LATENT, HYBRID, model(tied_embeddings=True, gated_ffn=False)])
 FRAMEWORKS = st.sampled_from(sorted(FAMILIES))
 DEGREES = st.sampled_from([1, 2, 4])
 SHARDING = ("none", "zero1", "zero2", "fsdp")
