@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Candidate, Paths
+from clusterspec.cost.collectives.model import Paths, Way
 from clusterspec.cost.collectives.stack import SIMPLE
 from clusterspec.cost.collectives.timing import Ways, crossing, filled, launching, overlapped, protocols
 from clusterspec.cost.formulas import all_to_all
 
 
-def direct_all_to_all(paths: Paths, size: float) -> Ways:
+def direct_all_to_all(paths: Paths) -> Ways:
     """Every rank sends every other its part itself."""
     if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
         return
     hops = SIMPLE.ring_hops[paths.inside.hops]
     latency = crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
     latency += SIMPLE.ring + all_to_all.messages(paths.ranks) * stack.PER_MESSAGE.value
-    near = all_to_all.traffic_inside(size, paths.ranks, paths.inside.ranks)
-    yield _exchange(paths, "direct", latency, near, size)
+    near = all_to_all.traffic_inside(1.0, paths.ranks, paths.inside.ranks)
+    yield _exchange(paths, "direct", latency, near)
 
 
-def staged_all_to_all(paths: Paths, size: float) -> Ways:
+def staged_all_to_all(paths: Paths) -> Ways:
     """What leaves the island first hops to the rail of its destination: fewer messages, more traffic inside."""
     if paths.between is None or paths.inside.ranks == 1:
         return
     latency = SIMPLE.ring_hops[paths.inside.hops] + crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
     latency += SIMPLE.ring + all_to_all.staged_messages(paths.inside.ranks, paths.islands) * stack.PER_MESSAGE.value
-    near = all_to_all.staged_traffic_inside(size, paths.ranks, paths.inside.ranks)
-    yield _exchange(paths, "staged", latency, near, size)
+    near = all_to_all.staged_traffic_inside(1.0, paths.ranks, paths.inside.ranks)
+    yield _exchange(paths, "staged", latency, near)
 
 
-def _exchange(paths: Paths, name: str, latency: float, near: float, size: float) -> Candidate:
+def _exchange(paths: Paths, name: str, latency: float, near: float) -> Way:
     inside, between = paths.inside, paths.between
-    far = all_to_all.traffic_between(size, paths.ranks, inside.ranks) * inside.ranks
+    far = all_to_all.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
     seconds = near / (inside.line.value * inside.exchange.value)
     outside = far / between.rate if between else 0.0
-    return Candidate(name, "Simple", latency, seconds, outside, 0.0, launching(paths), overlapped(paths))
+    return Way(name, "Simple", latency, seconds, outside, 0.0, launching(paths), overlapped(paths))
 
 
-def send(paths: Paths, size: float) -> Ways:
+def send(paths: Paths) -> Ways:
     """Every rank sends to its neighbour; where the group spans islands, some pair lies in two of them."""
     for protocol in protocols(paths):
         peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
-        near = size / peer if paths.inside.ranks > 1 else 0.0
+        near = 1 / peer if paths.inside.ranks > 1 else 0.0
         hop, far, held = protocol.ring_hops[paths.inside.hops], 0.0, filled(protocol, peer)
         if paths.between:
             rate = paths.between.sender.value * paths.between.share.value * protocol.share
-            hop, far, held = crossing(protocol, protocol.ring_hops["net"], paths.between), size / rate, 0.0
+            hop, far, held = crossing(protocol, protocol.ring_hops["net"], paths.between), 1 / rate, 0.0
         latency = protocol.ring + hop
-        yield Candidate("send", protocol.name, latency, near, far, held, launching(paths), overlapped(paths))
+        yield Way("send", protocol.name, latency, near, far, held, launching(paths), overlapped(paths))

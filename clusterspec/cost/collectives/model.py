@@ -1,51 +1,18 @@
-"""What a collective costs, and the roads it takes: typed results and the tiers as one group sees them."""
+"""The tiers as one process group sees them, the ways to do a collective over them, and what it costs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clusterspec.cost.term import Term
+from clusterspec.cost.formulas.alpha_beta import overlapped, pipelined
 from clusterspec.quantity import Figure
 
 NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
 """The collectives that are known, as nccl-tests names them."""
-LAUNCH = "launch"
-"""The part of a collective's time that a program pays which waits for it, and one that queues it does not."""
 
 
 class NoWay(Exception):
     """A collective cannot be timed; the message says why in a few words."""
-
-
-@dataclass(frozen=True, slots=True)
-class CollectiveCost:
-    """One collective over one group.
-
-    ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter
-    and an all-to-all); ``seconds`` the time that nccl-tests would print, its parts being launching,
-    latency, sending and filling; ``low`` and ``high`` what the uncertainty of the origins allows;
-    ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is sent.
-    ``tier`` is the outermost tier that the group crosses, ``bound_by`` what takes most of the time.
-    """
-
-    name: str
-    algorithm: str
-    protocol: str
-    tier: str
-    ranks: int
-    size: float
-    seconds: Term
-    low: float
-    high: float
-    algbw: float
-    busbw: float
-    ceiling_busbw: float
-    bound_by: str
-
-    @property
-    def queued(self) -> float:
-        """Seconds on the device alone: a training step queues its collectives long before they run."""
-        return self.seconds.value - sum(part.value for part in self.seconds.parts if part.name == LAUNCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +80,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All roads of one group."""
+    """All paths of one group."""
 
     ranks: int
     nodes: int
@@ -131,11 +98,12 @@ class Paths:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """One way to do a collective: an algorithm with a protocol, and the seconds of its parts.
+class Way:
+    """One algorithm with one protocol on one group: what it takes for any size.
 
-    ``inside`` and ``between`` are sent at the same time; ``held`` is the time to send what the full
-    pipeline holds.
+    ``latency`` and ``launch`` in seconds; ``inside`` and ``between`` the seconds that each byte of the
+    size takes on either tier, which send at the same time; ``held`` the seconds to send what the full
+    pipeline holds; ``overlapped`` where the latency runs beside the sending.
     """
 
     algorithm: str
@@ -148,5 +116,53 @@ class Candidate:
     overlapped: bool = False
 
     @property
-    def sending(self) -> float:
+    def per_byte(self) -> float:
+        """Seconds of the slower tier for each byte of the size."""
         return max(self.inside, self.between)
+
+    def queued(self, size: float) -> float:
+        """Seconds of ``size`` bytes on the device, launching left out; ``size`` may be a column."""
+        sending = self.per_byte * size
+        if self.overlapped:
+            return overlapped(self.latency, sending)
+        return pipelined(self.latency, sending, self.held)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCost:
+    """One collective over one group.
+
+    ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter
+    and an all-to-all); ``seconds`` the time that nccl-tests would print; ``sending`` the seconds that
+    bandwidth alone takes; ``low`` and ``high`` what the uncertainty of the origins allows; ``algbw``,
+    ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is sent. ``tier`` is the
+    outermost tier that the group crosses, ``bound_by`` what takes most of the time. ``paths`` and
+    ``way`` are what it was worked out from, None where nothing is sent.
+    """
+
+    name: str
+    algorithm: str
+    protocol: str
+    tier: str
+    ranks: int
+    size: float
+    seconds: float
+    sending: float
+    low: float
+    high: float
+    algbw: float
+    busbw: float
+    ceiling_busbw: float
+    bound_by: str
+    paths: Paths | None = None
+    way: Way | None = None
+
+    @property
+    def queued(self) -> float:
+        """Seconds on the device alone: a training step queues its collectives long before they run."""
+        return self.seconds - (self.way.launch if self.way else 0.0)
+
+    @property
+    def uncertainty(self) -> float:
+        """Half the width of its band over its time; 0 where nothing is sent."""
+        return (self.high - self.low) / (2 * self.seconds) if self.seconds else 0.0

@@ -40,7 +40,7 @@ class CollectiveRow:
             cost.name,
             cost.ranks,
             cost.size,
-            cost.seconds.value,
+            cost.seconds,
             cost.low,
             cost.high,
             cost.algbw,

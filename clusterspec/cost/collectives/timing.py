@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Between, Candidate, Paths
+from clusterspec.cost.collectives.model import Between, Paths, Way
 from clusterspec.cost.collectives.network import ALL_PROTOCOLS
 from clusterspec.cost.collectives.stack import LL128, PROTOCOLS, Protocol
 
-Ways = Iterator[Candidate]
-Algorithm = Callable[[Paths, float], Ways]
+Ways = Iterator[Way]
+Algorithm = Callable[[Paths], Ways]
 
 
 def launching(paths: Paths) -> float:
@@ -21,7 +21,7 @@ def launching(paths: Paths) -> float:
 
 
 def protocols(paths: Paths) -> Iterator[Protocol]:
-    """Those that the roads of the group allow."""
+    """Those that the paths of the group allow."""
     allowed = paths.between.protocols if paths.between else ALL_PROTOCOLS
     whole = paths.inside.hops == "nvlink"
     return (each for each in PROTOCOLS if each.name in allowed and (whole or each is not LL128))

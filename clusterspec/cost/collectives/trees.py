@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, log2
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Candidate, Paths
+from clusterspec.cost.collectives.model import Paths, Way
 from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
 from clusterspec.cost.collectives.timing import (
     Ways,
@@ -19,18 +19,18 @@ from clusterspec.cost.collectives.timing import (
 from clusterspec.cost.formulas import hierarchical, in_network, ring, tree
 
 
-def tree_all_reduce(paths: Paths, size: float) -> Ways:
+def tree_all_reduce(paths: Paths) -> Ways:
     """Two complementary trees over the islands, a chain inside each."""
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
         chain, links = _rates(paths, protocol)
-        yield Candidate(
+        yield Way(
             "tree",
             protocol.name,
             latency=_latency(paths, protocol),
-            inside=tree.chain_traffic(size) / chain,
-            between=tree.island_traffic(size, paths.islands) / links,
+            inside=tree.chain_traffic(1.0) / chain,
+            between=tree.island_traffic(1.0, paths.islands) / links,
             held=max(tree.chain_traffic(1.0) / chain, tree.island_traffic(1.0, paths.islands) / links)
             * filled(protocol, 1.0),
             launch=launching(paths),
@@ -62,7 +62,7 @@ def _latency(paths: Paths, protocol: Protocol) -> float:
     return latency
 
 
-def switch_all_reduce(paths: Paths, size: float) -> Ways:
+def switch_all_reduce(paths: Paths) -> Ways:
     """Reduction in the switches of the domain; between domains a tree."""
     inside, between = paths.inside, paths.between
     if inside.reduction is None:
@@ -71,43 +71,43 @@ def switch_all_reduce(paths: Paths, size: float) -> Ways:
     piece = inside.ranks * inside.chunks * stack.SWITCH_CHUNK
     start = stack.SWITCH_REDUCTION.value
     if between is None:
-        yield Candidate("nvls", "Simple", start, size / rate, 0.0, piece / rate, launching(paths))
+        yield Way("nvls", "Simple", start, 1 / rate, 0.0, piece / rate, launching(paths))
         return
     rate = min(rate * stack.SWITCH_TREE.value, _most(paths) / 2)
     outside = tree.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
     latency = start + 2 * log2(paths.islands) * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
     held = 2 * piece * max(1 / rate, outside)
-    yield Candidate("nvls-tree", "Simple", latency, size / rate, outside * size, held, launching(paths))
+    yield Way("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths))
 
 
-def fabric_all_reduce(paths: Paths, size: float) -> Ways:
+def fabric_all_reduce(paths: Paths) -> Ways:
     """Reduction in the switches between nodes (SHARP): every island sends its sum once."""
     inside, between = paths.inside, paths.between
     if between is None or not between.reduces:
         return
     latency = SIMPLE.tree + stack.FABRIC_REDUCTION.value + 2 * between.latency.value
     if inside.reduction:
-        near = in_network.all_reduce_traffic(size, inside.ranks) / (inside.line.value * inside.reduction.value)
+        near = in_network.all_reduce_traffic(1.0, inside.ranks) / (inside.line.value * inside.reduction.value)
     else:
-        near = tree.chain_traffic(size) / (inside.ring_rate * stack.TREE_SHARE.value)
+        near = tree.chain_traffic(1.0) / (inside.ring_rate * stack.TREE_SHARE.value)
         latency += 2 * (inside.ranks - 1) * SIMPLE.tree_hops[inside.hops]
     held = filled(SIMPLE, between.rate)
-    yield Candidate("collnet", "Simple", latency, near, size / between.rate, held, launching(paths))
+    yield Way("collnet", "Simple", latency, near, 1 / between.rate, held, launching(paths))
 
 
-def hierarchical_all_reduce(paths: Paths, size: float) -> Ways:
+def hierarchical_all_reduce(paths: Paths) -> Ways:
     """Reduce-scatter inside, all-reduce along the rails, all-gather inside, on different chunks at once."""
     inside, between = paths.inside, paths.between
     if between is None:
         return
     latency = SIMPLE.ring + ring.all_reduce_steps(inside.ranks) * SIMPLE.ring_hops[inside.hops]
     latency += ring.all_reduce_steps(paths.islands) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
-    yield Candidate(
+    yield Way(
         "hierarchical",
         "Simple",
         latency=latency,
-        inside=hierarchical.inside_time(size, inside.ranks, inside.ring_rate),
-        between=hierarchical.between_time(size, paths.islands, between.rate),
+        inside=hierarchical.inside_time(1.0, inside.ranks, inside.ring_rate),
+        between=hierarchical.between_time(1.0, paths.islands, between.rate),
         held=filled(SIMPLE, between.rate),
         launch=launching(paths),
     )

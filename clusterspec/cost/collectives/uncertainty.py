@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives.model import Candidate, Paths
+from clusterspec.cost.collectives.model import Paths, Way
 from clusterspec.origin import Assumed, Measured, Origin
 
 SENDING = {"measured": 0.04, "cited": 0.09, "assumed": 0.2}
@@ -11,13 +11,13 @@ STARTING = 0.3
 """Of launching, latency and filling: they differ that much between versions and ways to start a job."""
 
 
-def band(paths: Paths, way: Candidate, total: float, least: float) -> tuple[float, float]:
+def band(paths: Paths, way: Way, sending: float, total: float, least: float) -> tuple[float, float]:
     """Low and high seconds: the parts vary together, and nothing is faster than the wire."""
-    spread = (total - way.sending) * STARTING + way.sending * SENDING[_kind(_origin(paths, way))]
+    spread = (total - sending) * STARTING + sending * SENDING[_kind(_origin(paths, way))]
     return min(total, max(least, total - spread)), max(total, total + spread)
 
 
-def _origin(paths: Paths, way: Candidate) -> Origin:
+def _origin(paths: Paths, way: Way) -> Origin:
     """Of the share that bounds the sending."""
     if paths.between and way.between >= way.inside:
         return paths.between.share.origin

@@ -52,5 +52,5 @@ class Wire:
 
     def doubt(self, axis: str) -> float:
         """The largest relative uncertainty among the collectives of an axis that were asked for."""
-        costs = [cost for (name, _, _), cost in self._costs.items() if name == axis and cost.seconds.value]
-        return max(((cost.high - cost.low) / (2 * cost.seconds.value) for cost in costs), default=0.0)
+        costs = [cost for (name, _, _), cost in self._costs.items() if name == axis and cost.seconds]
+        return max(((cost.high - cost.low) / (2 * cost.seconds) for cost in costs), default=0.0)

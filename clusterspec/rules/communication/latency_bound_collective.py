@@ -72,7 +72,7 @@ def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Proble
             lost = percent(share(row.exposed, plan), 2)
             message = (
                 f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {say(cost.size, 'B')}, and starting takes "
-                f"most of its {say(cost.seconds.value, 's')}: {lost} of the step"
+                f"most of its {say(cost.seconds, 's')}: {lost} of the step"
             )
             yield RULE.problem(
                 f"layout.{KEYS.get(row.axis, row.axis)}", message, "larger messages, or the axis inside the domain"

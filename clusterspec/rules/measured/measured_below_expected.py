@@ -67,7 +67,7 @@ def check(facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster)
         if row is None or row.size < GIB or idle_nics(cluster, measurement):
             continue
         usual = expected(cluster, measurement, row.size)
-        if usual is None or row.busbw >= min(LEAST, usual.seconds.value / usual.high) * usual.busbw:
+        if usual is None or row.busbw >= min(LEAST, usual.seconds / usual.high) * usual.busbw:
             continue
         if usual.tier == "scale-out" and row.busbw < SOCKETS * usual.ceiling_busbw:
             continue

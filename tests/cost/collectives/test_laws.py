@@ -56,7 +56,7 @@ def test_never_faster_than_the_wire(machine: str, name: str, size: float, share:
     spec = MACHINES[machine]
     cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
     wire = seconds_at(size, cost.ceiling_busbw, factor(name, cost.ranks))
-    assert cost.seconds.value >= wire * (1 - 1e-9)
+    assert cost.seconds >= wire * (1 - 1e-9)
     assert cost.low >= wire * (1 - 1e-9)
     assert cost.busbw <= cost.ceiling_busbw * (1 + 1e-9)
 
@@ -67,19 +67,17 @@ def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, shar
     spec = MACHINES[machine]
     group = contiguous(spec, ranks_of(spec, share))
     small, large = collective(spec, name, group, size), collective(spec, name, group, size * more)
-    assert large.seconds.value >= small.seconds.value * (1 - 1e-9)
+    assert large.seconds >= small.seconds * (1 - 1e-9)
 
 
 @given(machines, names, sizes, shares)
 @settings(max_examples=200)
-def test_parts_sum_to_the_whole_and_the_band_holds_it(machine: str, name: str, size: float, share: float) -> None:
+def test_the_band_holds_the_time_and_the_time_its_parts(machine: str, name: str, size: float, share: float) -> None:
     spec = MACHINES[machine]
     cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
-    assert sum(part.value for part in cost.seconds.parts) == pytest.approx(cost.seconds.value)
-    assert cost.low <= cost.seconds.value <= cost.high
-    assert 0 <= cost.queued <= cost.seconds.value
-    assert cost.seconds.inputs
-    assert all(figure.origin for _, figure in cost.seconds.inputs)
+    assert cost.low <= cost.seconds <= cost.high
+    assert 0 <= cost.queued <= cost.seconds
+    assert cost.way is None or cost.seconds >= cost.way.launch + cost.sending
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -87,13 +85,13 @@ def test_parts_sum_to_the_whole_and_the_band_holds_it(machine: str, name: str, s
 def test_one_rank_costs_nothing(machine: str, name: str) -> None:
     spec = MACHINES[machine]
     cost = collective(spec, name, contiguous(spec, 1), 1e9)
-    assert cost.seconds.value == cost.low == cost.high == cost.queued == 0
+    assert cost.seconds == cost.low == cost.high == cost.queued == 0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_bytes_cost_nothing(name: str) -> None:
     spec = MACHINES["h100"]
-    assert collective(spec, name, contiguous(spec, 8), 0.0).seconds.value == 0
+    assert collective(spec, name, contiguous(spec, 8), 0.0).seconds == 0
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,7 +99,7 @@ def test_no_bytes_cost_nothing(name: str) -> None:
 def test_a_faster_nic_never_hurts(name: str, size: float) -> None:
     specs = [nodes_of(H100, 4, rate=rate) for rate in (100, 200, 400, 800)]
     costs = [collective(spec, name, contiguous(spec, 32), size) for spec in specs]
-    assert all(slow.seconds.value >= fast.seconds.value * (1 - 1e-9) for slow, fast in pairwise(costs))
+    assert all(slow.seconds >= fast.seconds * (1 - 1e-9) for slow, fast in pairwise(costs))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,7 +109,7 @@ def test_faster_links_never_hurt(name: str, ranks: int, size: float) -> None:
     rates = (300, 450, 900, 1800)
     specs = [nodes_of(H100, 2, up=f"bandwidth: {rate} GB/s unidirectional") for rate in rates]
     costs = [collective(spec, name, contiguous(spec, ranks), size) for spec in specs]
-    assert all(slow.seconds.value >= fast.seconds.value * (1 - 1e-9) for slow, fast in pairwise(costs))
+    assert all(slow.seconds >= fast.seconds * (1 - 1e-9) for slow, fast in pairwise(costs))
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -119,18 +117,15 @@ def test_an_all_gather_and_a_reduce_scatter_cost_alike(machine: str) -> None:
     spec = MACHINES[machine]
     group = contiguous(spec, ranks_of(spec, 1.0))
     gather, scatter = (collective(spec, name, group, 1e8) for name in ("all-gather", "reduce-scatter"))
-    assert gather.seconds.value == scatter.seconds.value
+    assert gather.seconds == scatter.seconds
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 16, 32])
 def test_a_ring_all_reduce_sends_what_a_reduce_scatter_and_an_all_gather_send(ranks: int) -> None:
     spec = MACHINES["h100"]
     group = contiguous(spec, ranks)
-    whole = collective(spec, "all-reduce", group, 2.0**34, "ring").seconds.parts
-    half = collective(spec, "all-gather", group, 2.0**34, "ring").seconds.parts
-    assert {part.name: part.value for part in whole}["sending"] == pytest.approx(
-        2 * {part.name: part.value for part in half}["sending"]
-    )
+    whole, half = (collective(spec, name, group, 2.0**34, "ring") for name in ("all-reduce", "all-gather"))
+    assert whole.sending == pytest.approx(2 * half.sending)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -138,12 +133,12 @@ def test_a_ring_all_reduce_sends_what_a_reduce_scatter_and_an_all_gather_send(ra
 def test_the_choice_is_never_slower_than_any_algorithm_it_chose_among(machine: str, name: str) -> None:
     spec = MACHINES[machine]
     group = contiguous(spec, ranks_of(spec, 1.0))
-    chosen = collective(spec, name, group, 1e8).seconds.value
+    chosen = collective(spec, name, group, 1e8).seconds
     for algorithm in names_of(name):
         if algorithm in ON_REQUEST.get(name, {}):
             continue
         try:
-            asked = collective(spec, name, group, 1e8, algorithm).seconds.value
+            asked = collective(spec, name, group, 1e8, algorithm).seconds
         except NoWay:
             continue
         assert chosen <= asked * (1 + 1e-9)

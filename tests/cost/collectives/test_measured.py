@@ -62,7 +62,7 @@ def predictions() -> dict[str, list[tuple[CollectiveCost, float]]]:
     ],
 )
 def test_predictions_hold(sizes: str, half: float, nine_tenths: float) -> None:
-    errors = sorted(abs(cost.seconds.value / seconds - 1) for cost, seconds in predictions()[sizes])
+    errors = sorted(abs(cost.seconds / seconds - 1) for cost, seconds in predictions()[sizes])
     assert len(errors) > 60
     assert median(errors) <= half
     assert errors[int(0.9 * len(errors))] <= nine_tenths
@@ -72,9 +72,9 @@ def test_four_in_five_measurements_lie_in_their_band_and_the_band_is_narrow() ->
     pairs = [pair for group in predictions().values() for pair in group]
     inside = [cost.low <= seconds <= cost.high for cost, seconds in pairs]
     assert sum(inside) / len(inside) >= 0.8
-    assert median((cost.high - cost.low) / (2 * cost.seconds.value) for cost, _ in pairs) <= 0.25
+    assert median((cost.high - cost.low) / (2 * cost.seconds) for cost, _ in pairs) <= 0.25
 
 
 def test_predictions_lean_to_neither_side() -> None:
-    large = [cost.seconds.value / seconds - 1 for cost, seconds in predictions()["large"]]
+    large = [cost.seconds / seconds - 1 for cost, seconds in predictions()["large"]]
     assert abs(median(large)) <= 0.03
