@@ -94,6 +94,11 @@ def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
     and dp what is left. A shard group is the fastest ranks of cp and then of dp. With
     ``nodes_per_domain`` the ranks fill the used nodes of one domain before the next.
     """
+    return place_runs(cluster, axis, *runs(layout, axis), layout.nodes_per_domain)
+
+
+def runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
+    """The offsets of one group's members along an axis, and the first ranks of all its groups."""
     digits = _expert_digits(layout) if axis in EXPERT_AXES else _dense_digits(layout)
     inside: list[Run] = []
     outside: list[Run] = []
@@ -101,7 +106,12 @@ def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
     for name, count in digits:
         (inside if name in AXES[axis] else outside).append((count, stride))
         stride *= count
-    return _placement(axis, merged(tuple(inside)), merged(tuple(outside)), _Blocks.of(cluster, layout.nodes_per_domain))
+    return merged(tuple(inside)), merged(tuple(outside))
+
+
+def place_runs(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
+    """Where groups lie whose members are the offsets ``group`` from the first ranks ``others``."""
+    return _placement(axis, group, others, _Blocks.of(cluster, nodes_per_domain))
 
 
 def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:

@@ -7,21 +7,24 @@ from dataclasses import replace
 
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import memory, parameters
-from clusterspec.cost.band import band
+from clusterspec.cost.communication import communication
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.schedule.told import told
-from clusterspec.cost.timing import Timed, timed
+from clusterspec.cost.record import StepRecord
+from clusterspec.cost.tables import Tables
+from clusterspec.cost.timing import timed
+from clusterspec.cost.uncertainty import step_range
 from clusterspec.origin import Assumed
 
 
-def estimate(design: Design) -> Plan:
-    """Everything that can be said of a design; what cannot be computed is None, and the rest is given.
+def estimate(design: Design, tables: Tables | None = None) -> Plan:
+    """Everything that can be computed of a design; what cannot be is None, and the rest is given.
 
-    Takes milliseconds, whatever the size of the cluster.
+    ``tables`` of an earlier estimate are used again where they hold for the design. Takes about a
+    millisecond, whatever the size of the cluster.
     """
     plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
-    found = timed(design)
+    found = timed(design, tables)
     return _with_time(plan, found) if found else plan
 
 
@@ -41,32 +44,33 @@ def _with_memory(plan: Plan) -> Plan:
     return replace(plan, memory=used, memory_range=spread, assumptions=_together(plan.assumptions, assumptions))
 
 
-def _with_time(plan: Plan, found: Timed) -> Plan:
-    workload, step, software = found.job.workload, found.step, found.clock.software
-    tokens = workload.global_batch * workload.sequence_length
-    rate = tokens / step.total / found.job.accelerators
-    each = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+def _with_time(plan: Plan, found: StepRecord) -> Plan:
+    design, seconds = plan.design, found.seconds
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    assert cluster and workload and layout
     assert workload.peak is not None  # there are rates
-    mfu = float(utilization(rate * each, 1.0, 1, workload.peak.value))
-    low, high = band(step, software, found.clock.wire, bool(workload.model.experts))
+    tokens = workload.global_batch * workload.sequence_length
+    rate = tokens / seconds / (layout.ranks / cluster.ranks_per_accelerator)
+    each = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+    mfu = utilization(rate * each, 1.0, 1, workload.peak.value)
     return replace(
         plan,
-        step_time=replace(told(step, found.rates.figures, software), low=low, high=high),
-        communication=step.sent,
+        step=found,
+        communication=communication(found),
         tokens_per_second_per_accelerator=rate,
         model_flops_per_accelerator=rate * each,
         mfu=mfu,
-        hfu=float(mfu * recomputation_factor(step.work.flops_again / step.work.flops)),
-        time_to_train=workload.tokens / tokens * step.total if workload.tokens else None,
-        step_time_range=(low, high),
-        assumptions=_together(plan.assumptions, (*found.rates.assumptions, *_fitted(found))),
+        hfu=mfu * recomputation_factor(found.recomputed_flops / found.flops),
+        time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
+        step_time_range=step_range(found, bool(workload.model.experts)),
+        assumptions=_together(plan.assumptions, (*found.rates.assumptions, *_fitted(found, cluster.accelerator.id))),
     )
 
 
-def _fitted(found: Timed) -> Iterator[Assumption]:
+def _fitted(found: StepRecord, accelerator: str) -> Iterator[Assumption]:
     """The figures of the accelerator and of the software that no source states, each with its reason."""
-    accelerator, stack = found.job.cluster.accelerator, found.job.stack
-    known = {f"{accelerator.id} {name}": figure for name, figure in found.rates.figures.items()}
+    stack = found.software.stack
+    known = {f"{accelerator} {name}": figure for name, figure in found.rates.figures.items()}
     known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
     for key, figure in known.items():
         if isinstance(figure.origin, Assumed):

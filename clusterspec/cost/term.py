@@ -12,10 +12,10 @@ from clusterspec.quantity import Figure
 class Term:
     """A figure that can show where it comes from.
 
-    ``value`` in ``unit`` (``s``, ``B``, ``FLOP``, ``1`` …); ``formula`` the equation as a person
-    writes it, in the names of ``inputs``; ``source`` the paper or manual behind the formula;
-    ``low`` and ``high`` what the uncertainty of the origins allows. The parts of a sum add up to
-    its value.
+    ``value`` in ``unit`` (``s``, ``B``, ``FLOP``, ``1`` …); ``formula`` an expression over the names of
+    ``inputs`` and ``parts``, all of them identifiers, that gives the value; ``source`` the paper or manual
+    behind the formula; ``low`` and ``high`` what the uncertainty of the origins allows. The parts of a sum
+    add up to its value.
     """
 
     name: str
@@ -31,8 +31,13 @@ class Term:
     @classmethod
     def total(cls, name: str, parts: tuple[Term, ...], unit: str = "s", formula: str = "") -> Term:
         """The sum of its parts."""
-        said = formula or (" + ".join(part.name for part in parts) or "0")
-        return cls(name, sum(part.value for part in parts), unit, said, parts=parts)
+        formula = formula or (" + ".join(part.name for part in parts) or "0")
+        return cls(name, sum(part.value for part in parts), unit, formula, parts=parts)
+
+    @property
+    def label(self) -> str:
+        """The name as people read it."""
+        return self.name.replace("_", " ")
 
     def walk(self) -> Iterator[Term]:
         """This term and every term below it."""

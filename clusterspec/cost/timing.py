@@ -1,77 +1,252 @@
-"""The time of one optimizer step of a design, with everything that it was worked out from."""
+"""The time of one optimizer step of a design: sub-results from the tables, composed to a record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from clusterspec.catalog.entries import Stack
-from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.cost.compute.rates import Rates, rates
-from clusterspec.cost.compute.software import Software
-from clusterspec.cost.schedule.clock import Clock
-from clusterspec.cost.schedule.step import Step, step
-from clusterspec.cost.traffic.wire import NoRoadError, Wire
+from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.compute.embedding_and_head import update_traffic
+from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.parameters import Chunk, Share
+from clusterspec.cost.record import PartTime, ReplicaTransfers, StepRecord, TransferTime
+from clusterspec.cost.stages import StageGroup, stage_groups
+from clusterspec.cost.step import pipeline
+from clusterspec.cost.step.pipeline import DUALPIPE_SHARE, HIDES_SENDS, StageTime
+from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaHabits, ReplicaSeconds
+from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
+from clusterspec.cost.tables import Tables
+from clusterspec.cost.tables.group import NoPathError
+from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
+from clusterspec.cost.traffic.tensor import activations
+from clusterspec.cost.traffic.transfer import Transfer
+from clusterspec.precision import width
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The parts that a step's time needs, all of them there."""
+def tables_of(design: Design) -> Tables | None:
+    """The tables of a design; None where a part is missing that its time needs, or the work is not training."""
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None or layout.stack is None:
+        return None
+    if workload.kind != "train" or layout.micro_batches is None or not layout.stage_layers:
+        return None
+    return Tables(cluster, workload, layout.stack, layout.software_year)
 
-    cluster: Cluster
-    workload: Workload
-    layout: Layout
-    stack: Stack
+
+def timed(design: Design, tables: Tables | None = None) -> StepRecord | None:
+    """The step of a design; None where it lacks what that takes (`tables_of`), where the accelerator has no
+    peak at the precision of the work, or where nothing joins the ranks of a group.
+
+    ``tables`` are used where they hold for the design.
+    """
+    if tables is None or not tables.hold_for(design):
+        tables = tables_of(design)
+    layout = design.layout
+    if tables is None or tables.rates is None or layout is None or not layout.stage_layers:
+        return None
+    if layout.micro_batches is None:
+        return None
+    try:
+        return _Timing(tables, layout, Hiding.of(layout.overlap, tables.software)).record()
+    except NoPathError:
+        return None
+
+
+class Content(NamedTuple):
+    """How much of the model one stage holds, all its chunks together."""
+
+    dense_layers: int
+    expert_layers: int
+    embeddings: int
+    heads: int
 
     @classmethod
-    def of(cls, design: Design) -> Job | None:
-        """None where a part is missing, the work is not training, or no stage holds anything."""
-        cluster, workload, layout = design.cluster, design.workload, design.layout
-        if cluster is None or workload is None or layout is None or layout.stack is None:
-            return None
-        if workload.kind != "train" or layout.micro_batches is None or not layout.stage_layers:
-            return None
-        return cls(cluster, workload, layout, layout.stack)
+    def of(cls, chunks: tuple[Chunk, ...], workload: Workload) -> Content:
+        """Layers without a network, and all layers of a model without experts, count as dense."""
+        layers = sum(chunk.layers for chunk in chunks)
+        experts = sum(chunk.moe_layers for chunk in chunks) if workload.model.experts else 0
+        return cls(layers - experts, experts, sum(chunk.first for chunk in chunks), sum(chunk.last for chunk in chunks))
 
-    @property
-    def accelerators(self) -> float:
-        """Packages that the layout uses."""
-        return self.layout.ranks / self.cluster.ranks_per_accelerator
+
+PARTS = ("dense_layer", "expert_layer", "embedding", "head")
+"""The parts of a model, in the order of the numbers of a `Content`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """One step, the rates of one rank, and the clock that both came together in."""
+class _Timing:
+    """One layout and the tables that its step is composed from."""
 
-    job: Job
-    step: Step
-    rates: Rates
-    clock: Clock
+    tables: Tables
+    layout: Layout
+    hiding: Hiding
+
+    def record(self) -> StepRecord:
+        groups = self._groups()
+        counts = [sum(group.count for group in same) for same in groups.values()]
+        times = [self._stage(content) for content in groups]
+        stage, index = pipeline.slowest(times)
+        every = sum(count * time.total for count, time in zip(counts, times, strict=True))
+        content, same = list(groups.items())[int(index)]
+        share = self.tables.share(self.layout, same[0].chunks)
+        sends, transfers = self._sends(), self._replica_transfers(share)
+        inputs = self._inputs(stage, every, share, sends, transfers)
+        choices = self._choices()
+        times_of_step, exposures = compose(inputs, choices)
+        assert self.tables.rates is not None
+        return StepRecord(
+            parts=self._parts(content),
+            chunk_share=self._chunk_share,
+            sends=sends,
+            replicas=self._exposed(transfers, exposures),
+            inputs=inputs,
+            choices=choices,
+            times=times_of_step,
+            rates=self.tables.rates,
+            software=self.tables.software,
+        )
+
+    def _inputs(
+        self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...], transfers: ReplicaGroups
+    ) -> StepInputs:
+        layout = self.layout
+        weights = weights_of(share, layout)
+        seconds = ReplicaSeconds(*(self._seconds(sent) / self._gather for sent in transfers))
+        return StepInputs(
+            stage=stage,
+            every=every,
+            stages=layout.pp,
+            virtual_stages=layout.virtual_stages,
+            micro_batches=layout.micro_batches or 1,
+            layers=share.units,
+            send=sum(one.cost.queued for one in sends),
+            replicas=seconds,
+            weights=owned(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
+            nodes=layout.nodes,
+        )
+
+    def _choices(self) -> StepChoices:
+        layout, workload, software = self.layout, self.tables.workload, self.tables.software
+        assert self.tables.rates is not None
+        return StepChoices(
+            schedule=layout.schedule,
+            layer_by_layer=self._layer_by_layer,
+            habits=ReplicaHabits(
+                hides=self.hiding.dp,
+                hides_across=software.hides("replicas"),
+                gathers_again=layout.sharding != "zero2",
+                interference=software.interference,
+            ),
+            hides_sends=self.hiding.pp and layout.schedule in HIDES_SENDS,
+            bytes_each=update_bytes(workload, layout),
+            bandwidth=self.tables.rates.speed.bandwidth,
+            offloaded=layout.offload_optimizer,
+            gradient_bytes=width(workload.gradient_precision),
+            host_bandwidth=self.tables.host_bandwidth,
+            data_loading=workload.data_loading or 0.0,
+            overhead=software.step,
+            jitter=software.jitter,
+        )
+
+    @property
+    def _layer_by_layer(self) -> bool:
+        return self.layout.sharding in LAYER_BY_LAYER and self.layout.pp == 1
+
+    @property
+    def _gather(self) -> float:
+        """The rate of data-parallel transfers over that of the same collectives otherwise."""
+        return self.tables.software.gather if self.layout.sharding == "fsdp" else 1.0
+
+    @property
+    def _chunk_share(self) -> float:
+        return DUALPIPE_SHARE if self.layout.schedule == "dualpipe" else 1.0
+
+    def _groups(self) -> dict[Content, list[StageGroup]]:
+        """The stages by what they hold, in order of their first stage."""
+        found: dict[Content, list[StageGroup]] = {}
+        for group in stage_groups(self.tables.workload.model, self.layout):
+            found.setdefault(Content.of(group.chunks, self.tables.workload), []).append(group)
+        return found
+
+    def _parts(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
+        pairs = zip(PARTS, content, strict=True)
+        return tuple((self.tables.part(name, self.layout, self.hiding), count) for name, count in pairs if count)
+
+    def _stage(self, content: Content) -> StageTime:
+        """One micro-batch through everything that a stage holds."""
+        return pipeline.stage_time([(part.time, count) for part, count in self._parts(content)], self._chunk_share)
+
+    def _replica_transfers(self, share: Share) -> ReplicaGroups:
+        """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
+        layout, workload = self.layout, self.tables.workload
+        weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
+        each = weights * (1 / max(1, share.units)) if self._layer_by_layer else weights + outside
+        ends = gathers(outside, workload, layout) + reductions(outside, workload, layout)
+        return ReplicaGroups(
+            gather=gathers(each, workload, layout),
+            reduce=reductions(each, workload, layout),
+            outside=ends if self._layer_by_layer else (),
+            across=across(weights + outside, workload, layout),
+        )
+
+    def _exposed(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
+        """Each exposure with the transfers behind it."""
+        behind: tuple[tuple[Transfer, ...], ...] = (sent.gather, sent.reduce, sent.across)
+        if self._layer_by_layer:
+            back = sent.reduce if self.layout.sharding == "zero2" else sent.gather + sent.reduce
+            behind = (sent.gather, back, sent.gather + sent.reduce, sent.outside, sent.across)
+        pairs = zip(exposures, behind, strict=True)
+        return tuple(ReplicaTransfers(one, each, self._costs(each), self._gather) for one, each in pairs if one.seconds)
+
+    def _costs(self, transfers: tuple[Transfer, ...]) -> tuple[CollectiveCost, ...]:
+        group = self.tables.group
+        return tuple(group(self.layout, each.axis).cost(each.collective, each.size) for each in transfers)
+
+    def _seconds(self, transfers: tuple[Transfer, ...]) -> float:
+        return sum(cost.queued for cost in self._costs(transfers))
+
+    def _sends(self) -> tuple[TransferTime, ...]:
+        """What the slowest stage sends on once, and waits for where nothing hides it.
+
+        Each tensor-parallel rank sends its part; without sequence parallelism the receivers gather the
+        whole (Narayanan et al., arXiv 2104.04473, section 4.1).
+        """
+        layout = self.layout
+        if layout.pp == 1:
+            return ()
+        whole = activations(Shard.of(self.tables.workload, layout))
+        transfers = [Transfer("pp", "send-recv", whole / layout.tp)]
+        if layout.tp > 1 and not layout.sequence_parallel:
+            transfers.append(Transfer("tp", "all-gather", whole))
+        hidden = self.hiding.pp and layout.schedule in HIDES_SENDS
+        costs = self._costs(tuple(transfers))
+        return tuple(
+            TransferTime(transfer, cost, 0.0, 0.0, 0.0 if hidden else cost.queued)
+            for transfer, cost in zip(transfers, costs, strict=True)
+        )
 
 
-def timed(design: Design, wire: Wire | None = None) -> Timed | None:
-    """The time of a step; None where the design lacks what it takes (`Job.of`), where the accelerator
-    has no peak at the precision of the work, or where nothing joins the ranks of a group.
+class ReplicaGroups(NamedTuple):
+    """The data-parallel transfers of one rank, as `ReplicaSeconds` counts their seconds."""
 
-    ``wire`` may be one made for the same cluster and layout, whose collectives then are not timed again.
-    """
-    job = Job.of(design)
-    if job is None:
-        return None
-    software = Software.of(job.stack)
-    reached = rates(job.cluster, job.workload, software, job.layout.software_year)
-    if reached is None:
-        return None
-    clock = _clock(job, software, reached, wire or Wire(job.cluster, job.layout))
-    try:
-        return Timed(job, step(job.workload, job.layout, clock), reached, clock)
-    except NoRoadError:
-        return None
+    gather: tuple[Transfer, ...]
+    reduce: tuple[Transfer, ...]
+    outside: tuple[Transfer, ...]
+    across: tuple[Transfer, ...]
 
 
-def _clock(job: Job, software: Software, reached: Rates, wire: Wire) -> Clock:
-    """The clock of a layout, by what its overlap says (`cluster.model.Overlap`)."""
-    overlap = job.layout.overlap
-    hides = {"tp": overlap.tp == "full", "cp": overlap.cp, "ep": overlap.ep, "dp": overlap.dp, "pp": overlap.pp}
-    refused = frozenset({"tp"} if overlap.tp in ("none", 0) else ())
-    pipelined = 0.0 if refused else overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
-    return Clock(reached.speed, software, wire, job.layout, hides, refused, pipelined)
+def weights_of(share: Share, layout: Layout) -> Weights:
+    """All weights of a rank before data-parallel sharding."""
+    return Weights.of(share, layout) + Weights(share.embedding + share.head)
+
+
+def update_bytes(workload: Workload, layout: Layout) -> float:
+    """Bytes that updating one weight reads and writes."""
+    return update_traffic(
+        workload.optimizer,
+        layout.master_precision,
+        layout.moments_precision,
+        workload.gradient_precision,
+        workload.parameter_precision,
+    )

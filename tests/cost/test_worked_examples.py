@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from clusterspec.catalog.entries import Model, Status
-from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import alpha_beta, bus, hierarchical, links, ring, states, torus, utilization
 from clusterspec.cost.formulas.flops import model_flops_per_token
 from clusterspec.cost.traffic import tensor
@@ -47,10 +47,10 @@ def settled(name: str, given: Any) -> Any:
     return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
 
 
-def portion(tokens: float, hidden: int, layers: int = 1) -> Portion:
+def shard(tokens: float, hidden: int, layers: int = 1) -> Shard:
     """One rank of a tensor-parallel group that holds every token (no sequence parallelism)."""
     model = Model("example", "example", "", Status("shipping", "2025-01-01"), (), hidden=hidden, layers=layers)
-    return Portion(
+    return Shard(
         model=model,
         sequences=1,
         length=int(tokens),
@@ -70,8 +70,8 @@ def portion(tokens: float, hidden: int, layers: int = 1) -> Portion:
 
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
-    rank = portion(2048, 8192)
-    return float(layers * sum(flow.calls for flow in (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0))))
+    rank = shard(2048, 8192)
+    return float(layers * sum(transfer.calls for transfer in (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0))))
 
 
 def recomputed_work(weights: float, tokens: float, devices: int) -> float:
@@ -113,7 +113,7 @@ COMPOSED: dict[str, Callable[..., Any]] = {
         0.0, states.sharded(weights, width, 1), bandwidth
     ),
     "tensor_parallel_calls": tensor_parallel_calls,
-    "activations": lambda batch, sequence, hidden: tensor.activations(portion(batch * sequence, hidden)),
+    "activations": lambda batch, sequence, hidden: tensor.activations(shard(batch * sequence, hidden)),
     "recomputed_work": recomputed_work,
     "recomputed_time": lambda weights, tokens, devices, **machine: utilization.compute_time(
         recomputed_work(weights, tokens, devices), devices=1, **machine

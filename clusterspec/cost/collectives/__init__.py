@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from clusterspec.cost.collectives.algorithms import names_of
 from clusterspec.cost.collectives.model import NAMES, CollectiveCost, NoWay
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective, nothing, timing_of
 from clusterspec.cost.collectives.table import CollectiveRow, table
 
-__all__ = ["NAMES", "CollectiveCost", "CollectiveRow", "NoWay", "collective", "names_of", "table"]
+__all__ = [
+    "NAMES",
+    "CollectiveCost",
+    "CollectiveRow",
+    "NoWay",
+    "collective",
+    "names_of",
+    "nothing",
+    "table",
+    "timing_of",
+]

@@ -27,7 +27,7 @@ def collective(
     not say how the ranks reach each other, and where the algorithm does not apply to the group.
     """
     if group.ranks <= 1 or size <= 0:
-        return _nothing(name, group.ranks, max(0.0, size))
+        return nothing(name, group.ranks, max(0.0, size))
     return timing_of(cluster, name, group, algorithm).cost(size)
 
 
@@ -45,7 +45,7 @@ def timing_of(cluster: Cluster, name: str, group: Placement, algorithm: str | No
     return CollectiveTiming(name, paths, ways, highest, factor(name, paths.ranks))
 
 
-def _nothing(name: str, ranks: int, size: float) -> CollectiveCost:
+def nothing(name: str, ranks: int, size: float) -> CollectiveCost:
     """One rank, or no bytes: nothing is sent."""
     return CollectiveCost(name, "none", "none", "none", ranks, size, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "nothing")
 

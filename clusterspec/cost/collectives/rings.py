@@ -54,13 +54,13 @@ def _rings(paths: Paths, factor: float, steps: float) -> Ways:
 def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a ring inside an island and between islands (infinite where there are none)."""
     most = low_latency_most(paths) if protocol is LL else inf
-    inside = min(most, paths.inside.ring_rate * protocol.share * _room(paths))
+    inside = min(most, paths.inside.ring_rate * protocol.share * _mesh_gain(paths))
     between = min(most, paths.between.rate * protocol.share) if paths.between else inf
     return inside, between
 
 
-def _room(paths: Paths) -> float:
-    """A mesh of m has room for m − 1 rings, and for m where they leave it and need not close inside."""
+def _mesh_gain(paths: Paths) -> float:
+    """Rings that fit a mesh of m, over the m − 1 of its line rate: m where they leave it and need not close inside."""
     ranks = paths.inside.ranks
     return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0
 

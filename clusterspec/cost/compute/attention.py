@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, product, stream
-from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
 
 FLASH_BACKWARD = 2.5
@@ -14,83 +14,83 @@ ACTIVATION = 2.0
 """Bytes of an activation between kernels: 16-bit whatever the precision of the linear layers."""
 
 
-def projections(portion: Portion) -> Work:
+def projections(shard: Shard) -> Work:
     """The weight matrices before the core."""
-    model = portion.model
+    model = shard.model
     if model.latent:
-        return _compressions(portion) + _expansions(portion)
-    width = (portion.heads + 2 * portion.kv_heads) * model.head_dim
-    return linear("query, key, value", Shape(portion.tokens, model.hidden, width), portion.precision)
+        return _compressions(shard) + _expansions(shard)
+    width = (shard.heads + 2 * shard.kv_heads) * model.head_dim
+    return linear("query, key, value", Shape(shard.tokens, model.hidden, width), shard.precision)
 
 
-def _compressions(portion: Portion) -> Work:
+def _compressions(shard: Shard) -> Work:
     """Multi-head latent attention compresses queries and key-values first (DeepSeek-V2, arXiv 2405.04434).
 
     The compressions are not cut by tensor parallelism: each rank applies them to its own rows.
     Without compressed queries the queries come straight from the hidden state.
     """
-    model, precision = portion.model, portion.precision
-    keys = Shape(portion.rows, model.hidden, model.latent_kv + model.latent_rope)
-    queries = Shape(portion.rows, model.hidden, model.latent_q)
+    model, precision = shard.model, shard.precision
+    keys = Shape(shard.rows, model.hidden, model.latent_kv + model.latent_rope)
+    queries = Shape(shard.rows, model.hidden, model.latent_q)
     if not model.latent_q:
-        queries = Shape(portion.tokens, model.hidden, _query_width(portion))
+        queries = Shape(shard.tokens, model.hidden, _query_width(shard))
     return linear("key-value compression", keys, precision) + linear("query compression", queries, precision)
 
 
-def _expansions(portion: Portion) -> Work:
+def _expansions(shard: Shard) -> Work:
     """From the latents to heads."""
-    model, precision = portion.model, portion.precision
-    wide = Shape(portion.tokens, model.latent_kv, 2 * portion.heads * model.head_dim)
+    model, precision = shard.model, shard.precision
+    wide = Shape(shard.tokens, model.latent_kv, 2 * shard.heads * model.head_dim)
     keys = linear("key-value expansion", wide, precision, Role.LIGHT)
     if not model.latent_q:
         return keys
-    shape = Shape(portion.tokens, model.latent_q, _query_width(portion))
+    shape = Shape(shard.tokens, model.latent_q, _query_width(shard))
     return keys + linear("query expansion", shape, precision, Role.LIGHT)
 
 
-def _query_width(portion: Portion) -> float:
-    return portion.heads * (portion.model.head_dim + portion.model.latent_rope)
+def _query_width(shard: Shard) -> float:
+    return shard.heads * (shard.model.head_dim + shard.model.latent_rope)
 
 
-def output(portion: Portion) -> Work:
+def output(shard: Shard) -> Work:
     """The weight matrix after the core."""
-    shape = Shape(portion.tokens, portion.heads * portion.model.head_dim, portion.model.hidden)
-    return linear("attention output", shape, portion.precision)
+    shape = Shape(shard.tokens, shard.heads * shard.model.head_dim, shard.model.hidden)
+    return linear("attention output", shape, shard.precision)
 
 
-def rotary(portion: Portion) -> Work:
+def rotary(shard: Shard) -> Work:
     """Rotary embedding of queries and keys: each read and written once in each pass."""
-    elements = portion.tokens * (portion.heads + portion.kv_heads) * portion.model.head_dim
+    elements = shard.tokens * (shard.heads + shard.kv_heads) * shard.model.head_dim
     moved = 2 * ACTIVATION * elements
     return stream("rotary embedding", (moved, moved))
 
 
-def core(portion: Portion, score_passes: tuple[float, float]) -> Work:
+def core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Scores, softmax and the weighted sum, as flash or as plain kernels.
 
     ``score_passes`` counts how often plain kernels read or write the whole score matrix between
     the two products, forward and backward.
     """
-    return _flash(portion) if portion.flash else _plain(portion, score_passes)
+    return _flash(shard) if shard.flash else _plain(shard, score_passes)
 
 
-def pairs(portion: Portion) -> float:
+def pairs(shard: Shard) -> float:
     """Unmasked pairs of one micro-batch on one rank, the mean of all layers; context parallelism balances them."""
-    model, length = portion.model, portion.length
+    model, length = shard.model, shard.length
     window = min(model.window.tokens, length) if model.window else length
     full, cut = formulas.causal_pairs(length, length), formulas.causal_pairs(length, window)
     mean = (model.full_layers * full + model.window_layers * cut) / max(1, model.layers)
-    return float(portion.sequences * mean / portion.cp)
+    return float(shard.sequences * mean / shard.cp)
 
 
-def _flash(portion: Portion) -> Work:
+def _flash(shard: Shard) -> Work:
     """Flash kernels skip masked blocks, and compute the scores again on the way back."""
-    model = portion.model
+    model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.head_dim
-    flops = formulas.core_flops(pairs(portion), portion.heads, width_qk, width_v)
-    elements = portion.tokens * (portion.heads * (width_qk + 2 * width_v) + 2 * portion.kv_heads * width_qk)
+    flops = formulas.core_flops(pairs(shard), shard.heads, width_qk, width_v)
+    elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)
     moved = ACTIVATION * elements
-    shape = Shape(portion.length, width_v, portion.length, portion.sequences * portion.heads)
+    shape = Shape(shard.length, width_v, shard.length, shard.sequences * shard.heads)
     there = Kernel("flash attention", flops, moved, "attention_forward", shape)
     back = Kernel(
         "flash attention: gradient",
@@ -103,11 +103,11 @@ def _flash(portion: Portion) -> Work:
     return Work((there,), (back,))
 
 
-def _plain(portion: Portion, score_passes: tuple[float, float]) -> Work:
+def _plain(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Plain kernels compute every pair, masked or not."""
-    queries, batch, width = portion.length / portion.cp, portion.sequences * portion.heads, portion.model.head_dim
-    scores = product("scores", Shape(queries, width, portion.length, batch), portion.kept)
-    values = product("weighted values", Shape(queries, portion.length, width, batch), portion.kept)
+    queries, batch, width = shard.length / shard.cp, shard.sequences * shard.heads, shard.model.head_dim
+    scores = product("scores", Shape(queries, width, shard.length, batch), shard.kept)
+    values = product("weighted values", Shape(queries, shard.length, width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
-    there, again = (formulas.score_traffic(queries, portion.length, batch, passes) for passes in score_passes)
+    there, again = (formulas.score_traffic(queries, shard.length, batch, passes) for passes in score_passes)
     return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3)

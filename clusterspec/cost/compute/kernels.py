@@ -103,7 +103,7 @@ def _moved(kernel: Kernel, factor: float) -> Kernel:
     return kernel._replace(traffic=kernel.traffic * factor, launches=kernel.launches * factor)
 
 
-def portioned(kernel: Kernel, share: float) -> Kernel:
+def scaled(kernel: Kernel, share: float) -> Kernel:
     """A share of a kernel's work, as where only some layers run it again; its shape, and so its rate, stay."""
     return _moved(kernel, share)._replace(flops=kernel.flops * share)
 

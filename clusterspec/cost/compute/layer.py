@@ -6,38 +6,38 @@ from collections.abc import Mapping
 
 from clusterspec.cost.compute import attention, feedforward
 from clusterspec.cost.compute.fixed import NORM_PASSES, SCORE_PASSES
-from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, portioned, repeated, stream
-from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, repeated, scaled, stream
+from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
 
 Parts = Mapping[str, Work]
 
 
-def dense_layer(portion: Portion, software: Software) -> Parts:
+def dense_layer(shard: Shard, software: Software) -> Parts:
     """The parts of a layer whose feed-forward network is dense."""
-    return _parts(portion, software, {"feed-forward": feedforward.dense(portion, portion.model.ffn_hidden)})
+    return _parts(shard, software, {"feed-forward": feedforward.dense(shard, shard.model.ffn_hidden)})
 
 
-def expert_layer(portion: Portion, software: Software) -> Parts:
+def expert_layer(shard: Shard, software: Software) -> Parts:
     """The parts of a layer whose feed-forward network is a mixture of experts."""
-    routing = feedforward.Routing.of(portion, software.unevenness)
+    routing = feedforward.Routing.of(shard, software.unevenness)
     loose = software.fusion / software.routing
     network = {
-        "router": feedforward.router(portion),
-        "dispatch": repeated(feedforward.permutation(portion, routing), loose),
-        "experts": feedforward.experts(portion, routing),
+        "router": feedforward.router(shard),
+        "dispatch": repeated(feedforward.permutation(shard, routing), loose),
+        "experts": feedforward.experts(shard, routing),
     }
-    return _parts(portion, software, network)
+    return _parts(shard, software, network)
 
 
-def _parts(portion: Portion, software: Software, network: Parts) -> Parts:
-    moved = NORM_PASSES * attention.ACTIVATION * portion.rows * portion.model.hidden
+def _parts(shard: Shard, software: Software, network: Parts) -> Parts:
+    moved = NORM_PASSES * attention.ACTIVATION * shard.rows * shard.model.hidden
     parts = {
         "norms": stream("norms and residuals", (moved, moved), 4, Role.LIGHT),
-        "projections": attention.projections(portion),
-        "rotary": attention.rotary(portion),
-        "core": attention.core(portion, SCORE_PASSES),
-        "output": attention.output(portion),
+        "projections": attention.projections(shard),
+        "rotary": attention.rotary(shard),
+        "core": attention.core(shard, SCORE_PASSES),
+        "output": attention.output(shard),
         **network,
     }
     return {name: _as_built(work, software) for name, work in parts.items()}
@@ -105,11 +105,11 @@ def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
 def _alternate_products(parts: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Every second matrix product and all memory-bound kernels; the attention core is saved."""
     core = set(parts["core"].forward)
-    return tuple(portioned(k, 0.5 if k.rate else 1.0) for k in everything if k not in core)
+    return tuple(scaled(k, 0.5 if k.rate else 1.0) for k in everything if k not in core)
 
 
 def _alternate_layers(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    return tuple(portioned(kernel, 0.5) for kernel in everything)
+    return tuple(scaled(kernel, 0.5) for kernel in everything)
 
 
 def _all_but_projections(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

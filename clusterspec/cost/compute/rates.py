@@ -11,24 +11,33 @@ the board power at which all that was measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
 from clusterspec.cost.compute.fixed import DEPTH_START, FIXED, LENGTH_START, TILES, USUAL
 from clusterspec.cost.compute.software import Software
 from clusterspec.cost.compute.speed import Speed
-from clusterspec.cost.formulas.elementwise import smaller
-from clusterspec.origin import Assumed
+from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 
 NARROWER = ("fp8", "fp4")
+MEMORY = "memory"
+"""The rate of memory-bound kernels, in B/s."""
+Factors = tuple[tuple[str, Figure], ...]
+"""Figures by the names of their parts in a product."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The speed of one rank, the figures it was built from, and what had to be assumed."""
+    """The speed of one rank, the figures it was built from, and what had to be assumed.
+
+    ``factors`` are those of each rate of an accelerator, which its ``ranks`` share.
+    """
 
     speed: Speed
+    factors: dict[str, Factors]
+    ranks: int
     figures: dict[str, Figure]
     assumptions: tuple[Assumption, ...]
 
@@ -41,16 +50,16 @@ class _Reached:
         self.figures: dict[str, Figure] = {}
         self.assumptions: list[Assumption] = []
 
-    def share(self, name: str, usual: str) -> float:
+    def share(self, name: str, usual: str) -> Figure:
         found = self.accelerator.achievable.get(name)
         if found is None:
             why = f"{self.accelerator.id} has no figure of its own: the middle of the accelerators that do"
             found = Figure(USUAL[usual], "1", Assumed(f"{self.accelerator.id} {name}", why))
             self.assumptions.append((f"accelerator.{name}", found.value, why))
         self.figures[name] = found
-        return found.value
+        return found
 
-    def attention(self, year: int) -> float:
+    def attention(self, year: int) -> Figure:
         """The attention kernels of the year: the newest figure not after it, else the first."""
         names = sorted(name for name in self.accelerator.achievable if name.startswith("attention.y"))
         earlier = [name for name in names if int(name.removeprefix("attention.y")) <= year]
@@ -59,26 +68,53 @@ class _Reached:
 
 def rates(cluster: Cluster, workload: Workload, software: Software, year: int) -> Rates | None:
     """The rates of one rank; None where the accelerator has no peak or memory bandwidth to start from."""
-    accelerator, ranks = cluster.accelerator, cluster.ranks_per_accelerator
-    peaks = {name: peak.value / ranks for name, peak in accelerator.peaks.items()}
+    accelerator = cluster.accelerator
     if workload.peak is None or accelerator.memory_bandwidth is None:
         return None
-    peaks[workload.precision] = workload.peak.value / ranks
+    reached = _Reached(accelerator)
+    factors = _factors(cluster, workload, software, year, reached)
+    ranks = cluster.ranks_per_accelerator
+    reached_rates = {name: prod(figure.value for _, figure in each) / ranks for name, each in factors.items()}
+    memory = reached_rates.pop(MEMORY)
+    fixed = {name: figure for name, figure in FIXED.items() if not name.startswith("usual.")}
+    nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
+    return Rates(
+        speed=_speed(cluster, software, reached_rates, memory),
+        factors=factors,
+        ranks=ranks,
+        figures={**reached.figures, **nominal, **fixed},
+        assumptions=tuple(reached.assumptions),
+    )
+
+
+def _factors(
+    cluster: Cluster, workload: Workload, software: Software, year: int, reached: _Reached
+) -> dict[str, Factors]:
+    """For each rate, the figures whose product it is on one accelerator."""
+    accelerator = cluster.accelerator
+    assert workload.peak is not None
+    assert accelerator.memory_bandwidth is not None
+    peaks: dict[str, Figure] = {**accelerator.peaks, workload.precision: workload.peak}
     wide = peaks.get("bf16") or peaks.get("fp16") or peaks[workload.precision]
     peaks.setdefault("bf16", wide)
-    reached = _Reached(accelerator)
     clock = _clock(accelerator)
-    needed = {workload.precision, "bf16"}
-    products = {
-        f"matmul_{name}": peaks[name] * clock * _share(name, reached) * software.products for name in sorted(needed)
+    products = () if software.products == 1.0 else (("products", software.stack.achievable["products"]),)
+    factors: dict[str, Factors] = {
+        f"matmul_{name}": (("peak", peaks[name]), *clock, *_share(name, reached), *products)
+        for name in sorted({workload.precision, "bf16"})
     }
-    attention = wide * clock * reached.attention(year)
-    backward = attention * reached.share("attention.backward", "attention.backward")
-    memory = accelerator.memory_bandwidth.value / ranks * reached.share("memory", "memory")
+    attention = (("peak", wide), *clock, ("attention", reached.attention(year)))
+    backward = ("backward_over_forward", reached.share("attention.backward", "attention.backward"))
+    streaming = (("memory_bandwidth", accelerator.memory_bandwidth), ("memory", reached.share("memory", "memory")))
+    return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
+
+
+def _speed(cluster: Cluster, software: Software, reached: dict[str, float], memory: float) -> Speed:
+    accelerator = cluster.accelerator
     systolic = accelerator.array
-    units = max(1, (accelerator.compute_units or 1) // ranks)
-    speed = Speed(
-        rates={**products, "attention_forward": attention, "attention_backward": backward},
+    units = max(1, (accelerator.compute_units or 1) // cluster.ranks_per_accelerator)
+    return Speed(
+        rates=reached,
         bandwidth=memory,
         units=1 if systolic else units,
         tiles=((systolic, systolic, 1.0),) if systolic else TILES if accelerator.compute_units else (),
@@ -86,13 +122,9 @@ def rates(cluster: Cluster, workload: Workload, software: Software, year: int) -
         length_start=LENGTH_START,
         grouped=software.grouped,
     )
-    fixed = {name: figure for name, figure in FIXED.items() if not name.startswith("usual.")}
-    nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
-    figures = {**reached.figures, **nominal, **fixed}
-    return Rates(speed, figures, tuple(reached.assumptions))
 
 
-def _share(precision: str, reached: _Reached) -> float:
+def _share(precision: str, reached: _Reached) -> Factors:
     """What training reaches of a precision's peak; wider ones than 16 bits reach what 16 bits do.
 
     Where no best product was measured, ``sustained`` is a share of the peak itself.
@@ -100,13 +132,17 @@ def _share(precision: str, reached: _Reached) -> float:
     name = precision if precision in NARROWER else "bf16"
     known = reached.accelerator.achievable
     if f"sustained.{name}" in known and f"matmul.{name}" not in known:
-        return reached.share(f"sustained.{name}", "sustained")
-    return reached.share(f"matmul.{name}", "matmul") * reached.share(f"sustained.{name}", "sustained")
+        return (("sustained", reached.share(f"sustained.{name}", "sustained")),)
+    matmul = ("matmul", reached.share(f"matmul.{name}", "matmul"))
+    return matmul, ("sustained", reached.share(f"sustained.{name}", "sustained"))
 
 
-def _clock(accelerator: Accelerator) -> float:
+def _clock(accelerator: Accelerator) -> Factors:
     """The clock under a power limit below the one of the measurements: f ∝ P^(1/3), since P ∝ f V² and V ∝ f."""
     measured = accelerator.achievable.get("sustained.power")
     if measured is None or accelerator.power is None or accelerator.power.value <= 0:
-        return 1.0
-    return float(smaller(1.0, accelerator.power.value / measured.value) ** (1 / 3))
+        return ()
+    limit, board = accelerator.power.value, measured.value
+    if limit >= board:
+        return ()
+    return (("clock", Figure((limit / board) ** (1 / 3), "1", Computed(f"({limit:g} W / {board:g} W)^(1/3)"))),)

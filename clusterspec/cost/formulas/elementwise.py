@@ -50,6 +50,17 @@ def rounded_up(value: float, multiple: float = 1) -> float:
     return -(-value // multiple) * multiple
 
 
+def chosen(condition: bool, yes: float, no: float) -> float:
+    """``yes`` where the condition holds, else ``no``; the condition may be a column.
+
+    >>> chosen(2.0 > 1.0, 3.0, 4.0)
+    3.0
+    """
+    if isinstance(condition, bool):
+        return yes if condition else no
+    return cast(float, library_of(condition).where(condition, yes, no))
+
+
 def power(base: float, exponent: float) -> float:
     """A number at or above zero to a power.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.expressions import formula
-from clusterspec.cost.formulas.elementwise import positive, power, smaller
+from clusterspec.cost.formulas.elementwise import larger, positive, power, smaller
 
 
 @formula("max(0, communication - overlap_window) + interference * min(communication, overlap_window)")
@@ -20,20 +20,55 @@ def exposed(communication: float, overlap_window: float, interference: float = 0
     return positive(communication - overlap_window) + interference * smaller(communication, overlap_window)
 
 
-@formula()
-def straggling(ranks_apart: float, jitter: float) -> float:
-    """The factor by which a synchronous step waits for its slowest node: 1 + σ √(2 ln n).
+@formula(
+    "max(bucket * communication, max(0, communication - overlap_window)"
+    " + interference * min(communication, overlap_window))"
+)
+def exposed_at_least(communication: float, overlap_window: float, interference: float, bucket: float) -> float:
+    """The same of communication of which at least the share ``bucket`` cannot hide: max(b c, e).
 
-    The expected largest of n independent, normally spread times lies about σ √(2 ln n) above
-    their mean; ``jitter`` (σ) is the spread of one node's step relative to its mean.
+    Frameworks send gradients in buckets as the backward pass fills them; the last one starts when there is no
+    computation left (Li et al., "PyTorch distributed", VLDB 2020, arXiv 2006.15704, section 3.2.3).
+
+    >>> exposed_at_least(4.0, 2.0, 0.0, 0.25), exposed_at_least(4.0, 8.0, 0.0, 0.25)
+    (2.0, 1.0)
+    """
+    return larger(bucket * communication, exposed(communication, overlap_window, interference))
+
+
+@formula(
+    "max(0, calls * seconds * (1 - pipelined) - calls * overlap_window)"
+    " + interference * min(calls * seconds * (1 - pipelined), calls * overlap_window)"
+    " + interference * calls * seconds * pipelined"
+)
+def exposed_calls(
+    calls: float, seconds: float, overlap_window: float, interference: float = 0.0, pipelined: float = 0.0
+) -> float:
+    """The same of so many calls, of which the share ``pipelined`` runs inside the products around them.
+
+    ``overlap_window`` is that of each call. Traffic inside products slows them by the share ``interference``.
+
+    >>> exposed_calls(2, 3.0, 2.0), exposed_calls(2, 3.0, 0.0, 0.1, 0.5)
+    (2.0, 3.3)
+    """
+    inside = pipelined * (calls * seconds)
+    return exposed(calls * seconds - inside, calls * overlap_window, interference) + interference * inside
+
+
+@formula("jitter * nodes_apart * rest")
+def waiting(jitter: float, nodes_apart: float, rest: float) -> float:
+    """Seconds that a synchronous step waits for its slowest node: t = σ √(2 ln n) r.
+
+    ``nodes_apart`` is `expected_largest` of the nodes, ``jitter`` (σ) the spread of one node's step relative
+    to its mean, ``rest`` (r) the seconds of the step without this.
 
     Source: Embrechts, Klüppelberg, Mikosch, "Modelling extremal events", 1997, section 3.3 (the
     maximum of normal samples).
 
-    >>> straggling(1, 0.01)
-    1.0
+    >>> waiting(0.01, 3.0, 2.0)
+    0.06
     """
-    return 1 + jitter * expected_largest(ranks_apart)
+    return jitter * nodes_apart * rest
 
 
 @formula()

@@ -75,3 +75,27 @@ def dualpipe(stages: float, both: float, backward: float, backward_weight: float
     6.0
     """
     return positive(stages / 2 - 1) * positive(both + backward - 3 * backward_weight)
+
+
+@formula("2 * micro_batches * virtual_stages * send")
+def sends(micro_batches: float, virtual_stages: float, send: float) -> float:
+    """Seconds on the wire of one stage in a step: s = 2 m v t, activations forward and their gradients back.
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2.
+
+    >>> sends(8, 2, 1.0)
+    32.0
+    """
+    return 2 * micro_batches * virtual_stages * send
+
+
+@formula("2 * (stages - 1) * send")
+def fill_sends(stages: float, send: float) -> float:
+    """Seconds that the sends of the first and the last micro-batch add to filling and draining: 2 (p − 1) t.
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.
+
+    >>> fill_sends(4, 1.0)
+    6.0
+    """
+    return 2 * (stages - 1) * send

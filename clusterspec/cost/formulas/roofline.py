@@ -33,3 +33,32 @@ def launch_idle(device: float, host: float) -> float:
     (0.0, 2.0)
     """
     return positive(host - device)
+
+
+@formula("traffic / bandwidth")
+def streaming(traffic: float, bandwidth: float) -> float:
+    """Seconds of a kernel that is bound by memory alone: t = B / β.
+
+    Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
+
+    >>> streaming(1e12, 2e12)
+    0.5
+    """
+    return traffic / bandwidth
+
+
+@formula("launches * gap + max(0, launches * interval + expert_launches * expert_interval - device - launches * gap)")
+def launching(
+    launches: float, device: float, *, gap: float, interval: float, expert_launches: float, expert_interval: float
+) -> float:
+    """Seconds that launching adds to ``device`` seconds of kernels and exposed communication.
+
+    Each launch leaves the device idle for ``gap`` seconds, and takes the host ``interval`` seconds;
+    experts that it launches one by one take ``expert_interval`` each.
+
+    >>> host = {"gap": 0.1, "interval": 0.5, "expert_launches": 0, "expert_interval": 0.0}
+    >>> launching(10, 2.0, **host), launching(10, 9.0, **host)
+    (3.0, 1.0)
+    """
+    gaps = launches * gap
+    return gaps + launch_idle(device + gaps, launches * interval + expert_launches * expert_interval)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import Share
-from clusterspec.cost.traffic.flow import Flow
+from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
 
 DENSE, EXPERT = "dp_cp", "expert_dp"
@@ -47,11 +47,11 @@ def parameter_bytes(workload: Workload) -> float:
     return width(workload.parameter_precision)
 
 
-def _present(*flows: Flow) -> tuple[Flow, ...]:
-    return tuple(flow for flow in flows if flow.size)
+def _present(*transfers: Transfer) -> tuple[Transfer, ...]:
+    return tuple(transfer for transfer in transfers if transfer.size)
 
 
-def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Flow, ...]:
+def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
     """What sums the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
 
     hsdp scatters over its shard group; see `across` for what follows.
@@ -59,21 +59,21 @@ def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Fl
     each = gradient_bytes(workload, layout)
     name = "all-reduce" if layout.sharding == "none" else "reduce-scatter"
     dense = SHARD if layout.sharding == "hsdp" else DENSE
-    return _present(Flow(dense, name, each * weights.dense), Flow(EXPERT, name, each * weights.expert))
+    return _present(Transfer(dense, name, each * weights.dense), Transfer(EXPERT, name, each * weights.expert))
 
 
-def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Flow, ...]:
+def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
     """hsdp: what sums each shard of the gradients over the shard groups."""
     if layout.sharding != "hsdp":
         return ()
     shard = gradient_bytes(workload, layout) * weights.dense / layout.shard_group
-    return _present(Flow(REPLICATE, "all-reduce", shard))
+    return _present(Transfer(REPLICATE, "all-reduce", shard))
 
 
-def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Flow, ...]:
+def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
     """What brings these weights to every rank; nothing where they are not sharded."""
     if layout.sharding == "none":
         return ()
     each = parameter_bytes(workload)
     dense = SHARD if layout.sharding == "hsdp" else DENSE
-    return _present(Flow(dense, "all-gather", each * weights.dense), Flow(EXPERT, "all-gather", each * weights.expert))
+    return _present(Transfer(dense, "all-gather", each * weights.dense), Transfer(EXPERT, "all-gather", each * weights.expert))

@@ -5,45 +5,45 @@ from __future__ import annotations
 from clusterspec.cluster.model import Dispatcher
 from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.feedforward import Routing
-from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.routing import distinct_ranks
-from clusterspec.cost.traffic.flow import Flow
+from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
 
 
 def each_pass(
-    portion: Portion, routing: Routing, dispatcher: Dispatcher, domains: int, room: float
-) -> tuple[Flow, ...]:
+    shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int, overlap_window: float
+) -> tuple[Transfer, ...]:
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
 
     The fullest rank is waited for. Tokens are sent in the dispatcher's precision, and come back as
     activations. Where experts are cut by tensor parallelism, its ranks gather what arrived and scatter
-    what leaves. ``domains`` is how many scale-up domains a group lies in, and ``room`` the seconds of
+    what leaves. ``domains`` is how many scale-up domains a group lies in, and ``overlap_window`` the seconds of
     computation in the pass, of another micro-batch where a framework can hide this.
     """
-    model = portion.model
-    sent = model.hidden * portion.rows * copies(portion, dispatcher, domains) * routing.imbalance
+    model = shard.model
+    sent = model.hidden * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
     whole = ACTIVATION * model.hidden * routing.arriving * routing.imbalance
-    flows: tuple[Flow, ...] = ()
-    if portion.ep > 1:
+    transfers: tuple[Transfer, ...] = ()
+    if shard.ep > 1:
         widths = (width(dispatcher.precision), ACTIVATION)
-        flows += tuple(Flow("ep", "all-to-all", each * sent, 1, room / 2) for each in widths)
-    if portion.expert_tp > 1:
-        flows += (Flow("expert_tp", "all-gather", whole), Flow("expert_tp", "reduce-scatter", whole))
-    return flows
+        transfers += tuple(Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2) for each in widths)
+    if shard.expert_tp > 1:
+        transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))
+    return transfers
 
 
-def copies(portion: Portion, dispatcher: Dispatcher, domains: int) -> float:
+def copies(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
     """How often a token is sent: once for each of its experts by all-to-all.
 
     DeepEP and HybridEP send it over the fabric once to each domain that has some of its experts, and on
     from there over the scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2);
     inside one domain, once to each rank. A router may limit how many nodes a token reaches.
     """
-    model = portion.model
+    model = shard.model
     if dispatcher.kind == "all-to-all":
         return float(model.experts_per_token)
-    reached = float(distinct_ranks(portion.ep, model.experts_per_token))
+    reached = float(distinct_ranks(shard.ep, model.experts_per_token))
     if domains == 1:
         return reached
     most = float(model.routing_max_nodes or domains)

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.attention import ACTIVATION
-from clusterspec.cost.compute.portion import Portion
-from clusterspec.cost.traffic.flow import Flow
+from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.traffic.transfer import Transfer
 
 
-def forward(portion: Portion, blocks: int, room: float) -> tuple[Flow, ...]:
+def forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
     """Each block of a layer gathers its input and scatters its output, or reduces it to all.
 
     Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and
-    a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer; ``room`` the
+    a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the
     seconds of products in the pass, which a framework may cut up and run beside them.
     """
-    if portion.tp == 1:
+    if shard.tp == 1:
         return ()
-    size, each = activations(portion), room / blocks
-    if portion.rows == portion.tokens:
-        return (Flow("tp", "all-reduce", size, blocks, each),)
-    return tuple(Flow("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
+    size, each = activations(shard), overlap_window / blocks
+    if shard.rows == shard.tokens:
+        return (Transfer("tp", "all-reduce", size, blocks, each),)
+    return tuple(Transfer("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
 
 
-def backward(portion: Portion, blocks: int, room: float) -> tuple[Flow, ...]:
+def backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
     """The mirror of the forward pass.
 
     With sequence parallelism the inputs are gathered once more for the weight gradients, beside the
     products of the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
     """
-    mirror = forward(portion, blocks, room)
-    if portion.tp == 1 or portion.rows == portion.tokens:
+    mirror = forward(shard, blocks, overlap_window)
+    if shard.tp == 1 or shard.rows == shard.tokens:
         return mirror
-    return (*mirror, Flow("tp", "all-gather", activations(portion), blocks, room / (2 * blocks), unasked=True))
+    return (
+        *mirror,
+        Transfer("tp", "all-gather", activations(shard), blocks, overlap_window / (2 * blocks), hidden_by_default=True),
+    )
 
 
-def activations(portion: Portion) -> float:
+def activations(shard: Shard) -> float:
     """Bytes of one block's input for all the tokens of a tensor-parallel group."""
-    return ACTIVATION * portion.tokens * portion.model.hidden
+    return ACTIVATION * shard.tokens * shard.model.hidden

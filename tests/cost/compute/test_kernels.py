@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from clusterspec.cost import parameters
-from clusterspec.cost.compute import attention, ends, feedforward
-from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, accumulation, casts, linear, portioned
+from clusterspec.cost.compute import attention, embedding_and_head, feedforward
+from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, accumulation, casts, linear, scaled
 from clusterspec.cost.compute.layer import dense_layer, expert_layer, whole
-from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
 from tests.cost.plans import design, spec
 
 
-def portion(workload: dict[str, Any] | None = None, **layout: Any) -> tuple[Portion, Software]:
+def shard(workload: dict[str, Any] | None = None, **layout: Any) -> tuple[Shard, Software]:
     found = design(spec(workload=workload or {}, layout=layout))
     assert found.workload and found.layout and found.layout.stack
-    return Portion.of(found.workload, found.layout), Software.of(found.layout.stack)
+    return Shard.of(found.workload, found.layout), Software.of(found.layout.stack)
 
 
 def products(kernels: tuple[Kernel, ...]) -> float:
@@ -28,7 +28,7 @@ def products(kernels: tuple[Kernel, ...]) -> float:
 @pytest.mark.parametrize("tp", [1, 2, 8])
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "gpt3-175b", "llama-3.1-405b"])
 def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str, tp: int) -> None:
-    share, software = portion({"model": model}, tp=tp)
+    share, software = shard({"model": model}, tp=tp)
     count = parameters.count(share.model)
     work = whole(dense_layer(share, software), "none", "")
     weights = count.full.total + count.dense_ffn
@@ -38,7 +38,7 @@ def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str,
 
 @pytest.mark.parametrize(("model", "ep"), [("mixtral-8x7b", 8), ("mixtral-8x7b", 1), ("deepseek-v3", 32)])
 def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep: int) -> None:
-    share, software = portion({"model": model}, tp=1, ep=ep)
+    share, software = shard({"model": model}, tp=1, ep=ep)
     count = parameters.count(share.model)
     even = feedforward.Routing.of(share, 0.0)
     visited = even.arriving * count.expert + (count.shared + count.router) * share.rows
@@ -51,34 +51,34 @@ def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep
 
 
 def test_latent_attention_works_with_its_own_weights() -> None:
-    share, _ = portion({"model": "deepseek-v3"}, tp=1)
+    share, _ = shard({"model": "deepseek-v3"}, tp=1)
     count = parameters.count(share.model)
     work = attention.projections(share) + attention.output(share)
     assert products(work.forward) == pytest.approx(2 * count.full.total * share.tokens)
 
 
 def test_a_causal_flash_core_does_half_of_what_plain_kernels_do() -> None:
-    flash, plain = (attention.core(portion({"attention": how})[0], (4.5, 5.5)) for how in ("flash", "plain"))
+    flash, plain = (attention.core(shard({"attention": how})[0], (4.5, 5.5)) for how in ("flash", "plain"))
     assert sum(k.flops for k in flash.forward) * 2 == pytest.approx(products(plain.forward))
 
 
 def test_context_parallelism_divides_the_core() -> None:
-    one, four = (attention.core(portion(cp=cp, tp=1)[0], (4.5, 5.5)) for cp in (1, 4))
+    one, four = (attention.core(shard(cp=cp, tp=1)[0], (4.5, 5.5)) for cp in (1, 4))
     assert one.forward[0].flops == pytest.approx(4 * four.forward[0].flops)
 
 
 def test_a_window_bounds_the_core() -> None:
     windowed = {"model": {"base": "llama-3.1-8b", "attention_window": 1024}}
-    narrow, wide = (attention.pairs(portion(model)[0]) for model in (windowed, {}))
+    narrow, wide = (attention.pairs(shard(model)[0]) for model in (windowed, {}))
     assert narrow == 8192 * 1024 - 1024**2 / 2
     assert wide == 8192**2 / 2
 
 
 def test_what_stays_in_sixteen_bits_stays_there() -> None:
-    share, software = portion({"precision": "fp8"})
+    share, software = shard({"precision": "fp8"})
     rates = {kernel.rate for kernel in whole(dense_layer(share, software), "none", "").forward}
     assert rates == {"matmul_fp8", "attention_forward", ""}
-    assert {k.rate for k in ends.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
+    assert {k.rate for k in embedding_and_head.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
 
 
 def test_narrow_products_cost_a_cast_of_each_input() -> None:
@@ -97,7 +97,7 @@ def test_each_weight_is_summed_once_a_micro_batch() -> None:
     "how", ["core-attention", "alternate-products", "alternate-layers", "all-but-projections", "light"]
 )
 def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -> None:
-    share, software = portion({"model": "mixtral-8x7b"}, tp=1)
+    share, software = shard({"model": "mixtral-8x7b"}, tp=1)
     parts = expert_layer(share, software)
     none, some, full = (whole(parts, recompute, how) for recompute in ("none", "selective", "full"))
     assert none.recomputed == ()
@@ -111,17 +111,17 @@ def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -
 
 def test_a_share_of_a_kernel_keeps_its_shape() -> None:
     kernel = linear("w", Shape(10, 20, 30), "bf16").forward[0]
-    half = portioned(kernel, 0.5)
+    half = scaled(kernel, 0.5)
     assert (half.flops, half.traffic, half.shape) == (kernel.flops / 2, kernel.traffic / 2, kernel.shape)
     assert kernel.role is Role.PLAIN
 
 
 def test_sequence_parallelism_divides_the_rows_between_products() -> None:
-    share, _ = portion(tp=4)
-    bare, _ = portion(tp=4, sequence_parallel=False)
+    share, _ = shard(tp=4)
+    bare, _ = shard(tp=4, sequence_parallel=False)
     assert share.rows * 4 == share.tokens == bare.rows == bare.tokens
 
 
 def test_adam_moves_its_states_both_ways() -> None:
-    assert ends.update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
-    assert ends.update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2
+    assert embedding_and_head.update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
+    assert embedding_and_head.update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2

@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Layout, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class Shard:
     """One micro-batch on one rank.
 
     ``tokens`` enter the matrix products of a tensor-parallel group; ``rows`` of them are this
@@ -34,7 +34,7 @@ class Portion:
     flash: bool
 
     @classmethod
-    def of(cls, workload: Workload, layout: Layout) -> Portion:
+    def of(cls, workload: Workload, layout: Layout) -> Shard:
         """The share of each rank, by the degrees of the layout."""
         model, tp = workload.model, layout.tp
         tokens = layout.micro_batch * workload.sequence_length / layout.cp

@@ -5,26 +5,26 @@ from __future__ import annotations
 from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.fixed import LOSS_FORWARD
 from clusterspec.cost.compute.kernels import Shape, Work, accumulation, linear, stream
-from clusterspec.cost.compute.portion import Portion
+from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.optimizer_states import MOMENTS
 from clusterspec.precision import width
 
 
-def embedding(portion: Portion) -> Work:
+def embedding(shard: Shard) -> Work:
     """Looks every token up, and adds its gradient back in twice the width."""
-    moved = ACTIVATION * portion.rows * portion.model.hidden
+    moved = ACTIVATION * shard.rows * shard.model.hidden
     return stream("embedding", (2 * moved, 4 * moved), 2)
 
 
-def head(portion: Portion, loss: float, summed: float) -> Work:
+def head(shard: Shard, loss: float, summed: float) -> Work:
     """The last norm, the logits in 16 bits, and the loss.
 
     ``loss`` bytes are moved for each logit, ``summed`` to add the gradient of one weight.
     """
-    width = portion.model.vocab / portion.tp
-    norm = 2 * ACTIVATION * portion.rows * portion.model.hidden
-    logits = linear("logits", Shape(portion.tokens, portion.model.hidden, width), portion.kept)
-    moved = loss * portion.tokens * width
+    width = shard.model.vocab / shard.tp
+    norm = 2 * ACTIVATION * shard.rows * shard.model.hidden
+    logits = linear("logits", Shape(shard.tokens, shard.model.hidden, width), shard.kept)
+    moved = loss * shard.tokens * width
     losses = stream("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
     return stream("last norm", (norm, 2 * norm)) + logits + accumulation(logits, summed) + losses
 

@@ -1,0 +1,139 @@
+"""What the time of one optimizer step was worked out from, as plain numbers.
+
+The tables fill these records and `clusterspec.cost.explain` makes terms of them; nothing here computes.
+Seconds and bytes are those of one rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.compute.rates import Rates
+from clusterspec.cost.compute.software import Software
+from clusterspec.cost.step.pipeline import StageTime
+from clusterspec.cost.step.replicas import Exposure
+from clusterspec.cost.step.step import StepChoices, StepInputs, StepTimes
+from clusterspec.cost.traffic.transfer import Transfer
+
+PHASES = ("forward", "backward", "recomputation")
+
+
+@dataclass(frozen=True, slots=True)
+class TransferTime:
+    """All calls of one transfer: the seconds of one call, and what all of them add to the computation.
+
+    ``overlap_window`` is the seconds of computation that each call really runs beside, ``pipelined`` the
+    share of the traffic that runs inside the products around it.
+    """
+
+    transfer: Transfer
+    cost: CollectiveCost
+    overlap_window: float
+    pipelined: float
+    exposed: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all calls on the wire."""
+        return self.cost.queued * self.transfer.calls
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTime:
+    """One pass over a part of the model: its kernels with their seconds, its transfers, and the launching.
+
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts what the host launches,
+    ``expert_launches`` the experts that it launches one by one; ``launch`` is the seconds that launching adds.
+    """
+
+    kernels: tuple[tuple[Kernel, float], ...]
+    transfers: tuple[TransferTime, ...]
+    device: float
+    exposed: float
+    launches: float
+    expert_launches: float
+    launch: float
+
+    @property
+    def total(self) -> float:
+        return self.device + self.exposed + self.launch
+
+
+@dataclass(frozen=True, slots=True)
+class PartTime:
+    """One micro-batch through one part of the model: a layer, the embedding or the head.
+
+    ``flops`` are those of the forward pass, ``recomputed_flops`` those that recomputation adds.
+    """
+
+    name: str
+    forward: PhaseTime
+    backward: PhaseTime
+    recomputation: PhaseTime
+    flops: float
+    recomputed_flops: float
+
+    @property
+    def time(self) -> StageTime:
+        """Seconds by pass."""
+        return StageTime(self.forward.total, self.backward.total, self.recomputation.total)
+
+    @property
+    def phases(self) -> tuple[tuple[str, PhaseTime], ...]:
+        """Each pass with its name."""
+        return tuple(zip(PHASES, (self.forward, self.backward, self.recomputation), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaTransfers:
+    """Transfers of data parallelism that run together, and what they add to the step.
+
+    ``seconds`` of each transfer on the wire, one after the other in ``transfers``.
+    """
+
+    exposure: Exposure
+    transfers: tuple[Transfer, ...]
+    costs: tuple[CollectiveCost, ...]
+    gather: float
+    """The rate of these transfers over that of the same collectives otherwise."""
+
+    @property
+    def seconds(self) -> tuple[float, ...]:
+        return tuple(cost.queued / self.gather for cost in self.costs)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One optimizer step: what it was composed of and what came of it.
+
+    ``parts`` are those of the slowest stage, each with how often a micro-batch passes through one there;
+    ``chunk_share`` of the micro-batches pass through each (half of them in DualPipe); ``sends`` pass one
+    micro-batch on to the next stage.
+    """
+
+    parts: tuple[tuple[PartTime, int], ...]
+    chunk_share: float
+    sends: tuple[TransferTime, ...]
+    replicas: tuple[ReplicaTransfers, ...]
+    inputs: StepInputs
+    choices: StepChoices
+    times: StepTimes
+    rates: Rates
+    software: Software
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the step."""
+        return self.times.total
+
+    @property
+    def flops(self) -> float:
+        """FLOPs of the forward pass of one micro-batch on the slowest stage."""
+        return sum(count * part.flops for part, count in self.parts)
+
+    @property
+    def recomputed_flops(self) -> float:
+        """FLOPs that recomputation adds to it."""
+        return sum(count * part.recomputed_flops for part, count in self.parts)

@@ -1,0 +1,85 @@
+"""The pipeline stages of a layout by what they hold: equal stages are one group.
+
+A group is found from runs of equal layer counts, so that ten thousand equal stages cost as much as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.layers import Chunk, Layer, layers
+
+
+@dataclass(frozen=True, slots=True)
+class StageGroup:
+    """``count`` stages, one after another from ``first`` on, that hold the same ``chunks``."""
+
+    first: int
+    count: int
+    chunks: tuple[Chunk, ...]
+
+
+def stage_groups(model: Model, layout: Layout) -> tuple[StageGroup, ...]:
+    """All stages in order, neighbours that hold the same as one group.
+
+    A rank holds one chunk, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also
+    the chunk of the mirrored stage. Empty where the layout has no layers of stages.
+    """
+    if not layout.stage_layers:
+        return ()
+    runs = tuple(_runs(layers(model), layout.stage_layers))
+    turns = [_window(runs, turn * layout.pp, layout.pp) for turn in range(len(layout.stage_layers) // layout.pp)]
+    if layout.schedule == "dualpipe":
+        turns += [_mirrored(spans, layout.pp) for spans in turns]
+    return tuple(_joined(layout.pp, turns))
+
+
+Span = tuple[int, int, Chunk]
+"""Chunks from one index up to another that hold the same."""
+
+
+def _runs(order: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
+    """Spans of equal chunks of the whole pipeline."""
+    start, index, final = 0, 0, len(counts) - 1
+    for each, same in groupby(counts):
+        number = len(list(same))
+        uniform = len(set(order[start : start + each * number])) <= 1
+        for first, last in _ends(index, index + number, final, uniform):
+            at = start + each * (first - index)
+            yield first, last, Chunk.of(order[at : at + each], first == 0, first == final)
+        start, index = start + each * number, index + number
+
+
+def _ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[int, int]]:
+    """A run cut where chunks differ: everywhere, or at both ends of the pipeline alone."""
+    if not uniform:
+        yield from ((index, index + 1) for index in range(first, last))
+        return
+    cuts = sorted({first, last, *(cut for cut in (1, final) if first < cut < last)})
+    yield from pairwise(cuts)
+
+
+def _window(runs: tuple[Span, ...], start: int, length: int) -> list[Span]:
+    """The spans of one turn of virtual stages, counted from its first stage."""
+    found = ((max(first, start) - start, min(last, start + length) - start, chunk) for first, last, chunk in runs)
+    return [(first, last, chunk) for first, last, chunk in found if first < last]
+
+
+def _mirrored(spans: list[Span], stages: int) -> list[Span]:
+    """What the opposite stages hold."""
+    return [(stages - last, stages - first, chunk) for first, last, chunk in reversed(spans)]
+
+
+def _joined(stages: int, turns: list[list[Span]]) -> Iterator[StageGroup]:
+    """Stages cut wherever one of their chunks changes."""
+    cuts = sorted({0, stages, *(first for turn in turns for first, _, _ in turn)})
+    places = [0] * len(turns)
+    for first, last in pairwise(cuts):
+        for index, turn in enumerate(turns):
+            while turn[places[index]][1] <= first:
+                places[index] += 1
+        yield StageGroup(first, last - first, tuple(turn[places[i]][2] for i, turn in enumerate(turns)))

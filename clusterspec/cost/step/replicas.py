@@ -1,0 +1,124 @@
+"""What data parallelism adds to a step: gradients to reduce, weights to gather, and what hides them.
+
+All functions take numbers or columns; what a framework does (``hides``, ``shards``) is one choice for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.cost.formulas.elementwise import larger, smaller
+from clusterspec.cost.formulas.overlap import exposed_at_least
+
+LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})
+"""Shardings that communicate in every micro-batch where there is one stage."""
+
+
+class ReplicaSeconds(NamedTuple):
+    """Seconds of the collectives of one rank: what ``gather``s weights and ``reduce``s gradients (of one layer
+    where that happens layer by layer, else of everything), of embedding and head ``outside`` the layers, and
+    ``across`` the shard groups of hsdp.
+    """
+
+    gather: float
+    reduce: float
+    outside: float
+    across: float
+
+
+class ReplicaWork(NamedTuple):
+    """Seconds of computation of one micro-batch on the slowest stage, and how many ``layers`` it holds.
+
+    ``turns`` micro-batches pass through a virtual stage before the next one runs.
+    """
+
+    forward: float
+    backward: float
+    layers: float
+    micro_batches: float
+    turns: float
+
+
+class ReplicaHabits(NamedTuple):
+    """What may hide: ``hides`` all of it at all, ``hides_across`` the sums over shard groups; ``gathers_again``
+    where the backward pass gathers the weights once more; ``interference`` the share of the device that hidden
+    traffic takes.
+    """
+
+    hides: bool
+    hides_across: bool
+    gathers_again: bool
+    interference: float
+
+
+class Exposure(NamedTuple):
+    """Traffic that runs together beside ``overlap_window`` seconds of computation, ``repeats`` times a step.
+
+    At least the share ``bucket`` of ``seconds`` is exposed; ``exposed`` is what one repeat adds.
+    """
+
+    name: str
+    seconds: float
+    overlap_window: float
+    bucket: float
+    repeats: float
+    exposed: float
+
+
+def total(exposures: tuple[Exposure, ...]) -> float:
+    """Seconds that all of them add to a step."""
+    return sum(one.repeats * one.exposed for one in exposures)
+
+
+def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, habits: ReplicaHabits) -> tuple[Exposure, ...]:
+    """Layer by layer: the next layer's weights arrive beside this one, its gradients leave beside the next.
+
+    What lies outside the layers, and the first and the last layer of a step, hide beside nothing.
+    """
+    layers = larger(1.0, work.layers)
+    many, again = work.micro_batches * layers, habits.gathers_again
+    back = seconds.gather + seconds.reduce if again else seconds.reduce
+    ends = seconds.gather + seconds.reduce if habits.hides else 0.0
+    return (
+        _beside("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, habits=habits),
+        _beside("reduction_of_a_layer", back, work.backward / layers, 0.0, many, habits=habits),
+        _beside("first_and_last_layer", ends, 0.0, 0.0, 1.0, habits=habits),
+        _beside("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, habits=habits),
+        _across(seconds, work, habits),
+    )
+
+
+def once(seconds: ReplicaSeconds, work: ReplicaWork, habits: ReplicaHabits) -> tuple[Exposure, ...]:
+    """Beside the first forward and the last backward pass; the first and the last bucket cannot hide."""
+    bucket = 1.0 / larger(1.0, work.layers)
+    return (
+        _beside("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, habits=habits),
+        _beside("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, habits=habits),
+        _across(seconds, work, habits),
+    )
+
+
+def turns(stages: float, micro_batches: float, virtual_stages: float) -> float:
+    """Micro-batches that pass through one virtual stage before the next: p, at most m; 1 without virtual stages.
+
+    >>> turns(4, 32, 2), turns(4, 32, 1)
+    (4.0, 1.0)
+    """
+    several = smaller(virtual_stages - 1.0, 1.0)
+    return 1.0 + several * (smaller(stages, micro_batches) - 1.0)
+
+
+def _across(seconds: ReplicaSeconds, work: ReplicaWork, habits: ReplicaHabits) -> Exposure:
+    """The sums over the shard groups of hsdp, beside the last backward pass where the software can."""
+    window = work.backward if habits.hides_across else 0.0 * work.backward
+    return _beside(
+        "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, habits=habits
+    )
+
+
+def _beside(
+    name: str, seconds: float, window: float, bucket: float, repeats: float, *, habits: ReplicaHabits
+) -> Exposure:
+    window = window if habits.hides else 0.0
+    exposed = exposed_at_least(seconds, window, habits.interference, bucket)
+    return Exposure(name, seconds, window, bucket, repeats, exposed)

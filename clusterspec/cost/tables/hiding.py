@@ -1,0 +1,39 @@
+"""Which communication a layout hides behind computation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.cluster.model import Overlap
+from clusterspec.cost.compute.software import Software
+
+
+class Hiding(NamedTuple):
+    """What may run beside computation, by axis.
+
+    ``pipelined`` is the share of tensor-parallel traffic that runs inside the products around it;
+    ``by_default`` whether transfers hide that a framework hides without a setting.
+    """
+
+    tp: bool
+    cp: bool
+    ep: bool
+    dp: bool
+    pp: bool
+    pipelined: float
+    by_default: bool
+
+    @classmethod
+    def of(cls, overlap: Overlap, software: Software) -> Hiding:
+        """What a layout's overlap says; ``partial`` is what the software does by itself."""
+        refused = overlap.tp in ("none", 0)
+        share = overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
+        return cls(
+            tp=overlap.tp == "full",
+            cp=overlap.cp,
+            ep=overlap.ep,
+            dp=overlap.dp,
+            pp=overlap.pp,
+            pipelined=0.0 if refused else share,
+            by_default=not refused,
+        )

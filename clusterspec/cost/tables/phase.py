@@ -1,0 +1,63 @@
+"""Times the kernels of one pass together with the transfers around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from clusterspec.cost.compute.kernels import Kernel, Work
+from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.speed import Speed
+from clusterspec.cost.formulas.overlap import exposed_calls
+from clusterspec.cost.formulas.roofline import launching
+from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
+from clusterspec.cost.tables.group import Group
+from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.traffic.transfer import Transfer
+
+Transfers = tuple[Transfer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTimer:
+    """Times passes of one layout: kernels by ``speed``, transfers by the ``group`` of their axis."""
+
+    speed: Speed
+    software: Software
+    hiding: Hiding
+    group: Callable[[str], Group]
+
+    def part(self, name: str, work: Work, transfers: tuple[Transfers, Transfers, Transfers] = ((), (), ())) -> PartTime:
+        """All passes over a part of the model, with the transfers of each."""
+        kernels = (work.forward, work.backward, work.recomputed)
+        forward, backward, again = (self.phase(part, sent) for part, sent in zip(kernels, transfers, strict=True))
+        flops, more = (sum(kernel.flops for kernel in part) for part in (work.forward, work.recomputed))
+        return PartTime(name, forward, backward, again, flops, more)
+
+    def phase(self, kernels: Iterable[Kernel], transfers: Transfers) -> PhaseTime:
+        """One pass: the kernels one after another, and what the transfers and the launching add."""
+        timed = tuple((kernel, self.speed.seconds(kernel)) for kernel in kernels)
+        sent = tuple(self.transfer(transfer) for transfer in transfers)
+        device = sum(seconds for _, seconds in timed)
+        exposed = sum(row.exposed for row in sent)
+        launches = sum(kernel.launches for kernel, _ in timed) + sum(transfer.calls for transfer in transfers)
+        experts = sum(kernel.shape.batch for kernel, _ in timed if kernel.shape and kernel.shape.experts)
+        software = self.software
+        launch = launching(
+            launches,
+            device + exposed,
+            gap=software.gap,
+            interval=software.interval,
+            expert_launches=experts,
+            expert_interval=software.interval_expert,
+        )
+        return PhaseTime(timed, sent, device, exposed, launches, experts, launch)
+
+    def transfer(self, transfer: Transfer) -> TransferTime:
+        """All calls of a transfer, with what they add beside the computation of their windows."""
+        cost = self.group(transfer.axis).cost(transfer.collective, transfer.size)
+        pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
+        hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)
+        window = transfer.overlap_window if hidden else 0.0
+        exposed = exposed_calls(transfer.calls, cost.queued, window, self.software.interference, pipelined)
+        return TransferTime(transfer, cost, window, pipelined, exposed)

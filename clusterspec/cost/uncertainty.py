@@ -1,0 +1,36 @@
+"""How far a predicted step may lie from the real one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import hypot
+
+from clusterspec.cost.communication import sent
+from clusterspec.cost.record import StepRecord
+
+UNKNOWN_SPREAD = 0.25
+"""Half-width, relative, where nothing was measured with a generation of software."""
+
+
+def step_range(record: StepRecord, experts: bool) -> tuple[float, float]:
+    """Low and high seconds that should hold four in five real steps.
+
+    Two uncertainties that have nothing to do with each other: how far published runs with this
+    generation of software lie from their predictions (``spread``, and ``spread.experts`` where the
+    model routes tokens), and how uncertain the exposed communication is. The range is the
+    same factor up and down, so it reaches further up in seconds.
+    """
+    found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
+    spread = found.value if found else UNKNOWN_SPREAD
+    width = 1 + hypot(spread, _uncertain(record) / record.seconds)
+    return record.seconds / width, record.seconds * width
+
+
+def _uncertain(record: StepRecord) -> float:
+    """Seconds by which the exposed communication may be off: of each axis by its most uncertain collective."""
+    exposed: defaultdict[str, float] = defaultdict(float)
+    widest: defaultdict[str, float] = defaultdict(float)
+    for row, cost in sent(record):
+        exposed[row.axis] += row.exposed
+        widest[row.axis] = max(widest[row.axis], cost.uncertainty)
+    return sum(seconds * widest[axis] for axis, seconds in exposed.items())
