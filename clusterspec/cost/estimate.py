@@ -12,7 +12,7 @@ from clusterspec.cost.formulas.utilization import recomputation_factor, utilizat
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.timing import timed
+from clusterspec.cost.timing import tables_of, timed
 from clusterspec.cost.uncertainty import step_range
 from clusterspec.origin import Assumed
 
@@ -24,8 +24,10 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     millisecond, whatever the size of the cluster.
     """
     plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
-    found = timed(design, tables)
-    return _with_time(plan, found) if found else plan
+    if tables is None or not tables.hold_for(design):
+        tables = tables_of(design)
+    found = timed(design, tables) if tables else None
+    return _with_time(replace(plan, tables=tables), found) if found else plan
 
 
 def _with_parameters(plan: Plan) -> Plan:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.record import StepRecord
+from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
 
 
@@ -23,6 +24,8 @@ class Plan:
     parameters: float | None = None
     active_parameters: float | None = None
     step: StepRecord | None = None
+    tables: Tables | None = field(default=None, repr=False, compare=False)
+    """What an estimate of another layout of the same job may use again."""
     memory: MemoryUse | None = None
     communication: tuple[Communication, ...] = ()
     tokens_per_second_per_accelerator: float | None = None

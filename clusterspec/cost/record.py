@@ -129,6 +129,12 @@ class StepRecord:
         return self.times.total
 
     @property
+    def computing(self) -> float:
+        """Seconds of the step in which kernels run or wait to be launched, in all passes."""
+        phases = (count * (phase.device + phase.launch) for part, count in self.parts for _, phase in part.phases)
+        return self.chunk_share * self.inputs.micro_batches * sum(phases)
+
+    @property
     def flops(self) -> float:
         """FLOPs of the forward pass of one micro-batch on the slowest stage."""
         return sum(count * part.flops for part, count in self.parts)

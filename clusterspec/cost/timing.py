@@ -16,7 +16,7 @@ from clusterspec.cost.step import pipeline
 from clusterspec.cost.step.pipeline import DUALPIPE_SHARE, HIDES_SENDS, StageTime
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaHabits, ReplicaSeconds
 from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
-from clusterspec.cost.tables import Tables
+from clusterspec.cost.tables import Groups, Tables
 from clusterspec.cost.tables.group import NoPathError
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
@@ -25,28 +25,25 @@ from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
 
 
-def tables_of(design: Design) -> Tables | None:
-    """The tables of a design; None where a part is missing that its time needs, or the work is not training."""
+def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
+    """The tables of a design; None where a part is missing that its time needs, or the work is not training.
+
+    ``groups`` may be those of other tables whose clusters have the same links.
+    """
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or layout.stack is None:
         return None
     if workload.kind != "train" or layout.micro_batches is None or not layout.stage_layers:
         return None
-    return Tables(cluster, workload, layout.stack, layout.software_year)
+    return Tables(cluster, workload, layout.stack, layout.software_year, groups)
 
 
-def timed(design: Design, tables: Tables | None = None) -> StepRecord | None:
-    """The step of a design; None where it lacks what that takes (`tables_of`), where the accelerator has no
-    peak at the precision of the work, or where nothing joins the ranks of a group.
-
-    ``tables`` are used where they hold for the design.
+def timed(design: Design, tables: Tables) -> StepRecord | None:
+    """The step of a design by tables that hold for it; None where the accelerator has no peak at the precision
+    of the work, or where nothing joins the ranks of a group.
     """
-    if tables is None or not tables.hold_for(design):
-        tables = tables_of(design)
     layout = design.layout
-    if tables is None or tables.rates is None or layout is None or not layout.stage_layers:
-        return None
-    if layout.micro_batches is None:
+    if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
         return None
     try:
         return _Timing(tables, layout, Hiding.of(layout.overlap, tables.software)).record()

@@ -127,7 +127,7 @@ def _used(design: Design) -> float | None:
 
 
 def _interruptions(design: Design, plan: Plan | None) -> Interruptions | None:
-    if design.cluster is None or design.layout is None or plan is None or plan.step_time is None:
+    if design.cluster is None or design.layout is None or plan is None or plan.step is None:
         return None
     networks = design.spec.cluster.networks if design.spec.cluster else None
     return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters)

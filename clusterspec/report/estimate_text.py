@@ -151,7 +151,7 @@ def memory(use: MemoryUse, ink: Ink) -> str:
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
         (
-            f"  {part.name}",
+            f"  {part.label}",
             say(part.value, "B"),
             percent(part.value / whole, 2),
             ink.paint("blue", bar(part.value / whole)),

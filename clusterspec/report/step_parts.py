@@ -18,14 +18,14 @@ def breakdown(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> 
     shown = folded(term, most) if most else term
     rows = [
         (
-            "  " * level + part.name,
+            "  " * level + part.label,
             say(part.value, part.unit),
             percent(part.value / term.value, 2) if term.value else "",
             ink.paint("blue", bar(part.value / term.value)) if term.value and level == 1 else "",
         )
         for part, level in nested(shown, depth)
     ]
-    return grid(("  part", "time" if term.unit == "s" else "size", "share", ""), rows, right=(1, 2), ink=ink)
+    return grid(("  part", "time" if term.unit == "s" else "size", "share", ""), rows, right=(1, 2), wrap=(0,), ink=ink)
 
 
 def nested(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]:

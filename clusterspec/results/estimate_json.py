@@ -28,7 +28,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
         "layout": layout_json(design.layout),
         "parameters": plan.parameters,
         "active_parameters": plan.active_parameters,
-        "step_time": plan.step_time.value if plan.step_time else None,
+        "step_time": plan.step_seconds,
         "tokens_per_second_per_accelerator": plan.tokens_per_second_per_accelerator,
         "model_flops_per_accelerator": plan.model_flops_per_accelerator,
         "mfu": plan.mfu,

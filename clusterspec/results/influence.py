@@ -72,9 +72,9 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
 
 def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
     """The change from one plan to another; None where the other lacks a figure that the first has."""
-    if (plan.step_time and not other.step_time) or (plan.memory and not other.memory):
+    if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None
-    step = other.step_time.value / plan.step_time.value - 1 if other.step_time and plan.step_time else 0.0
+    step = other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
     memory = other.memory.total.value / plan.memory.total.value - 1 if other.memory and plan.memory else 0.0
     return Influence(each, against, step, memory)
 

@@ -96,7 +96,7 @@ def unjudged(plan: Plan) -> Iterator[str]:
         yield "memory: " + ("the spec has no layout" if design.layout is None else "the layout cannot be resolved")
     elif plan.memory.capacity is None:
         yield "fit: the memory capacity of the accelerator is not known"
-    if plan.step_time is None and not served(plan):
+    if plan.step is None and not served(plan):
         yield "time: " + _why_no_time(design)
 
 

@@ -225,7 +225,7 @@ class Facts:
     @property
     def step_time(self) -> float | None:
         """Seconds of one optimizer step."""
-        return self.timed.step_time.value if self.timed and self.timed.step_time else None
+        return self.timed.step_seconds if self.timed else None
 
     # What it would cost
 
@@ -259,7 +259,9 @@ class Facts:
         if not (design.cluster and design.workload and design.layout):
             return None
         seen = self.design.cluster.measured if self.design.cluster else ()
-        return estimate(replace(design, cluster=replace(design.cluster, measured=seen)) if seen else design)
+        if seen:
+            design = replace(design, cluster=replace(design.cluster, measured=seen))
+        return estimate(design, self.plan.tables if self.plan else None)
 
     # Where the groups lie
 

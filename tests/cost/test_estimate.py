@@ -126,7 +126,7 @@ def test_virtual_stages_shrink_the_bubble() -> None:
     def bubble(**layout: Any) -> float:
         whole = plan(layout={"tp": 1, "pp": 4, **layout}).step_time
         assert whole is not None
-        return next(term.value for term in whole.walk() if term.name == "pipeline bubble")
+        return next(term.value for term in whole.walk() if term.name == "pipeline_bubble")
 
     once, twice = bubble(), bubble(schedule="interleaved", virtual_stages=2)
     assert once / 2 == pytest.approx(twice, rel=0.05)

@@ -71,7 +71,8 @@ def shard(tokens: float, hidden: int, layers: int = 1) -> Shard:
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
     rank = shard(2048, 8192)
-    return float(layers * sum(transfer.calls for transfer in (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0))))
+    transfers = (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0))
+    return float(layers * sum(transfer.calls for transfer in transfers))
 
 
 def recomputed_work(weights: float, tokens: float, devices: int) -> float:

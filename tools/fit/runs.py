@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from clusterspec.catalog.entries import Accelerator, Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
-from clusterspec.cost.timing import timed
-from clusterspec.cost.traffic.wire import Wire
+from clusterspec.cost.tables import Groups
+from clusterspec.cost.timing import tables_of, timed
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import published_runs, study
@@ -30,7 +30,7 @@ CHECKED = 4
 class Run:
     """One published run: its design, its seconds, and whether it is fitted to.
 
-    ``wire`` keeps the times of its collectives, which no constant here changes.
+    ``groups`` keep the times of its collectives, which no constant here changes.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Run:
     design: Design
     seconds: float
     fitted: bool
-    wire: Wire
+    groups: Groups
 
     @property
     def owners(self) -> frozenset[Owner]:
@@ -53,9 +53,11 @@ class Run:
 
     def error(self, values: Values) -> float:
         """The logarithm of predicted over published seconds."""
-        found = timed(_changed(self.design, values), self.wire)
+        design = _changed(self.design, values)
+        tables = tables_of(design, self.groups)
+        found = timed(design, tables) if tables else None
         assert found is not None
-        return log(found.step.total / self.seconds)
+        return log(found.seconds / self.seconds)
 
 
 def runs() -> tuple[Run, ...]:
@@ -78,7 +80,7 @@ def _source(name: str) -> str:
 def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:
     design = study(row["spec"]).design
     assert design and design.cluster and design.layout
-    return Run(row["id"], source, design, _seconds(row, design), fitted, Wire(design.cluster, design.layout))
+    return Run(row["id"], source, design, _seconds(row, design), fitted, {})
 
 
 def _seconds(row: dict[str, Any], design: Design) -> float:

@@ -6,6 +6,6 @@ of a stage by its degrees and chunks. The same tables serve one estimate, the ad
 
 from __future__ import annotations
 
-from clusterspec.cost.tables.tables import Tables
+from clusterspec.cost.tables.tables import Groups, Tables
 
-__all__ = ["Tables"]
+__all__ = ["Groups", "Tables"]

@@ -23,14 +23,23 @@ USUAL_SLOT = 4
 """Generation of PCI Express where the spec and the catalog state none."""
 
 
-class Tables:
-    """Sub-results that many layouts of one job share."""
+Groups = dict[object, Group]
+"""Groups by the ranks that they and all groups of their axis begin with."""
 
-    def __init__(self, cluster: Cluster, workload: Workload, stack: Stack, software_year: int) -> None:
+
+class Tables:
+    """Sub-results that many layouts of one job share.
+
+    ``groups`` may be those of other tables whose clusters have the same links.
+    """
+
+    def __init__(
+        self, cluster: Cluster, workload: Workload, stack: Stack, software_year: int, groups: Groups | None = None
+    ) -> None:
         self.cluster, self.workload, self.stack, self.software_year = cluster, workload, stack, software_year
         self.software = Software.of(stack)
         self.rates: Rates | None = rates(cluster, workload, self.software, software_year)
-        self._groups: dict[object, Group] = {}
+        self.groups: Groups = {} if groups is None else groups
         self._parts: dict[object, PartTime] = {}
         self._shares: dict[object, Share] = {}
 
@@ -45,10 +54,10 @@ class Tables:
         """The groups of an axis (`clusterspec.cluster.groups.AXES`)."""
         inside, outside = runs(layout, axis)
         key = (inside, outside, layout.nodes_per_domain)
-        found = self._groups.get(key)
+        found = self.groups.get(key)
         if found is None:
             placement = place_runs(self.cluster, axis, inside, outside, layout.nodes_per_domain)
-            found = self._groups[key] = Group(self.cluster, placement)
+            found = self.groups[key] = Group(self.cluster, placement)
         return found
 
     def share(self, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:

@@ -76,4 +76,6 @@ def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Trans
         return ()
     each = parameter_bytes(workload)
     dense = SHARD if layout.sharding == "hsdp" else DENSE
-    return _present(Transfer(dense, "all-gather", each * weights.dense), Transfer(EXPERT, "all-gather", each * weights.expert))
+    return _present(
+        Transfer(dense, "all-gather", each * weights.dense), Transfer(EXPERT, "all-gather", each * weights.expert)
+    )

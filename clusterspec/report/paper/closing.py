@@ -63,7 +63,7 @@ def formulas(plan: Plan) -> Section | None:
 
 
 def formula_rows(term: Term, depth: int) -> Iterable[tuple[str, ...]]:
-    name = "\u2003" * depth + term.name
+    name = "\u2003" * depth + term.label
     yield (name, say(term.value, term.unit), term.formula, term.source)
     if depth < 3:
         for part in term.parts:

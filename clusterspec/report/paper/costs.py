@@ -17,7 +17,7 @@ def time(plan: Plan) -> Section | None:
         return None
     parts = leaves_that_matter(step)
     picture = Picture(
-        stack([Slice(part.name, part.value, say(part.value, "s")) for part in parts], written_of(parts, "s")),
+        stack([Slice(part.label, part.value, say(part.value, "s")) for part in parts], written_of(parts, "s")),
         f"One optimizer step, {say(step.value, 's')}",
     )
     blocks: list[Block] = [picture]
@@ -45,7 +45,7 @@ def leaves_that_matter(term: Term, least: float = 0.005) -> tuple[Term, ...]:
 
 
 def written_of(parts: tuple[Term, ...], unit: str) -> str:
-    return "; ".join(f"{part.name}: {say(part.value, unit)}" for part in parts)
+    return "; ".join(f"{part.label}: {say(part.value, unit)}" for part in parts)
 
 
 def communication(rows: tuple[Communication, ...]) -> Table:
@@ -62,7 +62,7 @@ def memory(use: MemoryUse) -> Section:
     capacity = use.capacity.value if use.capacity else None
     picture = Picture(
         stack(
-            [Slice(part.name, part.value, say(part.value, "B")) for part in parts],
+            [Slice(part.label, part.value, say(part.value, "B")) for part in parts],
             written_of(parts, "B"),
             capacity=capacity,
             capacity_said=f"capacity {say(capacity, 'B')}" if capacity else "",
@@ -71,5 +71,5 @@ def memory(use: MemoryUse) -> Section:
         + (f" of {say(capacity, 'B')} ({percent(use.total.value / capacity)})" if capacity else ""),
     )
     columns = (Column("Part"), Column("Bytes", "right"), Column("Formula"))
-    rows = tuple((part.name, say(part.value, "B"), part.formula) for part in (*parts, use.total))
+    rows = tuple((part.label, say(part.value, "B"), part.formula) for part in (*parts, use.total))
     return Section("memory", "Memory", (picture, Table(columns, rows, emphasis=(len(rows) - 1,))))

@@ -75,6 +75,6 @@ def in_words(found: Sequence[Alternative], otherwise: str) -> str:
 
 def _described(alternative: Alternative) -> str:
     memory = say(alternative.memory, "B") if alternative.memory else ""
-    time = f"{say(alternative.seconds, 's')} a step" if alternative.plan.step_time else ""
+    time = f"{say(alternative.seconds, 's')} a step" if alternative.plan.step else ""
     facts = ", ".join(part for part in (memory, time) if part)
     return f"`{alternative.words}`" + (f" ({facts})" if facts else "")

@@ -38,7 +38,7 @@ class Alternative:
     @property
     def seconds(self) -> float:
         """Seconds a step; infinite where that is not known."""
-        return self.plan.step_time.value if self.plan.step_time else float("inf")
+        return self.plan.step_seconds or float("inf")
 
     @property
     def memory(self) -> float | None:
@@ -48,7 +48,7 @@ class Alternative:
     def saving(self, facts: Facts) -> float | None:
         """The share of the present step that it saves; None where either time is not known."""
         now = facts.step_time
-        return 1 - self.seconds / now if now and self.plan.step_time else None
+        return 1 - self.seconds / now if now and self.plan.step else None
 
 
 def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:

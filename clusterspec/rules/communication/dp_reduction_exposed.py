@@ -70,7 +70,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if layout.dp * layout.cp == 1 or facts.forbids_overlap("dp") or layout.sharding in {"fsdp", "hsdp"}:
         return
     plan = facts.timed
-    if plan is None or plan.step_time is None:
+    if plan is None or plan.step is None:
         return
     seconds = exposed(plan, REPLICA_AXES)
     lost = share(seconds, plan)
@@ -101,7 +101,7 @@ def _help(facts: Facts, training: Workload) -> str:
 
 def _gives(now: float | None, plan: Plan | None) -> str:
     """The predicted step of a changed plan, where it is noticeably shorter."""
-    if plan is None or plan.step_time is None or not now:
+    if plan is None or plan.step_seconds is None or not now:
         return ""
-    saved = 1 - plan.step_time.value / now
-    return f" ({say(plan.step_time.value, 's')} a step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""
+    saved = 1 - plan.step_seconds / now
+    return f" ({say(plan.step_seconds, 's')} a step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""

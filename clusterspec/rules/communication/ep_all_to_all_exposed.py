@@ -63,7 +63,7 @@ def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Ite
     if layout.ep == 1 or model.experts == 0 or layout.overlap.ep:
         return
     plan = facts.timed
-    if plan is None or plan.step_time is None:
+    if plan is None or plan.step is None:
         return
     experts, sending = computing(plan) * _expert_share(model), sent(plan, {"ep"})
     if sending <= experts:

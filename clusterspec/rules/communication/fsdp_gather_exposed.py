@@ -66,7 +66,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if layout.sharding not in {"fsdp", "hsdp"} or facts.forbids_overlap("dp"):
         return
     placement, plan = facts.placement("shard"), facts.timed
-    if placement is None or placement.nodes < 2 or plan is None or plan.step_time is None:
+    if placement is None or placement.nodes < 2 or plan is None or plan.step is None:
         return
     seconds = exposed(plan, SHARD_AXES)
     lost = share(seconds, plan)

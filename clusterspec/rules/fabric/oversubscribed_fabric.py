@@ -99,10 +99,10 @@ def _severity(saved: float | None) -> str:
 def _loss(facts: Facts) -> tuple[float | None, str]:
     """The share of the step that a full-bandwidth fabric would save, and that as the end of a sentence."""
     now, full = facts.step_time, facts.with_scale_out(oversubscription=FULL, levels=None)
-    if not now or full is None or full.step_time is None:
+    if not now or full is None or full.step_seconds is None:
         return None, ""
-    saved = 1 - full.step_time.value / now
+    saved = 1 - full.step_seconds / now
     return (
         saved,
-        f"; predicted {say(now, 's')} a step, {say(full.step_time.value, 's')} at 1:1 ({percent(saved, 2)} less)",
+        f"; predicted {say(now, 's')} a step, {say(full.step_seconds, 's')} at 1:1 ({percent(saved, 2)} less)",
     )

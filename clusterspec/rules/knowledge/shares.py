@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from clusterspec.cost.plan import Plan
 
-COMPUTE = ("forward", "backward", "recomputation")
 REPLICA_AXES = ("dp_cp", "expert_dp", "replicate")
 """Axes over which gradients are summed."""
 SHARD_AXES = ("dp_cp", "expert_dp", "shard")
@@ -27,17 +26,17 @@ def sent(plan: Plan, axes: Collection[str]) -> float:
     return sum(row.seconds for row in plan.communication if row.axis in axes)
 
 
-def term(plan: Plan, *names: str) -> float:
-    """Seconds of the parts of a step with these names; 0 where the step is not known."""
-    parts = plan.step_time.parts if plan.step_time else ()
-    return sum(part.value for part in parts if part.name in names)
+def bubble(plan: Plan) -> float:
+    """Seconds of a step that the pipeline idles; 0 where the step is not known."""
+    return plan.step.times.bubble if plan.step else 0.0
 
 
 def computing(plan: Plan) -> float:
-    """Seconds of a step that compute."""
-    return term(plan, *COMPUTE)
+    """Seconds of a step that compute; 0 where the step is not known."""
+    return plan.step.computing if plan.step else 0.0
 
 
 def share(seconds: float, plan: Plan) -> float:
     """Seconds as a share of the step; 0 where that is not known."""
-    return seconds / plan.step_time.value if plan.step_time and plan.step_time.value > 0 else 0.0
+    whole = plan.step_seconds
+    return seconds / whole if whole else 0.0

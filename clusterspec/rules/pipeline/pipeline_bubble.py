@@ -50,7 +50,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.shares import share, term
+from clusterspec.rules.knowledge.shares import bubble, share
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
@@ -86,7 +86,7 @@ def _idle(facts: Facts, layout: Layout, many: int) -> float:
     """The idle share of the step."""
     if layout.schedule in {"1f1b", "gpipe", "interleaved"}:
         return float(idle_share(layout.pp, many, layout.virtual_stages))
-    return share(term(facts.timed, "pipeline bubble"), facts.timed) if facts.timed else 0.0
+    return share(bubble(facts.timed), facts.timed) if facts.timed else 0.0
 
 
 def _virtual(facts: Facts, layout: Layout) -> int:

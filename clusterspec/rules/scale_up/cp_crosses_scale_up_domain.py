@@ -69,7 +69,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
 def _exposed(facts: Facts) -> str:
     """The communication of cp that nothing overlaps, as the end of a sentence."""
     plan = facts.timed
-    if plan is None or plan.step_time is None:
+    if plan is None or plan.step is None:
         return " and communicate over NICs"
     seconds = exposed(plan, {"cp"})
     part = share(seconds, plan)

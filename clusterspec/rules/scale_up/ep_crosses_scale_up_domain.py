@@ -88,6 +88,6 @@ def _exposed(facts: Facts) -> str:
     """The exposed all-to-all, as the end of a sentence."""
     plan = facts.timed
     seconds = exposed(plan, {"ep"}) if plan else 0.0
-    if plan is None or plan.step_time is None or seconds <= 0:
+    if plan is None or plan.step is None or seconds <= 0:
         return ""
     return f"; {say(seconds, 's')} of a step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"

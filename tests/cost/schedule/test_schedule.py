@@ -49,7 +49,7 @@ def test_a_pipeline_of_equal_stages_idles_p_minus_one_micro_batches() -> None:
     micro_batches = 512 / 4
     assert found.step_time is not None
     work = sum(part(found, name) for name in ("forward", "backward", "recomputation"))
-    assert part(found, "pipeline bubble") == pytest.approx(7 * work / micro_batches, rel=0.02)
+    assert part(found, "pipeline_bubble") == pytest.approx(7 * work / micro_batches, rel=0.02)
 
 
 def test_tensor_parallelism_sends_what_korthikanti_counts() -> None:
@@ -129,8 +129,8 @@ def with_stack(**figures: float) -> Plan:
 
 def test_a_slow_host_sets_a_floor() -> None:
     quick, slow = with_stack(launch__interval=1e-9), with_stack(launch__interval=200e-6)
-    assert part(quick, "forward launching") == 0
-    assert part(slow, "forward launching") > 0
+    assert part(quick, "forward_launching") == 0
+    assert part(slow, "forward_launching") > 0
     assert quick.step_time and slow.step_time
     assert quick.step_time.value < slow.step_time.value
 
