@@ -71,7 +71,7 @@ def _without_reduction(cluster: Cluster) -> Cluster:
 
 def best_possible(cost: CollectiveCost) -> float:
     """B/s of bus bandwidth at the fast end of the uncertainty range of a prediction."""
-    return cost.busbw * cost.seconds.value / cost.low if cost.low > 0 else cost.busbw
+    return cost.busbw * cost.seconds / cost.low if cost.low > 0 else cost.busbw
 
 
 def asks_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> bool:
