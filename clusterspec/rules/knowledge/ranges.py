@@ -1,0 +1,163 @@
+"""The usual range of every quantity of a spec, and the stated values outside it.
+
+A range holds the machines, runs and contracts that are published or sold. It is wide: a value outside is far more often a
+wrong unit, prefix or side of a ratio than a new record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+
+from clusterspec.quantity import Quantity
+from clusterspec.source import Path
+from clusterspec.spec.model import Spec
+from clusterspec.units import plain, say, say_bits
+
+GB, TB, KW, HOUR, DAY, YEAR = 1e9, 1e12, 1e3, 3600.0, 86_400.0, 31_557_600.0
+GIGABIT = 1e9 / 8
+"""B/s of 1 Gb/s."""
+SAME_MAGNITUDE = frozenset({"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "SGD", "NZD"})
+"""Currencies of which a unit is worth between half a US dollar and two."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsualRange:
+    """The usual range of one key, in SI; a bandwidth per direction, a ratio down : up."""
+
+    low: float
+    high: float
+    unit: str
+    hint: str
+    """What to check where a value lies outside."""
+    priced: bool = False
+    """Whether the range is in US dollars, so that it holds only in currencies of the same magnitude."""
+
+
+def _count(low: float, high: float, hint: str) -> UsualRange:
+    return UsualRange(low, high, "1", hint)
+
+
+def _time(low: float, high: float, hint: str = "check the unit") -> UsualRange:
+    return UsualRange(low, high, "s", hint)
+
+
+def _price(low: float, high: float) -> UsualRange:
+    return UsualRange(low, high, "1", "check the figure and the part it is for", priced=True)
+
+
+_NETWORK = "check bits and bytes, and the prefix"
+RANGES: dict[str, UsualRange] = {
+    "cluster.nodes": _count(1, 100_000, "count nodes, not accelerators"),
+    "cluster.accelerators_per_node": _count(1, 72, "count the accelerators of one operating-system image"),
+    "cluster.host_memory": UsualRange(32 * GB, 32 * TB, "B", "give the memory of one node"),
+    "cluster.scale_up.domain": _count(1, 16_384, "count accelerators"),
+    "cluster.scale_up.oversubscription": UsualRange(0.5, 16, ":1", "write down : up"),
+    "cluster.scale_out.nics_per_node": _count(1, 64, "count the NICs of one node"),
+    "cluster.scale_out.oversubscription": UsualRange(0.5, 16, ":1", "write down : up, such as 4:1"),
+    "cluster.scale_out.levels.oversubscription": UsualRange(0.5, 16, ":1", "write down : up, such as 4:1"),
+    "cluster.scale_out.planes": _count(1, 16, "count independent fabrics"),
+    "cluster.scale_out.switch_ports": _count(8, 1024, "count ports after breakout"),
+    "cluster.networks.frontend.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
+    "cluster.networks.storage.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
+    "cluster.networks.out_of_band.nic_bandwidth": UsualRange(GIGABIT / 10, 100 * GIGABIT, "b/s", _NETWORK),
+    "cluster.networks.storage.bandwidth": UsualRange(0.1 * GB, 100 * TB, "B/s", _NETWORK),
+    "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix"),
+    "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
+    "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
+    "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give what a rack draws beside its nodes"),
+    "cluster.power.nodes_per_rack": _count(1, 100, "count nodes, not accelerators"),
+    "workload.sequence_length": _count(64, 20_000_000, "count tokens"),
+    "workload.global_batch": _count(1, 200_000, "count sequences, not tokens"),
+    "workload.tokens": UsualRange(1e6, 1e15, "1", "check the suffix (B, T)"),
+    "workload.serving.input_tokens": _count(1, 20_000_000, "count tokens of one request"),
+    "workload.serving.output_tokens": _count(1, 2_000_000, "count tokens of one request"),
+    "workload.serving.concurrency": _count(1, 2_000_000, "count requests in flight"),
+    "workload.serving.targets.ttft": _time(0.005, 600.0, "check ms and s"),
+    "workload.serving.targets.tpot": _time(0.0005, 5.0, "check ms and s"),
+    "layout.micro_batch": _count(1, 4096, "count sequences, not tokens"),
+    "layout.gradient_compression": _count(1, 1000, "give the factor by which bytes are divided"),
+    "operations.checkpoint_interval": _time(10.0, 14 * DAY),
+    "operations.checkpoint_time": _time(0.0, 12 * HOUR),
+    "operations.mean_time_between_failures": _time(60.0, 20 * YEAR),
+    "operations.node_mtbf": _time(1 * DAY, 100 * YEAR, "give the time between failures of one node"),
+    "operations.repair_time": _time(60.0, 180 * DAY),
+    "operations.burn_in": _time(0.0, 90 * DAY),
+    "procurement.term": _time(1 * DAY, 15 * YEAR),
+    "procurement.warranty": _time(0.0, 15 * YEAR),
+    "procurement.electricity": UsualRange(0.01, 1.0, "1", "give the price of one kWh: 14 cents are 0.14", priced=True),
+    "procurement.pue": UsualRange(1.0, 2.5, "1", "1.1 to 1.6 is usual"),
+    "procurement.delivery.weeks": _count(0, 156, "count weeks"),
+    "procurement.prices.node": _price(5_000, 5_000_000),
+    "procurement.prices.leaf_switch": _price(1_000, 500_000),
+    "procurement.prices.spine_switch": _price(1_000, 500_000),
+    "procurement.prices.core_switch": _price(1_000, 500_000),
+    "procurement.prices.cable": _price(0, 20_000),
+    "procurement.prices.transceiver": _price(0, 20_000),
+    "procurement.prices.nic": _price(0, 20_000),
+    "procurement.prices.node_hour": _price(0, 2_000),
+    "acceptance.size": UsualRange(1, 10 * TB, "B", "check the prefix"),
+    "acceptance.duration": _time(1.0, 90 * DAY),
+}
+"""By dotted key, without the indices of lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnusualValue:
+    """A stated value outside its usual range; ``path`` is the key, with indices."""
+
+    path: Path
+    written: str
+    range: UsualRange
+
+    @property
+    def bounds(self) -> str:
+        """`0.01 to 1`, `1 kW to 1.5 MW`, `1:2 to 16:1`."""
+        return f"{_shown(self.range.low, self.range.unit)} to {_shown(self.range.high, self.range.unit)}"
+
+
+def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
+    """Every stated value that lies outside the usual range of its key."""
+    currency = spec.procurement.currency if spec.procurement else None
+    for path, stated in _values(spec, ()):
+        usual = RANGES.get(".".join(key for key in path if isinstance(key, str)))
+        if usual is None or (usual.priced and currency is not None and currency.upper() not in SAME_MAGNITUDE):
+            continue
+        value, written = _read(stated, usual)
+        if value and not usual.low <= value <= usual.high:
+            yield UnusualValue(path, written, usual)
+
+
+def _read(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:
+    """A stated value in the unit of its range, and as written."""
+    if not isinstance(stated, Quantity):
+        return float(stated), f"{stated:,}"
+    value = stated.per_direction if stated.unit == "B/s" else stated.value
+    return value, stated.written
+
+
+def _values(node: object, path: Path) -> Iterator[tuple[Path, Quantity | float]]:
+    """Every quantity and number below a part of a spec, with its path."""
+    if isinstance(node, Quantity):
+        yield path, node
+    elif isinstance(node, bool) or node is None or isinstance(node, str):
+        return
+    elif isinstance(node, int | float):
+        yield path, node
+    elif isinstance(node, tuple):
+        for index, inner in enumerate(node):
+            yield from _values(inner, (*path, index))
+    elif isinstance(node, dict):
+        for key, inner in node.items():
+            yield from _values(inner, (*path, str(key)))
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _values(getattr(node, field.name), (*path, field.name))
+
+
+def _shown(value: float, unit: str) -> str:
+    if unit == ":1":
+        return f"{plain(value)}:1" if value >= 1 else f"1:{plain(1 / value)}"
+    if unit == "b/s":
+        return say_bits(value)
+    return plain(value) if unit == "1" and value < 1 else say(value, unit)

@@ -1,0 +1,76 @@
+"""What is offloaded exceeds the memory of the host.
+
+## What it finds
+
+`layout.offload` with a stated `cluster.host_memory`, where the optimizer states and activations kept on the host, for all
+accelerators of a node, exceed it; a warning from 80 % of it on.
+
+## Why it matters
+
+The node runs out of memory when the optimizer is created. Adam in mixed precision keeps 12 bytes per parameter on the host:
+without sharding, 70.6B parameters are 847 GB for each model replica.
+
+## What to do
+
+Offload a smaller share, shard the optimizer states over more ranks, or use nodes with more memory.
+
+## When to ignore it
+
+Where the offloaded states go to NVMe.
+
+## Fires
+
+```yaml layout.offload
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2, host_memory: 256 GB}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8, sharding: zero1, recompute: full, offload: {optimizer: 1}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2, host_memory: 2 TB}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 8, sharding: zero1, recompute: full, offload: {optimizer: 1}}
+```
+
+## Sources
+
+- Optimizer states on the host: https://arxiv.org/abs/2101.06840
+- Bytes of Adam per parameter: https://arxiv.org/abs/1910.02054
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OffloadSpec
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "error", "likely")
+MOST = 0.80
+"""Of the host memory: the operating system, data loaders and pinned buffers take the rest."""
+
+
+def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    optimizer, activations = layout.offload_optimizer, layout.offload_activations
+    if cluster.host_memory is None or (optimizer == 0 and activations == 0):
+        return
+    whole = facts.with_layout(offload=OffloadSpec())
+    if whole is None or whole.memory is None:
+        return
+    each = optimizer * whole.memory.optimizer.value + activations * whole.memory.activations.value
+    needed, host = each * cluster.accelerators_per_node, cluster.host_memory.value
+    if needed > MOST * host:
+        message = (
+            f"{say(needed, 'B')} offloaded by {cluster.accelerators_per_node} accelerators are {percent(needed / host, 2)} of the "
+            f"{say(host, 'B')} of host memory"
+        )
+        help_ = "offload a smaller share, shard over more ranks, or use nodes with more memory"
+        yield RULE.problem("layout.offload", message, help_, severity="error" if needed > host else "warning")

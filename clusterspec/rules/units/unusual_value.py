@@ -1,0 +1,74 @@
+"""A value lies far outside the range of machines, runs and contracts that exist.
+
+## What it finds
+
+A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit of
+44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. Figures that the
+catalog has, such as bandwidths and the power of a node, are compared with it by other rules.
+
+## Why it matters
+
+Such a value is nearly always a wrong unit, a wrong prefix or the wrong side of a ratio. Written `1:4`, a fabric that should be
+oversubscribed gets four uplinks for each downlink: the bill for 128 nodes has 311 switches.
+
+## What to do
+
+Check the unit, the prefix and the order, as the help says.
+
+## When to ignore it
+
+Where the value is meant: say in the reason where it comes from.
+
+## Fires
+
+```yaml cluster.scale_out.oversubscription[0]
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 128
+  scale_out: {technology: infiniband-ndr, oversubscription: "1:4"}
+```
+
+```yaml procurement.electricity
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, electricity: 14, pue: 1.3}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 128
+  scale_out: {technology: infiniband-ndr, oversubscription: "1:2"}
+procurement: {currency: JPY, as_of: 2026-11-01, electricity: 24, pue: 1.3}
+```
+
+## Sources
+
+- Electricity prices by country: https://www.iea.org/data-and-statistics/data-product/energy-prices
+- Ratios of published fabrics: https://glennklockwood.com/garden/systems/meta's-h100-clusters
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.ranges import unusual_values
+from clusterspec.rules.rule import Rule
+from clusterspec.source import dotted
+from clusterspec.spec.model import Spec
+
+RULE = Rule.of(
+    __name__, "warning", "heuristic", yields_to=("impossible-pue", "run-shorter-than-step", "domain-not-whole-nodes")
+)
+
+
+def check(spec: Spec) -> Iterator[Problem]:
+    for value in unusual_values(spec):
+        key = dotted(value.path).partition("[")[0].rpartition(".")[2]
+        message = f"`{key}: {value.written}` lies outside the usual range of {value.bounds}"
+        yield RULE.problem(value.path, message, value.range.hint)
