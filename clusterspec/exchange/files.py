@@ -69,7 +69,7 @@ class InputFile:
         """The JSON value. Raises `Refusal` where the text is no JSON."""
         self.bounded("JSON")
         try:
-            return json.loads(self.text, parse_constant=_not_json)
+            return json.loads(self.text, parse_constant=_no_number)
         except json.JSONDecodeError as fault:
             raise Refusal(f"no JSON: {fault.msg.lower()}, column {fault.colno}", fault.lineno) from None
         except (RecursionError, ValueError) as fault:
@@ -91,5 +91,5 @@ class InputFile:
         return self.line_of(rf'"{re.escape(key)}"\s*:')
 
 
-def _not_json(constant: str) -> Any:
-    raise ValueError(f"{constant} is no number of JSON")
+def _no_number(constant: str) -> None:
+    """``NaN`` and ``Infinity``, which Python writes and JSON does not have, are no figures."""

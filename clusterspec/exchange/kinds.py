@@ -54,6 +54,33 @@ def _reader(name: str) -> Reader:
     return next(reader for reader in READERS if reader.name == name)
 
 
+WORK = (
+    Kind(
+        "huggingface",
+        "work",
+        "Hugging Face config.json, and the index of weights",
+        "work.huggingface",
+        ("hf", "config.json", "hf-config", "huggingface-config"),
+    ),
+    Kind(
+        "serving",
+        "work",
+        "launch lines of vLLM, SGLang and TensorRT-LLM",
+        "work.serving",
+        ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm"),
+    ),
+    Kind("torchtitan", "work", "torchtitan configurations (TOML)", "work.torchtitan"),
+    Kind(
+        "megatron",
+        "work",
+        "Megatron-LM and NeMo arguments, Megatron-Bridge recipes",
+        "work.megatron",
+        ("megatron-lm", "megatron-core", "nemo", "megatron-bridge"),
+    ),
+    Kind("gpt-neox", "work", "GPT-NeoX configurations", "work.neox", ("gpt-neox-config", "neox")),
+    Kind("deepspeed", "work", "DeepSpeed and Axolotl configurations", "work.deepspeed", ("axolotl",)),
+    Kind("maxtext", "work", "MaxText configurations and launch lines", "work.maxtext"),
+)
 MACHINES = (
     Kind(
         "nccl-topo",
@@ -112,7 +139,7 @@ MEASUREMENTS = (
     ),
     Kind("simai-busbw", "measurements", "bus bandwidths that SimAI takes (listed, not imported)", "simai"),
 )
-KINDS = (*MACHINES, *MEASUREMENTS)
+KINDS = (*MACHINES, *MEASUREMENTS, *WORK)
 
 
 def kind_of(name: str) -> Kind:

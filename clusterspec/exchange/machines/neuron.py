@@ -127,5 +127,5 @@ def _from_json(file: InputFile) -> list[Device]:
             )
             for row in rows
         ]
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise Refusal("a device without its number, cores or neighbors", line) from None

@@ -1,0 +1,1 @@
+"""Readers of work: training configurations, launch lines and model configurations."""

@@ -1,0 +1,110 @@
+"""GPT-NeoX configurations (YAML in the form of JSON).
+
+Source of the meaning of ``intermediate_size`` with gated activations: gpt-neox, megatron/model/transformer.py
+(``ParallelMLP``): two thirds of it are the two matrices at the input, each rounded up to ``mlp_multiple_of``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, truth
+from clusterspec.exchange.work.sizes import give_parameters
+from clusterspec.exchange.yaml_input import read_yaml
+
+KIND = "gpt-neox"
+_TABLE = {
+    "layout.pp": ("pipe_parallel_size",),
+    "layout.tp": ("model_parallel_size",),
+    "layout.micro_batch": ("train_micro_batch_size_per_gpu",),
+    "workload.global_batch": ("train_batch_size",),
+    "workload.sequence_length": ("seq_length",),
+    "workload.model.layers": ("num_layers",),
+    "workload.model.hidden": ("hidden_size",),
+    "workload.model.heads": ("num_attention_heads",),
+    "workload.model.kv_heads": ("num_kv_heads",),
+    "workload.model.max_sequence_length": ("max_position_embeddings",),
+    "workload.model.experts": ("moe_num_experts", "num_experts"),
+    "workload.model.experts_per_token": ("moe_top_k",),
+}
+GATED = {"swiglu", "geglu", "reglu", "bilinear", "glu"}
+
+
+def suits(file: InputFile) -> bool:
+    return (
+        bool(re.search(r"pipe[-_]parallel[-_]size|model[-_]parallel[-_]size.*", file.text))
+        and bool(re.search(r"^\s*\"?(num[-_]layers|hidden[-_]size)\"?\s*:", file.text, re.MULTILINE))
+        and "tensor_model_parallel" not in file.text
+        and "tensor-model-parallel" not in file.text
+    )
+
+
+def read(file: InputFile) -> Reading:
+    """The model and the layout of a configuration. Raises `Refusal` where it has neither."""
+    notes, yaml, keys = Notes(KIND, file.name), read_yaml(file), Keys()
+    for name, value, line in flat(yaml.mapping, yaml.line):
+        keys.put(name, value, line)
+    if keys.find("num_layers", "pipe_parallel_size") is None:
+        raise Refusal("has neither layers nor parallel sizes as GPT-NeoX names them")
+    mixing = str(keys.get("attention_config") or "")
+    if other := next((name for name in ("mamba", "rwkv") if name in mixing), None):
+        raise Refusal(f"its layers are {other}: a spec describes models with attention", keys.line("attention_config"))
+    give_counts(keys, _TABLE, notes)
+    notes.give("layout.framework", "megatron-deepspeed", keys.line("pipe_parallel_size"))
+    _network(keys, notes)
+    _training(keys, notes)
+    give_parameters(notes, keys.line("num_layers"))
+    list_unused(keys, notes)
+    return notes.reading()
+
+
+def _network(keys: Keys, notes: Notes) -> None:
+    hidden, given = keys.whole("hidden_size"), keys.whole("intermediate_size")
+    activation = str(keys.get("activation") or "gelu").lower()
+    llama = str(keys.get("mlp_type") or "").lower() == "llama"
+    gated = activation in GATED or llama
+    line = keys.line("intermediate_size", "activation", "mlp_type", "hidden_size")
+    multiple = keys.whole("mlp_multiple_of", "multiple_of") or (256 if llama else 1)
+    if hidden and gated:
+        width = given or int((keys.get("expansion_factor") or 4) * hidden)
+        part = int(width * 2 / 3) // 2 if not llama else given or int(2 * 4 * hidden / 3)
+        notes.give("workload.model.ffn_hidden", -(-part // multiple) * multiple, line)
+    elif hidden:
+        width = given or int((keys.get("expansion_factor") or 4) * hidden)
+        notes.give("workload.model.ffn_hidden", -(-width // multiple) * multiple, line)
+    if hidden:
+        notes.give("workload.model.gated_ffn", gated, keys.line("activation", "mlp_type", "hidden_size"))
+        untied = truth(keys.get("no_weight_tying"))
+        notes.give("workload.model.tied_embeddings", not untied, keys.line("no_weight_tying", "hidden_size"))
+
+
+def _training(keys: Keys, notes: Notes) -> None:
+    stage = keys.get("zero_optimization.stage")
+    stages = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+    give_choice(keys, "layout.sharding", ("zero_optimization.stage",), stages, notes)
+    if stage is None and keys.find("zero_optimization"):
+        notes.unknown("zero_optimization", "no stage is stated", keys.line("zero_optimization"))
+    if truth(keys.get("checkpoint_activations")) is not None:
+        full = keys.on("checkpoint_activations")
+        notes.give("layout.recompute", "full" if full else "none", keys.line("checkpoint_activations"))
+    words = {"bf16": "bfloat16", "fp16": "float16"}
+    for name, word in words.items():
+        if keys.on(f"{name}.enabled", f"{name}.{name}") or keys.get("precision") in {name, word}:
+            notes.give("workload.precision", name, keys.line(f"{name}.enabled", f"{name}.{name}", "precision"))
+    give_choice(
+        keys,
+        "workload.optimizer",
+        ("optimizer.type",),
+        {"adam": "adam", "adamw": "adamw", "lion": "lion", "sgd": "sgd"},
+        notes,
+    )
+    steps, micro = keys.whole("gradient_accumulation_steps"), keys.whole("train_micro_batch_size_per_gpu")
+    if steps and micro and keys.find("train_batch_size") is None:
+        line = keys.line("gradient_accumulation_steps")
+        notes.count("sequences_per_replica_and_step", steps * micro, line)
+        why = f"{steps} × {micro} sequences for each data-parallel replica; the file does not state the accelerators"
+        notes.unknown("workload.global_batch", why, line)
+    if keys.get("attention_config") and "flash" in str(keys.get("attention_config")):
+        notes.give("workload.attention", "flash", keys.line("attention_config"))

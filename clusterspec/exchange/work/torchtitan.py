@@ -1,0 +1,142 @@
+"""torchtitan job configurations (TOML).
+
+Names: pytorch/torchtitan, torchtitan/config/job_config.py; its ``llama3`` is Llama 3.1.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, whole_of
+from clusterspec.exchange.work.model_names import give_model
+
+KIND = "torchtitan"
+_TABLE = {
+    "layout.tp": ("tensor_parallel_degree",),
+    "layout.pp": ("pipeline_parallel_degree",),
+    "layout.cp": ("context_parallel_degree",),
+    "layout.ep": ("expert_parallel_degree",),
+    "layout.expert_tp": ("expert_tensor_parallel_degree",),
+    "workload.global_batch": ("global_batch_size",),
+    "workload.sequence_length": ("training.seq_len", "seq_len"),
+}
+_SCHEDULES = {
+    "1f1b": "1f1b",
+    "gpipe": "gpipe",
+    "interleaved1f1b": "interleaved",
+    "interleavedzerobubble": "zero-bubble",
+    "zbvzerobubble": "zero-bubble",
+    "dualpipev": "dualpipe",
+}
+_MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
+_LARGE = {
+    ("llama4", "17bx16e"): "llama-4-scout",
+    ("llama4", "17bx128e"): "llama-4-maverick",
+    ("deepseek_v3", "671b"): "deepseek-v3",
+}
+
+
+def suits(file: InputFile) -> bool:
+    return bool(re.search(r"^\[(parallelism|training|model|experimental)\]", file.text, re.MULTILINE)) and bool(
+        re.search(r"tensor_parallel_degree|data_parallel_shard_degree|^\s*flavor\s*=", file.text, re.MULTILINE)
+    )
+
+
+def read(file: InputFile) -> Reading:
+    """The work and the layout of a job. Raises `Refusal` where it is no TOML, or names no degree."""
+    notes, keys = Notes(KIND, file.name), Keys()
+    for name, value, line in flat(_toml(file), lambda *path: _line(file, path)):
+        keys.put(name, value, line)
+    if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
+        raise Refusal("names neither a model nor a degree as torchtitan does")
+    notes.give("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
+    give_counts(keys, _TABLE, notes)
+    _model(keys, notes)
+    _sharding(keys, notes)
+    _options(keys, notes)
+    list_unused(keys, notes)
+    return notes.reading()
+
+
+def _toml(file: InputFile) -> dict[str, Any]:
+    file.bounded("TOML")
+    try:
+        return tomllib.loads(file.text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
+        match = re.search(r"line ([0-9]+)", str(fault))
+        raise Refusal(f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0) from None
+
+
+def _line(file: InputFile, path: tuple[str | int, ...]) -> int:
+    """The line of a key in its table."""
+    table = ".".join(map(str, path[:-1]))
+    at = 0
+    for number, line in enumerate(file.lines, 1):
+        text = line.strip()
+        if text.startswith("["):
+            at = number if text.strip("[] ") == table else 0
+        elif (at or not table) and re.match(rf"\"?{re.escape(str(path[-1]))}\"?\s*=", text):
+            return number
+    return 0
+
+
+def _model(keys: Keys, notes: Notes) -> None:
+    name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
+    line = keys.line("model.flavor", "flavor")
+    if not flavor:
+        return
+    named = _LARGE.get((name, flavor)) or _MODELS.get(name, name + "-{}").format(flavor)
+    give_model(named, notes, line)
+
+
+def _sharding(keys: Keys, notes: Notes) -> None:
+    shard, replicate = keys.get("data_parallel_shard_degree"), keys.whole("data_parallel_replicate_degree") or 1
+    line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
+    if shard is None and replicate == 1:
+        return
+    degree = whole_of(shard)
+    if replicate > 1 and degree == 1:
+        notes.give("layout.sharding", "none", line)
+    elif replicate > 1:
+        notes.give("layout.sharding", "hsdp", line)
+        notes.give("layout.shard_group", degree, line)
+    else:
+        notes.give("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
+    if degree:
+        notes.give("layout.dp", degree * replicate, line)
+
+
+def _options(keys: Keys, notes: Notes) -> None:
+    micro = (
+        keys.whole("pipeline_parallel_microbatch_size") if (keys.whole("pipeline_parallel_degree") or 1) > 1 else None
+    )
+    local = keys.whole("local_batch_size", "training.batch_size")
+    notes.give("layout.micro_batch", micro or local, keys.line("local_batch_size", "training.batch_size"))
+    if micro and local:
+        notes.count("sequences_per_replica_and_step", local, keys.line("local_batch_size", "training.batch_size"))
+    give_choice(
+        keys,
+        "layout.recompute",
+        ("activation_checkpoint.mode",),
+        {"none": "none", "selective": "selective", "full": "full"},
+        notes,
+    )
+    if (keys.whole("pipeline_parallel_degree") or 1) > 1:
+        give_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, notes)
+    give_choice(
+        keys,
+        "layout.cp_method",
+        ("context_parallel_rotate_method",),
+        {"allgather": "all-gather", "alltoall": "all-to-all"},
+        notes,
+    )
+    give_choice(
+        keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, notes
+    )
+    converters = keys.get("model.converters", "converters")
+    if isinstance(converters, list) and "float8" in converters:
+        notes.give("workload.precision", "fp8", keys.line("model.converters", "converters"))

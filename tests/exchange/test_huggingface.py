@@ -1,0 +1,184 @@
+"""Hugging Face configurations: the sizes give the number of parameters that the weights have."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import counts, given, read, unknown
+
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "hidden_size": 8192,
+    "intermediate_size": 28672,
+    "num_attention_heads": 64,
+    "num_hidden_layers": 80,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 131072,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+    "vocab_size": 128256,
+}
+MIXTRAL = {
+    "architectures": ["MixtralForCausalLM"],
+    "model_type": "mixtral",
+    "hidden_act": "silu",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "num_key_value_heads": 8,
+    "num_local_experts": 8,
+    "num_experts_per_tok": 2,
+    "vocab_size": 32000,
+    "max_position_embeddings": 32768,
+}
+DEEPSEEK = {
+    "architectures": ["DeepseekV3ForCausalLM"],
+    "model_type": "deepseek_v3",
+    "hidden_act": "silu",
+    "hidden_size": 7168,
+    "intermediate_size": 18432,
+    "moe_intermediate_size": 2048,
+    "num_attention_heads": 128,
+    "num_hidden_layers": 61,
+    "num_key_value_heads": 128,
+    "first_k_dense_replace": 3,
+    "moe_layer_freq": 1,
+    "n_routed_experts": 256,
+    "n_shared_experts": 1,
+    "num_experts_per_tok": 8,
+    "q_lora_rank": 1536,
+    "kv_lora_rank": 512,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "tie_word_embeddings": False,
+    "vocab_size": 129280,
+    "num_nextn_predict_layers": 1,
+    "quantization_config": {"quant_method": "fp8"},
+}
+NEOX_20B = {
+    "architectures": ["GPTNeoXForCausalLM"],
+    "model_type": "gpt_neox",
+    "hidden_act": "gelu_fast",
+    "hidden_size": 6144,
+    "intermediate_size": 24576,
+    "num_attention_heads": 64,
+    "num_hidden_layers": 44,
+    "vocab_size": 50432,
+    "tie_word_embeddings": False,
+    "max_position_embeddings": 2048,
+}
+GEMMA = {
+    "architectures": ["Gemma2ForCausalLM"],
+    "model_type": "gemma2",
+    "hidden_activation": "gelu_pytorch_tanh",
+    "hidden_size": 3584,
+    "intermediate_size": 14336,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 256,
+    "num_hidden_layers": 42,
+    "vocab_size": 256000,
+    "sliding_window": 4096,
+}
+QWEN = {
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "model_type": "qwen3_moe",
+    "hidden_act": "silu",
+    "hidden_size": 2048,
+    "intermediate_size": 6144,
+    "moe_intermediate_size": 768,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 4,
+    "head_dim": 128,
+    "num_hidden_layers": 48,
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": [],
+    "sliding_window": None,
+    "use_sliding_window": False,
+    "vocab_size": 151936,
+    "tie_word_embeddings": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "published", "tolerance"),
+    [
+        (LLAMA, 70_553_706_496, 0),
+        (MIXTRAL, 46_702_792_704, 0),
+        (DEEPSEEK, 671_026_404_352, 0),
+        (NEOX_20B, 20_554_567_680, 3e-4),  # biases and norms' biases are not counted
+        (GEMMA, 9_241_705_984, 1e-4),  # without its norms after blocks
+        (QWEN, 30_532_122_624, 1e-6),  # norms of queries and keys
+    ],
+    ids=["llama", "mixtral", "deepseek", "neox", "gemma", "qwen"],
+)
+def test_the_sizes_give_the_parameters_of_the_weights(config: object, published: int, tolerance: float) -> None:
+    reading = read(json.dumps(config, indent=2))
+    assert reading.kind == "huggingface"
+    assert counts(reading)["parameters"] == pytest.approx(published, rel=tolerance or 1e-12)
+
+
+def test_latent_attention_and_experts_are_told_apart_by_layer() -> None:
+    keys = given(read(json.dumps(DEEPSEEK)))
+    assert keys["workload.model.latent_attention.kv"] == 512
+    assert (keys["workload.model.head_dim"], keys["workload.model.moe_layers"]) == (128, 58)
+    assert keys["workload.model.multi_token_prediction.layers"] == 1
+    assert keys["workload.parameter_precision"] == "fp8"
+
+
+def test_windows_of_some_layers_are_counted() -> None:
+    keys = given(read(json.dumps(GEMMA)))
+    assert keys["workload.model.attention_window.tokens"] == 4096
+    assert keys["workload.model.attention_window.layers"] == 21
+    assert keys["workload.model.tied_embeddings"] is True
+    listed = GEMMA | {"layer_types": ["sliding_attention"] * 35 + ["full_attention"] * 7}
+    assert given(read(json.dumps(listed)))["workload.model.attention_window.layers"] == 35
+
+
+def test_the_language_model_beside_others_is_read() -> None:
+    config = {
+        "architectures": ["LlavaForConditionalGeneration"],
+        "model_type": "llava",
+        "text_config": LLAMA,
+        "vision_config": {"hidden_size": 1},
+    }
+    reading = read(json.dumps(config))
+    assert counts(reading)["parameters"] == 70_553_706_496
+    assert "parts for images or sound" in unknown(reading)
+
+
+def test_a_published_count_that_differs_is_listed() -> None:
+    named = LLAMA | {"_name_or_path": "meta-llama/Llama-3.1-70B", "num_hidden_layers": 40}
+    assert "the catalog cites 70,554,000,000 for llama-3.1-70b" in unknown(read(json.dumps(named)))
+    assert "cites" not in unknown(read(json.dumps(named | {"num_hidden_layers": 80})))
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"model_type": "t5", "num_layers": 12, "d_model": 768}, "an encoder and a decoder"),
+        ({"model_type": "bert", "num_hidden_layers": 12, "hidden_size": 768}, "an encoder"),
+        (LLAMA | {"block_configs": [{}]}, "layers that differ from each other"),
+        (LLAMA | {"architectures": ["LlamaForSequenceClassification"]}, "is of architecture"),
+        ({"model_type": "llama", "hidden_size": 8}, "states neither layers nor hidden size"),
+        ({"model_type": "mamba", "num_hidden_layers": 4, "hidden_size": 8}, "state-space layers alone"),
+    ],
+)
+def test_what_a_spec_cannot_describe_is_refused_by_name(config: object, why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        read(json.dumps(config), "huggingface")
+
+
+def test_an_index_of_weights_counts_its_tensors() -> None:
+    weights = {f"model.layers.{n}.mlp.weight": "a.safetensors" for n in range(6)}
+    reading = read(json.dumps({"metadata": {"total_size": 1234}, "weight_map": weights}))
+    assert (counts(reading)["tensors"], counts(reading)["bytes"], counts(reading)["layers"]) == (6, 1234, 6)

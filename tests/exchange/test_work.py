@@ -1,0 +1,266 @@
+"""Training configurations, recipes and launch lines state the layout; what they do not state stays unknown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import counts, given, read, unknown
+
+MEGATRON = """\
+    #!/bin/bash
+    TP=8
+    PP=${PP:-4}   # stages
+    NNODES=64
+    # --tensor-model-parallel-size 2
+    torchrun --nproc_per_node 8 --nnodes $NNODES pretrain_gpt.py \\
+      --tensor-model-parallel-size ${TP} --pipeline-model-parallel-size $PP \\
+      --num-layers-per-virtual-pipeline-stage 5 --sequence-parallel \\
+      --num-layers 80 --hidden-size 8192 --num-attention-heads 64 \\
+      --group-query-attention --num-query-groups 8 --ffn-hidden-size 28672 --swiglu \\
+      --untie-embeddings-and-output-weights --vocab-size 128256 --max-position-embeddings 8192 \\
+      --seq-length 8192 --micro-batch-size 1 --global-batch-size $((NNODES * 16)) --bf16 \\
+      --use-distributed-optimizer --overlap-grad-reduce --recompute-granularity selective
+    """
+
+
+def test_a_megatron_launch_states_model_and_layout() -> None:
+    reading = read(MEGATRON)
+    keys = given(reading)
+    assert {
+        key: keys[f"layout.{key}"] for key in ("tp", "pp", "virtual_stages", "schedule", "nodes", "micro_batch")
+    } == {
+        "tp": 8,
+        "pp": 4,
+        "virtual_stages": 80 // (5 * 4),
+        "schedule": "interleaved",
+        "nodes": 64,
+        "micro_batch": 1,
+    }
+    assert keys["layout.sharding"] == "zero1"
+    assert keys["layout.recompute"] == "selective"
+    assert keys["workload.global_batch"] == 1024
+    assert (keys["workload.model.gated_ffn"], keys["workload.model.tied_embeddings"]) == (True, False)
+    # Llama 3.1 70B: 80 layers of 855,654,400 with their norms, two tables of 128,256 × 8,192 and a norm
+    assert counts(reading)["parameters"] == 80 * 855_654_400 + 2 * 128_256 * 8_192 + 8_192 == 70_553_706_496
+    assert next(each.at.line for each in reading.given if each.path == ("layout", "tp")) == 7
+
+
+def test_a_launch_without_a_distributed_optimizer_shards_nothing() -> None:
+    assert given(read(MEGATRON.replace("--use-distributed-optimizer", "")))["layout.sharding"] == "none"
+
+
+def test_a_variable_of_the_environment_stays_unknown() -> None:
+    reading = read(MEGATRON.replace("PP=${PP:-4}", "true"))
+    assert "layout.pp" not in given(reading)
+    assert "pipeline_model_parallel_size: $PP" in unknown(reading)
+
+
+def test_a_nemo_configuration_states_the_same() -> None:
+    text = """\
+        trainer: {num_nodes: 4, devices: 8, precision: bf16}
+        model:
+          tensor_model_parallel_size: 4
+          pipeline_model_parallel_size: 2
+          micro_batch_size: 1
+          global_batch_size: 128
+          encoder_seq_length: 4096
+          activations_checkpoint_granularity: full
+          optim: {name: distributed_fused_adam}
+        """
+    keys = given(read(text))
+    assert (keys["layout.framework"], keys["layout.tp"], keys["layout.pp"], keys["layout.nodes"]) == ("nemo", 4, 2, 4)
+    assert (keys["layout.sharding"], keys["layout.recompute"]) == ("zero1", "full")
+    assert (keys["workload.precision"], keys["workload.global_batch"]) == ("bf16", 128)
+
+
+RECIPE = """\
+    from megatron.bridge import AutoBridge
+
+    def {name}() -> ConfigContainer:
+        cfg = _pretrain_common()
+        cfg.model = AutoBridge.from_hf_pretrained("meta-llama/Llama-3.1-8B").to_megatron_provider(load_weights=False)
+        cfg.model.tensor_model_parallel_size = {tp}
+        cfg.model.context_parallel_size = 2
+        cfg.train.global_batch_size = 512
+        return cfg
+    """
+
+
+def test_a_recipe_is_read_and_not_run() -> None:
+    keys = given(read(RECIPE.format(name="llama", tp=4)))
+    assert (keys["layout.tp"], keys["layout.cp"], keys["workload.global_batch"]) == (4, 2, 512)
+    assert "layout.sharding" not in keys
+
+
+def test_recipes_that_differ_are_a_question() -> None:
+    two = "\n".join(RECIPE.format(name=name, tp=tp).replace("\n    ", "\n")[4:] for name, tp in (("a", 2), ("b", 8)))
+    with pytest.raises(Refusal, match=r"holds 2 recipes that differ \(a, b\)"):
+        read(two)
+    assert given(read(two, part=2))["layout.tp"] == 8
+
+
+NEOX = """\
+    {
+      "pipe_parallel_size": 2, "model_parallel_size": 4,
+      "num_layers": 32, "hidden_size": 4096, "intermediate_size": 32768, "num_attention_heads": 32,
+      "seq_length": 4096, "max_position_embeddings": 4096, "no_weight_tying": true, # as in Llama
+      "activation": "ACTIVATION", "mlp_multiple_of": 256,
+      "zero_optimization": {"stage": 1}, "checkpoint_activations": true,
+      "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 8,
+    }
+    """
+
+
+@pytest.mark.parametrize(("activation", "width", "gated"), [("swiglu", 11008, True), ("gelu", 32768, False)])
+def test_neox_cuts_the_width_of_gated_networks(activation: str, width: int, gated: bool) -> None:
+    """32768 × 2 / 3 = 21845 for both matrices, half of it is 10922, and 43 × 256 = 11008 is Llama's width."""
+    reading = read(NEOX.replace("ACTIVATION", activation))
+    keys = given(reading)
+    assert (keys["workload.model.ffn_hidden"], keys["workload.model.gated_ffn"]) == (width, gated)
+    assert (keys["layout.pp"], keys["layout.tp"], keys["layout.sharding"], keys["layout.recompute"]) == (
+        2,
+        4,
+        "zero1",
+        "full",
+    )
+    per_layer = 4 * 4096**2 + (3 if gated else 2) * 4096 * width + 2 * 4096
+    assert counts(reading)["parameters_without_embeddings"] == 32 * per_layer + 4096
+    assert "32 × 4" not in unknown(reading)
+    assert "8 × 4 sequences" in unknown(reading)
+
+
+TORCHTITAN = """\
+    [model]
+    name = "llama3"
+    flavor = "70B"
+
+    [training]
+    local_batch_size = 8
+    seq_len = 8192
+
+    [parallelism]
+    data_parallel_replicate_degree = 2
+    data_parallel_shard_degree = 16
+    tensor_parallel_degree = 8
+    pipeline_parallel_degree = 2
+    pipeline_parallel_schedule = "Interleaved1F1B"
+    pipeline_parallel_microbatch_size = 1
+
+    [activation_checkpoint]
+    mode = "selective"
+    """
+
+
+def test_torchtitan_states_hybrid_sharding() -> None:
+    reading = read(TORCHTITAN)
+    assert given(reading) == {
+        "layout.framework": "torchtitan",
+        "layout.tp": 8,
+        "layout.pp": 2,
+        "workload.sequence_length": 8192,
+        "workload.model": "llama-3.1-70b",
+        "layout.sharding": "hsdp",
+        "layout.shard_group": 16,
+        "layout.dp": 32,
+        "layout.micro_batch": 1,
+        "layout.recompute": "selective",
+        "layout.schedule": "interleaved",
+    }
+    assert next(each.at.line for each in reading.given if each.path == ("layout", "tp")) == 12
+
+
+def test_deepspeed_states_its_stage_and_lists_what_is_automatic() -> None:
+    config = {
+        "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}},
+        "bf16": {"enabled": True},
+        "train_batch_size": 512,
+        "train_micro_batch_size_per_gpu": "auto",
+    }
+    reading = read(json.dumps(config, indent=1))
+    assert given(reading) == {
+        "layout.framework": "deepspeed",
+        "workload.global_batch": 512,
+        "layout.sharding": "fsdp",
+        "layout.offload.optimizer": 1,
+        "workload.precision": "bf16",
+    }
+    assert "train_micro_batch_size_per_gpu: auto" in unknown(reading)
+
+
+def test_axolotl_names_the_model_and_lists_adapters() -> None:
+    text = """\
+        base_model: meta-llama/Llama-3.1-8B-Instruct
+        sequence_len: 4096
+        micro_batch_size: 2
+        tensor_parallel_size: 2
+        dp_shard_size: 4
+        bf16: true
+        adapter: lora
+        """
+    reading = read(text)
+    keys = given(reading)
+    assert keys["workload.model"] == "llama-3.1-8b"
+    assert (keys["layout.tp"], keys["layout.sharding"], keys["layout.dp"]) == (2, "fsdp", 4)
+    assert "adapters are not modeled" in unknown(reading)
+
+
+def test_maxtext_multiplies_its_meshes_and_leaves_what_it_works_out() -> None:
+    text = """\
+        base_emb_dim: 4096
+        base_num_query_heads: 32
+        base_num_kv_heads: 8
+        base_num_decoder_layers: 32
+        base_mlp_dim: 14336
+        head_dim: 128
+        mlp_activations: ["silu", "linear"]
+        vocab_size: 128256
+        logits_via_embedding: false
+        per_device_batch_size: 2
+        max_target_length: 8192
+        ici_tensor_parallelism: 4
+        dcn_pipeline_parallelism: 2
+        ici_context_parallelism: -1
+        ici_fsdp_parallelism: -1
+        """
+    reading = read(text)
+    keys = given(reading)
+    assert (keys["layout.tp"], keys["layout.pp"], keys["layout.sharding"]) == (4, 2, "fsdp")
+    assert "layout.cp" not in keys
+    assert "ici_context_parallelism: -1" in unknown(reading)
+    assert counts(reading)["parameters"] == 8_030_261_248  # Llama 3.1 8B
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "vllm serve deepseek-ai/DeepSeek-V3 -tp 8 --data-parallel-size 2 --enable-expert-parallel",
+            {"layout.framework": "vllm", "layout.tp": 8, "layout.attention_dp": 2, "layout.ep": 16},
+        ),
+        (
+            "vllm serve meta-llama/Llama-3.1-8B -tp 2 -dp 4 --max-num-seqs 128",
+            {"layout.tp": 2, "layout.dp": 4, "workload.serving.max_sequences": 128},
+        ),
+        (
+            "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 16 --dp 8 --enable-dp-attention",
+            {"layout.framework": "sglang", "layout.tp": 2, "layout.attention_dp": 8, "workload.model": "deepseek-v3"},
+        ),
+        (
+            "trtllm-serve nvidia/Llama-3.1-70B-Instruct-FP8 --tp_size 8 --max_num_tokens 8192",
+            {"layout.framework": "trt-llm", "layout.tp": 8, "workload.serving.chunk_tokens": 8192},
+        ),
+    ],
+)
+def test_launch_lines_of_engines_state_a_serving_layout(line: str, expected: dict[str, object]) -> None:
+    keys = given(read(line + "\n"))
+    assert keys["workload.kind"] == "serve"
+    assert {key: keys.get(key) for key in expected} == expected
+
+
+def test_data_parallelism_of_an_unknown_model_is_not_guessed() -> None:
+    reading = read("vllm serve me/unheard-of --data-parallel-size 4\n")
+    assert not {"layout.dp", "layout.attention_dp"} & set(given(reading))
+    assert "replicas of a dense model, or attention of one with experts" in unknown(reading)
