@@ -7,10 +7,10 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs accuracy fit fuzz bench clean
+.PHONY: help demo test docs accuracy fit catalog-audit fuzz bench clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
 demo: $(VENV)/installed ## check, estimate and report on SPEC (default: a pod of DGX H100)
 	@sh tools/demo.sh $(BIN)/clusterspec $(SPEC) $(OUT)
@@ -29,6 +29,9 @@ accuracy: $(VENV)/developed ## score every published case and write docs/accurac
 
 fit: $(VENV)/developed ## fit the constants of time to three of four published runs, and check them on the fourth
 	$(BIN)/python -m tools.fit
+
+catalog-audit: $(VENV)/developed ## what no longer adds up in the catalog, what is a year old, what has come due
+	$(BIN)/clusterspec catalog audit
 
 fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto

@@ -18,7 +18,11 @@ from clusterspec.catalog.raw_entry import RawEntry
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry at a glance; ``headline`` holds the figures that people know it by, as written."""
+    """An entry at a glance.
+
+    ``headline`` holds the figures that people know it by, as written; ``year`` is that of first
+    shipment, None where the entry does not give it.
+    """
 
     kind: str
     id: str
@@ -26,6 +30,7 @@ class Row:
     vendor: str
     status: str
     as_of: str
+    year: int | None
     headline: str
 
     def to_json(self) -> dict[str, object]:
@@ -52,6 +57,18 @@ def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[Row, ...]:
     return tuple(found)
 
 
+def narrowed(found: Sequence[Row], vendor: str = "", since: int | None = None) -> tuple[Row, ...]:
+    """The rows of vendors whose name holds a text, whatever its case, and of parts first shipped in ``since`` or later.
+
+    A part without a year is left out where ``since`` is given.
+    """
+    return tuple(
+        each
+        for each in found
+        if vendor.lower() in each.vendor.lower() and (since is None or (each.year is not None and each.year >= since))
+    )
+
+
 def search(catalog: Catalog, text: str) -> tuple[Row, ...]:
     """The rows that hold every word of a text, whatever its case."""
     wanted = text.lower().split()
@@ -61,6 +78,7 @@ def search(catalog: Catalog, text: str) -> tuple[Row, ...]:
 def row(raw_entry: RawEntry) -> Row:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
+    year = raw_entry.facts.get("year")
     return Row(
         raw_entry.kind,
         raw_entry.id,
@@ -68,6 +86,7 @@ def row(raw_entry: RawEntry) -> Row:
         raw_entry.vendor,
         raw_entry.status.state,
         raw_entry.status.as_of,
+        year.value if year and isinstance(year.value, int) else None,
         headline,
     )
 

@@ -1,12 +1,14 @@
-"""What stands on the shelf: ``catalog show`` and ``catalog diff`` by the names that people type."""
+"""Entries by the names that people type: ``catalog show``, ``diff`` and ``compare``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from clusterspec.catalog.entry_view import Comparison, EntryView, comparison, view
 from clusterspec.catalog.library import Catalog, UnknownEntry
+from clusterspec.catalog.side_by_side import SideBySide, side_by_side
 
 
 def show(catalog: Catalog, name: str) -> EntryView:
@@ -18,13 +20,20 @@ def show(catalog: Catalog, name: str) -> EntryView:
 
 
 def compare(catalog: Catalog, left: str, right: str) -> Comparison:
-    """Two entries side by side; raises as `show` does. Where an id is of several kinds, the other side settles it."""
-    one, other = _kinds(catalog, left), _kinds(catalog, right)
-    shared = [kind for kind in one if kind in other]
-    sheets = [
-        show(catalog, f"{shared[0]}/{name}" if len(shared) == 1 and "/" not in name else name) for name in (left, right)
-    ]
-    return comparison(*sheets)
+    """Two entries as written, fact by fact; raises as `show` does."""
+    return comparison(*_together(catalog, (left, right)))
+
+
+def compare_all(catalog: Catalog, names: Sequence[str]) -> SideBySide:
+    """Two or more entries side by side in one convention; raises as `show` does."""
+    return side_by_side(_together(catalog, names))
+
+
+def _together(catalog: Catalog, names: Sequence[str]) -> list[EntryView]:
+    """The entries of some names; where an id is of several kinds, the kind that all names share decides."""
+    kinds = [_kinds(catalog, name) for name in names]
+    shared = [kind for kind in kinds[0] if all(kind in each for each in kinds)]
+    return [show(catalog, f"{shared[0]}/{name}" if len(shared) == 1 and "/" not in name else name) for name in names]
 
 
 @dataclass(eq=False)

@@ -123,8 +123,8 @@ def _ratio(pair: Pair) -> str:
 
 
 def _table(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
-    """Columns as wide as their longest cell, the last one cut at ``width``."""
+    """Columns as wide as their longest cell, lines cut at ``width``; a width of 0 leaves them whole."""
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     for row in cells:
         line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
-        yield line if len(line) <= width else line[: width - 1] + "…"
+        yield line if not width or len(line) <= width else line[: width - 1] + "…"

@@ -44,7 +44,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
     files = {file for file in resources.catalog().rglob("*") if file.is_file()}
     extra = {file.name for file in files if file.suffix != ".yaml"}
     assert len(files) - len(extra) == len(NAMES)
-    assert extra == {"VERSION", "index.json"}
+    assert extra == {"LICENSE", "VERSION", "index.json"}
 
 
 @pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)

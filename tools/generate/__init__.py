@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that makes its text."""
-    from tools.generate import catalog, commands, first_hour, formulas, prose, rules, spec, units
+    from tools.generate import catalog, catalog_tables, commands, first_hour, formulas, prose, rules, spec, units
 
     return {
         "docs/commands.md": commands.page,
@@ -19,6 +19,7 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/prose.md": prose.page,
         "docs/catalog.md": catalog.page,
         **catalog.kind_pages(),
+        **catalog_tables.table_pages(),
         "catalog/index.json": catalog.rows_of_all,
         "catalog/VERSION": catalog.version,
         "docs/first-hour.md": first_hour.page,

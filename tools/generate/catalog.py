@@ -18,9 +18,14 @@ HEAD = """# Catalog
 Made from `catalog/` by `make docs`. Every figure has a source, or says why it is assumed; bandwidths
 are printed as their source prints them, each with its direction, what it is the bandwidth of (lane,
 link, pair, port, slot, device, node, switch) and what it counts (signalling, after line code,
-payload, measured). *Recalled* means that the author of the entry remembered the figure and read it
-nowhere; *as quoted in* means that the source itself was not read, but the document named there, which
-quotes it. `clusterspec catalog show ID` prints an entry with every reading of its bandwidths.
+payload, measured). *As quoted in* means that the source itself was not read, but the document named
+there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading of its
+bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export`
+writes every fact as CSV or JSON, and `catalog audit` says what no longer adds up or has come due.
+
+The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own licence.
+
+Tables to sort by any column, in one convention: SORTABLE.
 """
 TITLES = {
     "accelerator": "Accelerators",
@@ -53,7 +58,10 @@ def version() -> str:
 
 def page() -> str:
     """The front page: how to read an entry, and one line for each."""
-    return "\n".join([HEAD, *(line for kind in KINDS if raw_entries(kind) for line in _front(kind))])
+    sortable = ", ".join(f"[{TITLES[kind].lower()}](catalog/{kind}.html)" for kind in KINDS)
+    return "\n".join(
+        [HEAD.replace("SORTABLE", sortable), *(line for kind in KINDS if raw_entries(kind) for line in _front(kind))]
+    )
 
 
 def kind_pages() -> dict[str, Callable[[], str]]:

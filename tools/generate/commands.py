@@ -27,16 +27,19 @@ def page() -> str:
 
 def section(name: str, one: argparse.ArgumentParser, shared: set[str]) -> Iterator[str]:
     yield f"## `clusterspec {name}`\n"
-    said = (one.description or "").strip()
-    yield f"{said[:1].upper()}{said[1:]}.\n"
+    yield _sentence(one.description or "")
     if rows := table(one, shared):
         yield rows
     for actions in (action for action in one._actions if isinstance(action, argparse._SubParsersAction)):
         helps = {choice.dest: choice.help for choice in actions._choices_actions}
         for inner, sub in actions.choices.items():
             yield f"### `clusterspec {name} {inner}`\n"
-            yield f"{(helps.get(inner) or '').capitalize()}.\n"
+            yield _sentence(helps.get(inner) or "")
             yield table(sub, shared)
+
+
+def _sentence(said: str) -> str:
+    return f"{said.strip()[:1].upper()}{said.strip()[1:]}.\n"
 
 
 def table(one: argparse.ArgumentParser, shared: set[str]) -> str:

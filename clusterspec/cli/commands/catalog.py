@@ -1,23 +1,36 @@
-"""``clusterspec catalog list|show|search|diff``."""
+"""``clusterspec catalog list|show|search|compare|diff|export|audit``."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, rows, shelf, tables
-from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.choices import configured, headed, opened
+from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli.choices import configured, headed, opened, today
 from clusterspec.cli.terminal import ink, say, say_json
 
-Told = tuple[str, dict[str, Any]]
-"""What an action says: as text, and as the body of a JSON document."""
+Answer = tuple[str, dict[str, Any]]
+"""What an action prints: as text, and as the body of a JSON document."""
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what one action says; a name that the catalog does not know is the caller's fault."""
-    actions = {"list": listed, "show": shown, "search": searched, "diff": compared}
+    """Prints what one action finds. Exit status 1 where ``audit`` finds faults.
+
+    Raises `UsageFault` for a name or a kind that the catalog does not have.
+    """
+    actions = {
+        "list": listed,
+        "show": shown,
+        "search": searched,
+        "compare": compared,
+        "diff": differing,
+        "export": exported,
+        "audit": audited,
+    }
     try:
         text, body = actions[asked.action](asked, opened(asked, configured(asked, Path.cwd())))
     except (UnknownEntry, BrokenEntry, shelf.AmbiguousName) as fault:
@@ -26,26 +39,62 @@ def run(asked: argparse.Namespace) -> int:
         say_json(headed(asked, body))
     else:
         say(text)
-    return OK
+    return FOUND if body.get("faults") else OK
 
 
-def listed(asked: argparse.Namespace, catalog: Catalog) -> Told:
-    if asked.kind and asked.kind not in catalog.kinds:
-        raise UsageFault(f"no kind is called {asked.kind!r}; there are {', '.join(catalog.kinds)}")
-    found = rows.rows(catalog, (asked.kind,) if asked.kind else ())
-    return tables.list_text(found, ink(asked).width), {"entries": [row.to_json() for row in found]}
+def listed(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+    found = rows.rows(catalog, _kinds(catalog, [*asked.of, *asked.kinds]))
+    found = rows.narrowed(found, asked.vendor, asked.since)
+    return tables.list_text(found, _width(asked)), {"entries": [row.to_json() for row in found]}
 
 
-def shown(asked: argparse.Namespace, catalog: Catalog) -> Told:
+def shown(asked: argparse.Namespace, catalog: Catalog) -> Answer:
     view = shelf.show(catalog, asked.entry)
     return tables.show_text(view, ink(asked).measure), {"entry": view.to_json()}
 
 
-def searched(asked: argparse.Namespace, catalog: Catalog) -> Told:
+def searched(asked: argparse.Namespace, catalog: Catalog) -> Answer:
     found = rows.search(catalog, " ".join(asked.words))
-    return tables.list_text(found, ink(asked).width), {"entries": [row.to_json() for row in found]}
+    return tables.list_text(found, _width(asked)), {"entries": [row.to_json() for row in found]}
 
 
-def compared(asked: argparse.Namespace, catalog: Catalog) -> Told:
+def compared(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+    from clusterspec.catalog.side_by_side import side_by_side_text
+
+    if len(asked.entries) < 2:
+        raise UsageFault("compare takes two entries or more")
+    found = shelf.compare_all(catalog, asked.entries)
+    return side_by_side_text(found), found.to_json()
+
+
+def differing(asked: argparse.Namespace, catalog: Catalog) -> Answer:
     comparison = shelf.compare(catalog, asked.old, asked.new)
-    return tables.compare_text(comparison, ink(asked).width), comparison.to_json()
+    return tables.compare_text(comparison, _width(asked)), comparison.to_json()
+
+
+def exported(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+    from clusterspec.catalog.export import export_csv, export_json
+
+    kinds = _kinds(catalog, [*asked.of, *asked.kinds])
+    return ("", export_json(catalog, kinds)) if asked.format == "json" else (export_csv(catalog, kinds), {})
+
+
+def audited(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+    from clusterspec.catalog.audit import audit, audit_text
+
+    found = audit(catalog, today(asked))
+    return audit_text(found), found.to_json()
+
+
+def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
+    """The kinds that a call names, one or many of it, each once; raises `UsageFault` for a word that is no kind."""
+    named = {word: kind for kind in catalog.kinds for word in (kind, f"{kind}s", f"{kind}es")}
+    for word in asked:
+        if word not in named:
+            raise UsageFault(f"no kind is called {word!r}; there are {', '.join(catalog.kinds)}")
+    return tuple(dict.fromkeys(named[word] for word in asked))
+
+
+def _width(asked: argparse.Namespace) -> int:
+    """The columns of the terminal; 0, which cuts nothing, where a program reads."""
+    return ink(asked).width if sys.stdout is not None and sys.stdout.isatty() else 0

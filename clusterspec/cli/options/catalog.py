@@ -1,4 +1,4 @@
-"""Options of ``clusterspec catalog list|show|search|diff``."""
+"""Options of ``clusterspec catalog list|show|search|compare|diff|export|audit``."""
 
 from __future__ import annotations
 
@@ -6,21 +6,34 @@ import argparse
 
 from clusterspec.cli.options import everywhere, formats
 
+KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
+
 
 def describe(one: argparse.ArgumentParser) -> None:
     """Adds them to a parser."""
     actions = one.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     shared = everywhere()
     listing = actions.add_parser("list", help="the entries of a kind, or of all", parents=[shared])
-    listing.add_argument(
-        "kind", nargs="?", metavar="KIND", help="accelerator, interconnect, nic, switch, platform or model"
-    )
+    _kinds(listing)
+    listing.add_argument("--vendor", default="", metavar="TEXT", help="entries of vendors whose name holds this text")
+    listing.add_argument("--since", type=int, metavar="YEAR", help="entries first shipped in this year or later")
     show = actions.add_parser("show", help="one entry, each figure with its source and every reading", parents=[shared])
     show.add_argument("entry", metavar="ENTRY", help="an id, or kind/id where two kinds share it")
     search = actions.add_parser("search", help="entries that mention some words", parents=[shared])
     search.add_argument("words", nargs="+", metavar="WORD")
-    diff = actions.add_parser("diff", help="two entries side by side", parents=[shared])
+    compare = actions.add_parser("compare", help="several entries side by side in one convention", parents=[shared])
+    compare.add_argument("entries", nargs="+", metavar="ENTRY")
+    diff = actions.add_parser("diff", help="two entries side by side, as their sources print them", parents=[shared])
     diff.add_argument("old", metavar="ENTRY")
     diff.add_argument("new", metavar="ENTRY")
-    for action in (listing, show, search, diff):
+    export = actions.add_parser("export", help="every fact with its source, licensed CC BY 4.0", parents=[shared])
+    _kinds(export)
+    audit = actions.add_parser("audit", help="sums, siblings, addresses and dates of all entries", parents=[shared])
+    for action in (listing, show, search, compare, diff, audit):
         formats(action, "text", "json")
+    formats(export, "csv", "json")
+
+
+def _kinds(action: argparse.ArgumentParser) -> None:
+    action.add_argument("of", nargs="*", metavar="KIND", help=KINDS)
+    action.add_argument("--kind", dest="kinds", action="append", default=[], metavar="KIND", help="as KIND; repeatable")

@@ -1,0 +1,145 @@
+"""Whether a catalog is still true, as far as it can be seen offline.
+
+Faults: sums that do not close, siblings that count differently, addresses and dates that are
+malformed. Beside them, for a person to look at: figures read more than a year ago, and entries
+whose announced date has passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import urlsplit
+
+from clusterspec.catalog.due import due
+from clusterspec.catalog.library import Catalog
+from clusterspec.catalog.raw_entry import Fact, RawEntry
+from clusterspec.catalog.reader import Reader
+from clusterspec.catalog.sums import LAWS, open_sums
+from clusterspec.origin import Cited
+
+YEAR = timedelta(days=365)
+_HOST = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", re.IGNORECASE)
+_ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_bandwidth", "frontend.nic_bandwidth")
+"""Facts that count the same in every entry that has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """``faults`` by ``kind/id: what``; ``aged`` sources with the number of their figures; ``overdue`` entries."""
+
+    faults: tuple[str, ...]
+    aged: tuple[tuple[str, int], ...]
+    overdue: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "faults": list(self.faults),
+            "aged": [{"source": source, "figures": count} for source, count in self.aged],
+            "overdue": [{"entry": entry, "due": day} for entry, day in self.overdue],
+        }
+
+
+def audit(catalog: Catalog, today: date) -> Audit:
+    """Every entry of a catalog held against the laws of `sums`, its siblings and a day. Raises `BrokenEntry`."""
+    raw = [catalog.raw_entry(kind, id_) for kind in catalog.kinds for id_ in catalog.ids(kind)]
+    faults = [*_sums(raw, catalog), *_siblings(raw), *(fault for each in raw for fault in _addresses(each, today))]
+    return Audit(tuple(faults), tuple(_aged(raw, today)), tuple(_overdue(raw, today)))
+
+
+def _sums(raw: Sequence[RawEntry], catalog: Catalog) -> Iterator[str]:
+    for each in raw:
+        for law in LAWS:
+            still_open = open_sums(Reader(each), law, catalog)
+            if still_open and law not in each.exceptions:
+                parts, whole = still_open[0]
+                yield f"{_named(each)}: the sum of {law} is {parts:.6g}, and the entry gives {whole:.6g}"
+            if law in each.exceptions and not still_open:
+                yield f"{_named(each)}: the sum of {law} closes, and the entry excuses it"
+
+
+def _siblings(raw: Sequence[RawEntry]) -> Iterator[str]:
+    """Facts that are compared with each other count the same: one scope, one basis."""
+    groups: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
+    for each in raw:
+        for group, fact in _compared(each):
+            groups[group].append((_named(each), fact))
+    for group, facts in groups.items():
+        usual = Counter((fact.scope, fact.basis) for _, fact in facts).most_common(1)[0][0]
+        for name, fact in facts:
+            if (fact.scope, fact.basis) != usual:
+                counted = f"{fact.scope}, {fact.basis}"
+                yield f"{name}: {fact.name} counts ({counted}), and its siblings of {group} ({', '.join(usual)})"
+
+
+def _compared(each: RawEntry) -> Iterator[tuple[str, Fact]]:
+    for name in _ALIKE:
+        if name in each.facts:
+            yield name, each.facts[name]
+    own = each.facts.get("scale_up.bandwidth") or each.facts.get("scale_up_bandwidth")
+    named = each.facts.get("scale_up.interconnects") or each.facts.get("interconnect")
+    if own and named:
+        first = named.value[0] if isinstance(named.value, list) else named.value
+        yield f"interconnect {first}", own
+    whole = each.facts.get("bandwidth")
+    if each.kind == "interconnect" and whole and whole.scope == "device":
+        yield f"interconnect {each.id}", whole
+
+
+def _addresses(each: RawEntry, today: date) -> Iterator[str]:
+    days = {"status": each.status.as_of} | {key: source.read for key, source in each.sources.items() if source.read}
+    for key, day in days.items():
+        if _day(day) is None or day > today.isoformat():
+            yield f"{_named(each)}: {key} has the day {day!r}, which is no day up to {today.isoformat()}"
+    for key, source in each.sources.items():
+        address = urlsplit(source.url)
+        if source.url and not (address.scheme in {"http", "https"} and _HOST.match(address.hostname or "")):
+            yield f"{_named(each)}: the address of {key} is malformed: {source.url}"
+        if not source.url and not source.recalled and not source.quoted_in and "not recorded" not in source.title:
+            yield f"{_named(each)}: {key} has no address and does not say why"
+
+
+def _aged(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, int]]:
+    counts: Counter[str] = Counter()
+    for each in raw:
+        for fact in (*each.facts.values(), *each.achievable.values()):
+            origin = fact.origin
+            day = _day(origin.read) if isinstance(origin, Cited) else None
+            if isinstance(origin, Cited) and day is not None and today - day > YEAR:
+                counts[f"{origin.source}, read {origin.read}"] += 1
+    yield from counts.most_common()
+
+
+def _overdue(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, str]]:
+    for each in raw:
+        if each.status.state != "announced":
+            continue
+        year = each.facts.get("year")
+        last = due(each.status.note, year.value if year and isinstance(year.value, int) else None)
+        if last is not None and last < today:
+            yield _named(each), last.isoformat()
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _named(each: RawEntry) -> str:
+    return f"{each.kind}/{each.id}"
+
+
+def audit_text(found: Audit) -> str:
+    """The audit for a terminal: faults first, then what a person should look at."""
+    parts = [f"faults ({len(found.faults)})", *(f"  {fault}" for fault in found.faults)]
+    parts += ["", f"announced, and due before today ({len(found.overdue)})"]
+    parts += [f"  {entry}: {day}" for entry, day in found.overdue]
+    parts += ["", f"sources read more than a year ago ({len(found.aged)})"]
+    parts += [f"  {source}: {count} figures" for source, count in found.aged]
+    return "\n".join(parts) + "\n"

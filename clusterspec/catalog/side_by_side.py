@@ -1,0 +1,96 @@
+"""Several entries side by side in one convention: bandwidths per direction, peaks dense, decimal units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clusterspec.catalog.entry_view import EntryView, Line
+from clusterspec.units import plain, say
+
+CONVENTION = "bandwidths per direction; peaks dense; bytes in decimal units; ratios against the first entry"
+_DIGITS = 4
+_LEFT_OUT = "sparse_peak."
+"""A sparse peak says what a headline counts; the dense peak beside it is the comparable figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFact:
+    """One fact of several entries, in the order of the entries.
+
+    ``values`` are in SI (``unit``; "" where the fact is a word), None where an entry lacks the fact.
+    """
+
+    name: str
+    unit: str
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def ratios(self) -> tuple[float | None, ...]:
+        """How many times the first entry's figure each one is; None where either is unknown or no figure."""
+        first = self.values[0]
+        return tuple(None if value is None or not first else value / first for value in self.values)
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "name": self.name,
+            "unit": self.unit or None,
+            "values": list(self.values),
+            "texts": list(self.texts),
+            "ratios": list(self.ratios),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Entries and every fact that any of them has, facts in the order of the first entries."""
+
+    entries: tuple[EntryView, ...]
+    facts: tuple[SharedFact, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values; ``convention`` says how the figures count."""
+        names = [f"{entry.kind}/{entry.id}" for entry in self.entries]
+        return {"convention": CONVENTION, "entries": names, "facts": [fact.to_json() for fact in self.facts]}
+
+
+def side_by_side(entries: Sequence[EntryView]) -> SideBySide:
+    """Two or more entries, fact by fact."""
+    lines = [{line.name: line for line in entry.facts if not line.name.startswith(_LEFT_OUT)} for entry in entries]
+    names = dict.fromkeys(name for each in lines for name in each)
+    return SideBySide(tuple(entries), tuple(_shared(name, [each.get(name) for each in lines]) for name in names))
+
+
+def _shared(name: str, lines: Sequence[Line | None]) -> SharedFact:
+    units = {line.unit for line in lines if line is not None}
+    unit = units.pop() if len(units) == 1 else ""
+    values = tuple(line.value if line is not None and unit else None for line in lines)
+    return SharedFact(name, unit, values, tuple(_text(line) for line in lines))
+
+
+def _text(line: Line | None) -> str:
+    if line is None:
+        return ""
+    if line.value is None or line.unit in {"", "1"}:
+        return line.written
+    return say(line.value, line.unit, _DIGITS)
+
+
+def side_by_side_text(comparison: SideBySide) -> str:
+    """A table, one column for each entry; beside each further figure how many times the first it is."""
+    header = ("", *(f"{entry.kind}/{entry.id}" for entry in comparison.entries))
+    rows = [header, ("status", *(entry.status.state for entry in comparison.entries))]
+    rows += [(fact.name, *_cells(fact)) for fact in comparison.facts]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([CONVENTION, "", *lines]) + "\n"
+
+
+def _cells(fact: SharedFact) -> tuple[str, ...]:
+    ratios = [None, *fact.ratios[1:]]
+    return tuple(
+        (text or "-") + (f" (x {plain(ratio)})" if ratio is not None and ratio != 1 else "")
+        for text, ratio in zip(fact.texts, ratios, strict=True)
+    )
