@@ -8,7 +8,7 @@ Every stage returns what it could do and what it found; nothing here decides any
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -125,7 +125,7 @@ class Study:
         Raises `BrokenEntry` where a rule needs an entry of a company's catalog that cannot be read.
         """
         found, fault = self._judged()
-        settled = [places.settle(problem, self.document, self.source) for problem in (*self.problems, *found)]
+        settled = [places.settle(problem, self.document, self.source) for problem in (*self._read(), *found)]
         waived: list[Waived] = []
         if self.document is not None:
             settled, waived = waivers.split(settled, self.document, self.settings.today)
@@ -133,6 +133,13 @@ class Study:
         findings = tuple(sorted(rules.choose(settled, config), key=_by_place))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
         return Checked(self.input, findings, self.sources, fault, tuple(chosen))
+
+    def _read(self) -> Iterable[Problem]:
+        """What reading found, with the catalog's reading of headline figures."""
+        document = self.document
+        if document is None:
+            return self.problems
+        return rules.name_headlines(self.problems, self.facts(), lambda path: places.text_at(document, path))
 
     def _judged(self) -> tuple[list[Problem], Exception | None]:
         try:

@@ -1,8 +1,7 @@
-"""What an expert reviewer would say. A rule is one file: its page, its examples, its metadata, its check.
+"""Rules: what an expert reviewer reports. A rule is one file with its page, examples, metadata and check.
 
-`judge` asks every rule, `choose` applies the choices of a team, `explain` prints a page. A folder
-is a group of rules; what several of them know alike stands in `knowledge`, the advice that is
-worked out before it is given in `advice`, and what reads running text in `prose`.
+`judge` runs every rule, `choose` applies the choices of a team, `explain` returns a page. A folder is a group of rules;
+`knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes them.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from clusterspec.rules.choices import choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
+from clusterspec.rules.headlines import name_headlines
 from clusterspec.rules.pages import explain, known, listing, listing_text, nearest, page, summary_of
 from clusterspec.rules.provisional import estimable, judge_incomplete
 
@@ -24,6 +24,7 @@ __all__ = [
     "known",
     "listing",
     "listing_text",
+    "name_headlines",
     "nearest",
     "page",
     "summary_of",

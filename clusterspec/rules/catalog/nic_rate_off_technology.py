@@ -1,14 +1,15 @@
-"""A NIC's rate is no port rate of its technology.
+"""The rate of a NIC is no port rate of its technology, or above that of the NIC itself.
 
 ## What it finds
 
-A `nic_bandwidth` that the technology does not come in: 800 Gb/s of NDR, 100 Gb/s of Slingshot 11. Technologies at any
-rate (`roce-v2`, `gcp-dcn`, `ethernet`) are left alone, and so is a figure that a slip of units, of a prefix or of lanes explains.
+A `nic_bandwidth` that the technology does not have: 800 Gb/s of NDR, 100 Gb/s of Slingshot 11; or one above the rate of the `nic`
+that is named. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked, and neither is a figure that a slip of
+units, of a prefix or of lanes explains.
 
 ## Why it matters
 
-"NDR800" is in print: it is either two NDR ports in one cage, or both directions of one, or really XDR. Each is a
-different order and a different bandwidth.
+"NDR800" is in print: it is two NDR ports in one cage, both directions of one port, or really XDR. Each is a different order and a
+different bandwidth.
 
 ## What to do
 
@@ -49,6 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
+from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
@@ -61,16 +63,29 @@ SAME = 0.03
 
 
 def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+    yield from _above_nic(facts, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
     for slip in facts.slips.found:
         if slip.stated.kind != "nic" or slip.readings or not ports:
             continue
         rate = slip.stated.quantity.per_direction
         offered = either(say_bits(port) for port in ports)
-        message = f"{scale_out.technology.name} comes at {offered} a port, not {say_bits(rate)}{_doubled(rate, ports)}"
+        message = f"{scale_out.technology.name} has ports of {offered}, not {say_bits(rate)}{_doubled(rate, ports)}"
         yield RULE.problem(
-            slip.stated.at, message, "write the line rate of one NIC in one direction, and how many NICs a node has"
+            slip.stated.at, message, "write the line rate of one NIC per direction, and the NICs of a node"
         )
+
+
+def _above_nic(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+    """A stated rate above that of the NIC that is named beside it."""
+    written, own = facts.written_scale_out, nic_rate(scale_out.nic)
+    if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
+        return
+    rate = written.nic_bandwidth.per_direction
+    if rate > own.value * (1 + SAME) and not facts.slips.concern("nic"):
+        message = f"{scale_out.nic.id} carries {say_bits(own.value)} per direction, not {say_bits(rate)}"
+        help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
+        yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)
 
 
 def _doubled(rate: float, ports: list[float]) -> str:

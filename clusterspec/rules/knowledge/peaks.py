@@ -51,16 +51,28 @@ class StatedPeak:
 
 def stated_peaks(spec: Spec, design: Design, catalog: Catalog) -> Iterator[StatedPeak]:
     """The peak that the workload overrides and those of the accelerator, where they say dense or sparse."""
-    cluster, workload, written = spec.cluster, design.workload, spec.workload
-    own = cluster.accelerator if cluster and isinstance(cluster.accelerator, AcceleratorSpec) else None
-    resolved = design.cluster.accelerator if design.cluster else None
-    entry = catalog.find("accelerator", own.like) if own and own.like else resolved
-    if not isinstance(entry, Accelerator):
+    found = known_peaks(spec, design, catalog)
+    if found is None:
         return
-    peaks = {precision: peak.value for precision, peak in entry.peaks.items()}
-    override = written.peak_flops if written else None
+    whose, peaks = found
+    own, workload = _own_accelerator(spec), design.workload
+    override = spec.workload.peak_flops if spec.workload else None
     if workload is not None and override is not None and override.sparsity is not None:
-        yield StatedPeak("workload.peak_flops", override, workload.precision, entry.id, peaks)
+        yield StatedPeak("workload.peak_flops", override, workload.precision, whose, peaks)
     for precision, quantity in (own.peak or {}).items() if own else ():
         if quantity.sparsity is not None:
-            yield StatedPeak(f"cluster.accelerator.peak.{precision}", quantity, precision, entry.id, peaks)
+            yield StatedPeak(f"cluster.accelerator.peak.{precision}", quantity, precision, whose, peaks)
+
+
+def known_peaks(spec: Spec, design: Design, catalog: Catalog) -> tuple[str, Mapping[str, float]] | None:
+    """The id of the accelerator's catalog entry and its dense peaks by precision, FLOP/s; None where it has none."""
+    own, resolved = _own_accelerator(spec), design.cluster.accelerator if design.cluster else None
+    entry = catalog.find("accelerator", own.like) if own and own.like else resolved
+    if not isinstance(entry, Accelerator):
+        return None
+    return entry.id, {precision: peak.value for precision, peak in entry.peaks.items()}
+
+
+def _own_accelerator(spec: Spec) -> AcceleratorSpec | None:
+    stated = spec.cluster.accelerator if spec.cluster else None
+    return stated if isinstance(stated, AcceleratorSpec) else None

@@ -13,6 +13,8 @@ from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
 from clusterspec.units import say, say_bits
 from clusterspec.units.slips import AGREES, near
 
+BANDWIDTH, PEER_BANDWIDTH = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogFigure:
@@ -78,13 +80,20 @@ def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog
 
 def _scale_up(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
     stated = written.scale_up
-    if stated is None:
-        return
-    if stated.bandwidth is not None and stated.bandwidth.direction is not None:
-        links, scopes = _all_links(cluster), _scopes(cluster)
-        yield StatedFigure("cluster.scale_up.bandwidth", "scale-up", stated.bandwidth, links, scopes)
-    if stated.peer_bandwidth is not None and stated.peer_bandwidth.direction is not None:
-        yield StatedFigure("cluster.scale_up.peer_bandwidth", "peer", stated.peer_bandwidth, _peer(cluster))
+    for at, quantity in (
+        (BANDWIDTH, stated.bandwidth if stated else None),
+        (PEER_BANDWIDTH, stated.peer_bandwidth if stated else None),
+    ):
+        figure = bandwidth_figure(at, quantity, cluster) if quantity and quantity.direction else None
+        if figure is not None:
+            yield figure
+
+
+def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFigure | None:
+    """A scale-up bandwidth at a key, beside the catalog's; None for another key."""
+    if at == BANDWIDTH:
+        return StatedFigure(at, "scale-up", quantity, _all_links(cluster), _scopes(cluster))
+    return StatedFigure(at, "peer", quantity, _peer(cluster)) if at == PEER_BANDWIDTH else None
 
 
 def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:

@@ -58,7 +58,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say_bits
 
-RULE = Rule.of(__name__, "error")
+RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 
 
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -1,0 +1,110 @@
+"""Vendors' headline figures: what a figure without direction or sparsity is, by the catalog.
+
+The reader of a spec reports `900 GB/s` without a direction, and `1979 TFLOP/s` without a word on sparsity. Where the
+catalog has the figure in one of both readings, the problem names it and offers that reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from clusterspec.finding import Problem
+from clusterspec.quantity import Direction, Quantity, Sparsity
+from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.peaks import known_peaks
+from clusterspec.rules.knowledge.stated import StatedFigure, bandwidth_figure
+from clusterspec.rules.rule import rewrite
+from clusterspec.source import Path, dotted
+from clusterspec.units import UnitFault, read, say
+from clusterspec.units.slips import AGREES, near
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a figure is, as the end of a sentence; the text that says so; and whether no other text would."""
+
+    what: str
+    text: str
+    certain: bool = True
+
+
+def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[[Path], str]) -> Iterator[Problem]:
+    """The problems, those of figures without direction or sparsity with what the figure is by the catalog.
+
+    ``written`` returns the text at a key path.
+    """
+    for problem in problems:
+        found = list(_headlines(problem, facts, written(problem.path)))
+        if len(found) != 1:
+            yield replace(problem, message=problem.message + _instead(problem, facts))
+            continue
+        headline = found[0]
+        fix = rewrite(dotted(problem.path), headline.text) if headline.certain else None
+        message = f"{problem.message}: it is {headline.what}"
+        yield replace(problem, message=message, help=f"write `{headline.text}`", fix=fix)
+
+
+def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
+    if problem.rule == "missing-direction":
+        yield from _bandwidths(facts, dotted(problem.path), text)
+    elif problem.rule == "missing-sparsity":
+        yield from _peaks(facts, problem.path, text)
+
+
+def _instead(problem: Problem, facts: Facts) -> str:
+    """The catalog's own figure, as the end of a sentence, where a bandwidth without direction is none of it."""
+    if problem.rule != "missing-direction":
+        return ""
+    figure = _figure(facts, dotted(problem.path), "1 GB/s duplex")
+    if figure is None:
+        return ""
+    own = figure.known[0]
+    return f"; {own.whose} has {say(own.value, 'B/s')} unidirectional, {say(2 * own.value, 'B/s')} duplex"
+
+
+def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
+    """The figure of one accelerator in one direction or both; else that of a link, a node or a domain."""
+    figures = [figure for word in Direction if (figure := _figure(facts, at, f"{text} {word}")) is not None]
+    own = [one for one in figures if one.known and near(one.quantity.value, one.counted(one.known[0]), AGREES)]
+    for figure in own:
+        yield Headline(f"the {_name(figure.quantity)} figure of {figure.known[0].whose}", figure.quantity.written)
+    for figure in () if own else figures:
+        for scope in figure.scopes:
+            right = figure.counted(figure.known[0])
+            if near(figure.quantity.value, scope.factor * right, 0.01):
+                what = f"the {_name(figure.quantity)} figure of {scope.what}"
+                yield Headline(what, figure.written_as(right), certain=False)
+
+
+def _figure(facts: Facts, at: str, text: str) -> StatedFigure | None:
+    quantity = _read(text, "bandwidth")
+    if quantity is None or facts.cluster is None:
+        return None
+    figure = bandwidth_figure(at, quantity, facts.cluster)
+    return figure if figure is not None and figure.known else None
+
+
+def _name(quantity: Quantity) -> str:
+    return "duplex" if quantity.direction is Direction.DUPLEX else "one-way"
+
+
+def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
+    """The dense or the sparse peak of the accelerator in the precision asked for."""
+    found = known_peaks(facts.spec, facts.design, facts.catalog)
+    override = path[:2] == ("workload", "peak_flops")
+    precision = facts.workload.precision if override and facts.workload else str(path[-1])
+    for word in Sparsity if found is not None else ():
+        quantity = _read(f"{text} {word}", "peak")
+        peak = found[1].get(precision) if found else None
+        if found is not None and quantity is not None and peak is not None and near(quantity.dense, peak, AGREES):
+            of = f"{found[0]} in {precision}"
+            sparse = f"the peak of {of} with 2:4 sparsity, {say(peak, 'FLOP/s')} dense"
+            yield Headline(sparse if word is Sparsity.SPARSE else f"the dense peak of {of}", quantity.written)
+
+
+def _read(text: str, kind: str) -> Quantity | None:
+    try:
+        return read(text, kind)
+    except UnitFault:
+        return None
