@@ -30,10 +30,14 @@ def spec(cluster: Spec, workload: Spec, layout: Spec) -> Spec:
     return {"clusterspec": 1, "name": "defaults", "cluster": cluster, "workload": workload, "layout": layout}
 
 
-H100, TPU, TRAINIUM = {"platform": "dgx-h100", "nodes": 8}, {"accelerator": "tpu-v5p", "nodes": 16}, {
-    "accelerator": "trainium2",
-    "nodes": 4,
-}
+H100, TPU, TRAINIUM = (
+    {"platform": "dgx-h100", "nodes": 8},
+    {"accelerator": "tpu-v5p", "nodes": 16},
+    {
+        "accelerator": "trainium2",
+        "nodes": 4,
+    },
+)
 CASES = {
     "dense": spec(H100, LLAMA, {"framework": "megatron-core", "tp": 4, "pp": 2}),
     "dense 2021": spec(H100, LLAMA, {"framework": "megatron-core", "software_year": 2021, "tp": 4, "pp": 2}),
@@ -100,7 +104,18 @@ def estimated(described: Spec) -> tuple[dict[str, float], list[tuple[str, Any]]]
     one = study_text(json.dumps(described), SETTINGS)
     report = pipeline.estimate(one)
     said = json.loads(json.dumps(report.to_json(), default=str))
-    kept = ("cluster", "layout", "parameters", "active_parameters", "step_time", "mfu", "hfu", "fits", "range", "memory")
+    kept = (
+        "cluster",
+        "layout",
+        "parameters",
+        "active_parameters",
+        "step_time",
+        "mfu",
+        "hfu",
+        "fits",
+        "range",
+        "memory",
+    )
     kept += ("communication", "time_to_train", "tokens_per_second_per_accelerator", "serving")
     found = dict(numbers({key: said.get(key) for key in kept}))
     return found, [(key, value) for key, value, _ in one.plan.design.assumptions]
