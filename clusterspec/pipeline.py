@@ -125,12 +125,13 @@ class Study:
         Raises `BrokenEntry` where a rule needs an entry of a company's catalog that cannot be read.
         """
         found, fault = self._judged()
-        settled = [places.settle(problem, self.document, self.source) for problem in (*self._read(), *found)]
+        problems = rules.bounded((*self._read(), *found))
+        settled = [places.settle(problem, self.document, self.source) for problem in problems]
         waived: list[Waived] = []
         if self.document is not None:
             settled, waived = waivers.split(settled, self.document, self.settings.today)
         config = self.settings.config
-        findings = tuple(sorted(rules.choose(settled, config), key=_by_place))
+        findings = tuple(sorted(rules.bounded(rules.choose(settled, config)), key=_by_place))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
         return Checked(self.input, findings, self.sources, fault, tuple(chosen))
 
@@ -214,7 +215,7 @@ def prose(source: Source, data: bytes, settings: Settings) -> Checked:
     from clusterspec.prose import judge
 
     problems = judge(source, settings.catalog, settings.today)
-    settled = [places.settle(problem, None, source) for problem in problems]
+    settled = [places.settle(problem, None, source) for problem in rules.bounded(problems)]
     findings = tuple(sorted(rules.choose(settled, settings.config), key=_by_place))
     return Checked(Input(source.name, hashlib.sha256(data).hexdigest()), findings, {source.name: source})
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.choices import choose
+from clusterspec.rules.choices import bounded, choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
@@ -16,6 +16,7 @@ from clusterspec.rules.provisional import estimable, judge_incomplete
 __all__ = [
     "Facts",
     "RulesFailedError",
+    "bounded",
     "choose",
     "estimable",
     "explain",

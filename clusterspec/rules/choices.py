@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from clusterspec.config import Config
-from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.finding import Confidence, Finding, Problem, Severity
 
 
 def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
@@ -29,3 +31,27 @@ def severity(finding: Finding, config: Config) -> Severity:
         return config.severity[finding.rule]
     gate = config.profile == "strict" and finding.confidence is not Confidence.HEURISTIC
     return Severity.ERROR if gate and finding.severity is Severity.WARNING else finding.severity
+
+
+MOST = 100
+"""Problems of one rule in one file that are reported one by one; the last of them counts the others."""
+
+
+Told = TypeVar("Told", Problem, Finding)
+
+
+def bounded(problems: Iterable[Told]) -> list[Told]:
+    """The problems or findings, of each rule no more than `MOST`, so that no text makes a report without end."""
+    kept: dict[str, list[Told]] = {}
+    beyond: Counter[str] = Counter()
+    for problem in problems:
+        of_rule = kept.setdefault(problem.rule, [])
+        if len(of_rule) < MOST:
+            of_rule.append(problem)
+        else:
+            beyond[problem.rule] += 1
+    for rule, number in beyond.items():
+        last = kept[rule][-1]
+        more = f"{last.message}; {number:,} more of this rule in this file are counted, not printed"
+        kept[rule][-1] = replace(last, message=more)
+    return [problem for of_rule in kept.values() for problem in of_rule]
