@@ -12,8 +12,8 @@ thresholds = {pipeline-bubble = 0.2}
 
 from __future__ import annotations
 
-import math
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +26,10 @@ from clusterspec.finding import Severity
 FILE = "clusterspec.toml"
 LARGEST = 1024 * 1024
 """The largest file read, in bytes."""
+_PART = re.compile(r"""\s*["']?[A-Za-z0-9_-]+["']?\s*""")
+DEEPEST = 64
+"""Dotted parts of one key; a configuration needs three."""
+LARGEST_THRESHOLD = 1e18
 _PYPROJECT = "pyproject.toml"
 _PROFILES = ("default", "strict")
 
@@ -76,10 +80,15 @@ def load(path: Path) -> Config:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the most that is read")
-        table: Any = tomllib.loads(data.decode("utf-8"))
+        text = data.decode("utf-8")
+        if _deep(text):
+            raise ConfigFault(f"{path}: a key of more than {DEEPEST} parts")
+        table: Any = tomllib.loads(text)
     except OSError as error:
         raise ConfigFault(f"{path}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        if isinstance(error, ConfigFault):
+            raise
         raise ConfigFault(f"{path}: not TOML: {error}") from None
     if path.name == _PYPROJECT:
         tool = table.get("tool")
@@ -90,6 +99,17 @@ def load(path: Path) -> Config:
         return _read(table, path)
     except ConfigFault as fault:
         raise ConfigFault(f"{path}: {fault}") from None
+
+
+def _deep(text: str) -> bool:
+    """Whether a key has more dotted parts than any that is meant: tomllib takes quadratic memory for them."""
+    for line in text.splitlines() if text.count(".") > DEEPEST else ():
+        run = 0
+        for part in line.split("."):
+            run = run + 1 if _PART.fullmatch(part) else 0
+            if run > DEEPEST:
+                return True
+    return False
 
 
 def _read(table: Any, path: Path) -> Config:
@@ -133,8 +153,9 @@ def _severities(key: str, value: Any) -> dict[str, Severity]:
 def _thresholds(key: str, value: Any) -> dict[str, float]:
     numbers = _table(key, value)
     for rule, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-            raise ConfigFault(f"{key}.{rule} is a number, not {number!r}")
+        number_like = isinstance(number, int | float) and not isinstance(number, bool)
+        if not number_like or not abs(number) <= LARGEST_THRESHOLD:  # nan is no threshold either
+            raise ConfigFault(f"{key}.{rule} is a number, not {str(number)[:60]}")
     return {rule: float(number) for rule, number in numbers.items()}
 
 

@@ -47,6 +47,8 @@ def opened(asked: argparse.Namespace, config: Config) -> Catalog:
         return Catalog.open([*config.catalog, *(Path(name) for name in asked.catalog)])
     except NotADirectoryError as fault:
         raise UsageFault(str(fault)) from None
+    except OSError as fault:
+        raise UsageFault(f"the catalog folder {str(fault.filename)[:100]}: {fault.strerror}") from None
 
 
 def with_options(config: Config, asked: argparse.Namespace) -> Config:

@@ -22,6 +22,10 @@ _LONGEST_INTEGER = 100
 """Digits beyond which an integer is read as a float: int() takes quadratic time, then refuses."""
 
 
+_SMALLEST = 1e-300
+"""Below it a number is zero: what divides by it overflows."""
+
+
 def resolve(text: str) -> Scalar:
     """The value of an unquoted scalar.
 
@@ -35,7 +39,8 @@ def resolve(text: str) -> Scalar:
     if _INTEGER.fullmatch(text):
         return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
     if _FLOAT.fullmatch(text):
-        return float(text)
+        number = float(text)
+        return number if abs(number) > _SMALLEST else 0.0
     if _ENDLESS.fullmatch(text):
         return float(text.replace(".", "").lower())
     return text

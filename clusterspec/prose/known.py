@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, Platform
@@ -44,6 +46,7 @@ class KnownFigures:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._facts: dict[tuple[str, str], tuple[KnownFigure, ...]] = {}
+        self._interconnects: list[str] | None = None
 
     def of(self, subject: Subject) -> tuple[KnownFigure, ...]:
         """What is known of a subject: of every entry that its name may mean."""
@@ -86,11 +89,15 @@ class KnownFigures:
                 found.add(part.domains[0] - 1)
         return frozenset(found)
 
-    def _variants(self, kind: str, id_: str) -> Iterator[str]:
+    def _variants(self, kind: str, id_: str) -> tuple[str, ...]:
         """The entries that make a variant of one: `neuronlink-v3-ultra`, not what a bridge makes of NVLink."""
-        for other in self._catalog.ids(kind) if kind == "interconnect" else ():
-            if other.startswith(f"{id_}-") and not other.endswith("-bridge"):
-                yield other
+        if kind != "interconnect":
+            return ()
+        if self._interconnects is None:
+            self._interconnects = sorted(self._catalog.ids("interconnect"))
+        start = bisect_left(self._interconnects, f"{id_}-")
+        following = takewhile(lambda other: other.startswith(f"{id_}-"), islice(self._interconnects, start, None))
+        return tuple(other for other in following if not other.endswith("-bridge"))
 
     def interconnects(self, subject: Subject) -> tuple[str, ...]:
         """The scale-up interconnects of an accelerator or a platform, usual first."""

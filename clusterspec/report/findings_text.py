@@ -23,7 +23,7 @@ def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
     label = f"{finding.severity}[{finding.rule}]:"
     lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
     lines += frame(finding.span, finding.severity, sources, ink)
-    lines += [f"{ink.paint('blue', '   ::')} {located(span)}: {plain(said)}" for span, said in finding.related]
+    lines += [f"{ink.paint('blue', '   = ')}see {located(span)}: {plain(said)}" for span, said in finding.related]
     if finding.help:
         lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:

@@ -11,6 +11,8 @@ from clusterspec.quantity import Quantity
 from clusterspec.source import Path
 
 _AXES = ("tp", "cp", "ep", "dp", "pp")
+SMALLEST = 1e-15
+"""No quantity of a cluster is smaller in its SI unit."""
 _DP_PAIR = {"dp_shard", "dp_replicate"}
 
 
@@ -19,6 +21,9 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
     lowest = "zero or more" if notes.get("x-zero") else "above zero"
     if not math.isfinite(quantity.value) or quantity.value < 0 or (quantity.value == 0 and not notes.get("x-zero")):
         return Problem("wrong-type", path, f"`{_name(path)}` is {lowest}, and `{quantity.written}` is not")
+    if 0 < quantity.value < SMALLEST:
+        message = f"`{quantity.written}` is less than `{_name(path)}` can be"
+        return Problem("wrong-type", path, message, "check the exponent and the prefix of the unit")
     if quantity.value > notes["x-maximum"]:
         most = f"{notes['x-maximum']:.0e} {quantity.unit}".replace("+", "").removesuffix(" 1")
         message = f"`{quantity.written}` is more than `{_name(path)}` can be ({most})"

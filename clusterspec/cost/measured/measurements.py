@@ -72,9 +72,12 @@ def settle(
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
     """The measurements of a spec that stands in ``folder``, and the logs that cannot be used."""
     measurements, problems = [], []
+    logs: dict[str, Log] = {}
     for index, entry in enumerate(said):
         try:
-            log = read_log(_text(entry.log, folder)) if entry.log is not None else None
+            if entry.log is not None and entry.log not in logs:
+                logs[entry.log] = read_log(_text(entry.log, folder))
+            log = logs[entry.log] if entry.log is not None else None
             measurements.append(_settle(index, entry, log, cluster))
         except NoLog as fault:
             problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
