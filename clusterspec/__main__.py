@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+INTERRUPTED = 130
+"""As a shell counts a process that was ended by Ctrl-C."""
 
 
 def main() -> None:
-    """Runs the command line and exits with its status."""
-    from clusterspec.cli import run
+    """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
+    try:
+        from clusterspec.cli import run
 
-    sys.exit(run(sys.argv[1:]))
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,11 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
+ALWAYS_REPORTED = frozenset({"duplicate-key", "unreadable-yaml", "unresolved-extends", "unsupported-spec-version"})
+"""Rules about text that could not be taken as it stands: no waiver, baseline or configuration silences them, since
+what else is wrong with such a text is not known."""
+
+
 class Confidence(StrEnum):
     """How sure the rule is: arithmetic, evidence, or a rule of thumb."""
 

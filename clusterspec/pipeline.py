@@ -8,7 +8,7 @@ Every stage returns what it could do and what it found; nothing here decides any
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -41,6 +41,7 @@ from clusterspec.results.redaction import redact
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
+from clusterspec.spec.schema import schema
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
@@ -50,13 +51,22 @@ if TYPE_CHECKING:
     from clusterspec.results.influence import Influence
 
 
+def as_written(document: Document) -> Document:
+    """The document itself: every waiver in it counts."""
+    return document
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every command shares: the catalog, the configuration, and the day it is."""
+    """What every command shares: the catalog, the configuration, the day, and whose waivers count.
+
+    ``trusted`` takes out of a document the comments whose waivers do not count.
+    """
 
     catalog: Catalog
     config: Config
     today: date
+    trusted: Callable[[Document], Document] = as_written
 
     @classmethod
     def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
@@ -129,7 +139,7 @@ class Study:
         settled = [places.settle(problem, self.document, self.source) for problem in problems]
         waived: list[Waived] = []
         if self.document is not None:
-            settled, waived = waivers.split(settled, self.document, self.settings.today)
+            settled, waived = waivers.split(settled, self.settings.trusted(self.document), self.settings.today)
         config = self.settings.config
         findings = tuple(sorted(rules.bounded(rules.choose(settled, config)), key=_by_place))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
@@ -179,7 +189,7 @@ def _by_place(finding: Finding) -> tuple[str, int, int, int, str]:
 
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """Takes one text as far up the stairs as it goes; ``folder`` is where its ``extends`` starts from."""
-    document, problems = documents.load_source(source, folder)
+    document, problems = documents.load_source(source, folder, schema()["properties"])
     spec, found = read(document) if document is not None else (Spec(source.name), [])
     design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
     design, measurements, unread = _measured(spec, design, folder)

@@ -6,6 +6,7 @@ line (status 2), ours is one line and status 3, with the traceback under ``--deb
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 
 OK, FOUND, CALL, OURS = 0, 1, 2, 3
@@ -28,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     out, 3 a fault of ours.
     """
     from clusterspec.cli.parser import parser
-    from clusterspec.cli.terminal import forget_output, say_error
+    from clusterspec.cli.terminal import say_error
 
     debug = "--debug" in arguments
     try:
@@ -36,15 +37,13 @@ def run(arguments: Sequence[str]) -> int:
         return int(asked.run(asked))
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else CALL
-    except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        forget_output()
-        return OK
     except KeyboardInterrupt:
         say_error("clusterspec: interrupted")
         return INTERRUPTED
     except Exception as fault:
         if callers(fault):
-            say_error(f"clusterspec: {fault}")
+            named = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else str(fault)
+            say_error(f"clusterspec: {named}")
             return CALL
         if debug:
             raise
@@ -56,7 +55,12 @@ def callers(fault: Exception) -> bool:
     """Whether a fault lies in the call, or in a catalog that the caller brought."""
     from clusterspec.catalog import BrokenEntry, UnreadableFolder
 
-    return isinstance(fault, UsageFault | BrokenEntry | UnreadableFolder)
+    return isinstance(fault, UsageFault | BrokenEntry | UnreadableFolder) or is_name_fault(fault)
+
+
+def is_name_fault(fault: Exception) -> bool:
+    """Whether a file cannot be had for a reason that lies in its name or its place."""
+    return isinstance(fault, OSError) and fault.errno in {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOSPC, errno.EROFS}
 
 
 def told(fault: Exception) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from clusterspec import __version__
 from clusterspec import config as configuration
 from clusterspec.catalog import Catalog
 from clusterspec.cli import UsageFault
+from clusterspec.cli.versions import allowed
 from clusterspec.config import Config
 from clusterspec.results import Input, Json, Tool, head
+
+T = TypeVar("T")
 
 
 def today(asked: argparse.Namespace) -> date:
@@ -28,40 +32,80 @@ def today(asked: argparse.Namespace) -> date:
 
 
 def configured(asked: argparse.Namespace, folder: Path) -> Config:
-    """The configuration that the call names, else the one that holds for a folder.
+    """The configuration that the call names, else the one that counts for a folder (see ``--trust``).
 
-    Raises `UsageFault` for one that cannot be read.
+    Raises `UsageFault` for one that cannot be read, or that another version of the program is meant to read.
     """
+    trust = getattr(asked, "trust", "spec")
     try:
-        return configuration.load(Path(asked.config)) if asked.config else configuration.discover(folder)
+        if asked.config:
+            config = configuration.load(Path(asked.config))
+        elif trust == "none":
+            config = Config()
+        elif trust == "base":
+            from clusterspec.cli.base_revision import base_config
+
+            config = base_config(folder)
+        else:
+            config = configuration.discover(folder)
     except configuration.ConfigFault as fault:
         raise UsageFault(str(fault)) from None
+    if config.required_version and not allowed(__version__, config.required_version, str(config.file)):
+        raise UsageFault(
+            f"{config.file}: required-version is {config.required_version}, and this is clusterspec {__version__}"
+        )
+    return config
 
 
 def opened(asked: argparse.Namespace, config: Config) -> Catalog:
     """The shipped catalog under the folders of a configuration, under those of the call.
 
-    Raises `UsageFault` for a folder that is not there.
+    Raises `UsageFault` for a folder that is not there, and for a catalog of another version than is required.
     """
     try:
-        return Catalog.open([*config.catalog, *(Path(name) for name in asked.catalog)])
+        catalog = Catalog.open([*config.catalog, *(Path(name) for name in asked.catalog)])
     except NotADirectoryError as fault:
         raise UsageFault(str(fault)) from None
-    except OSError as fault:
-        raise UsageFault(f"the catalog folder {str(fault.filename)[:100]}: {fault.strerror}") from None
+    except (OSError, ValueError) as fault:
+        named = str(getattr(fault, "filename", "") or "")[:100]
+        raise UsageFault(f"the catalog folder {named}: {getattr(fault, 'strerror', None) or fault}") from None
+    if config.catalog_version and catalog.version.rstrip("+") != config.catalog_version.rstrip("+"):
+        raise UsageFault(
+            f"{config.file}: catalog-version is {config.catalog_version}, and the catalog here is {catalog.version}"
+        )
+    return catalog
 
 
 def with_options(config: Config, asked: argparse.Namespace) -> Config:
-    """A configuration with the rules that options name. Raises `UsageFault` for a rule that nobody knows."""
-    for key in ("select", "ignore", "error", "severity", "thresholds"):
-        known_rules(f"{config.file}: {key}", getattr(config, key))
-    with_threshold(f"{config.file}: thresholds", config.thresholds)
+    """A configuration with the rules that options name, and every group as its rules.
+
+    Raises `UsageFault` for a rule or group that does not exist.
+    """
+    where = str(config.file)
+    thresholds = {name: config.thresholds[name] for name in expanded(f"{where}: thresholds", config.thresholds)}
+    with_threshold(f"{where}: thresholds", thresholds)
     return replace(
         config,
-        select=(*config.select, *named_rules(asked, "select")),
-        ignore=(*config.ignore, *named_rules(asked, "ignore")),
-        error=(*config.error, *named_rules(asked, "error")),
+        select=(*expanded(f"{where}: select", config.select), *named_rules(asked, "select")),
+        ignore=(*expanded(f"{where}: ignore", config.ignore), *named_rules(asked, "ignore")),
+        error=(*expanded(f"{where}: error", config.error), *named_rules(asked, "error")),
+        severity=_by_rule(f"{where}: severity", config.severity),
+        overrides=tuple(
+            replace(
+                one,
+                ignore=expanded(f"{where}: overrides.ignore", one.ignore),
+                error=expanded(f"{where}: overrides.error", one.error),
+                severity=_by_rule(f"{where}: overrides.severity", one.severity),
+            )
+            for one in config.overrides
+        ),
     )
+
+
+def _by_rule(where: str, table: Mapping[str, T]) -> dict[str, T]:
+    """A table by rule, from one by rule or group: a rule's own entry decides over its group's."""
+    of_groups = {rule: value for name, value in table.items() for rule in expanded(where, [name]) if rule != name}
+    return of_groups | {name: value for name, value in table.items() if expanded(where, [name]) == (name,)}
 
 
 def named_rules(asked: argparse.Namespace, option: str) -> tuple[str, ...]:
@@ -70,19 +114,25 @@ def named_rules(asked: argparse.Namespace, option: str) -> tuple[str, ...]:
     names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
     if values and not names:
         raise UsageFault(f"--{option} names no rule")
-    known_rules(f"--{option}", names)
-    return names
+    return expanded(f"--{option}", names)
 
 
-def known_rules(where: str, names: Iterable[str]) -> None:
-    """Raises `UsageFault` for the first name that no rule has: a rule misspelt would be a rule that never speaks."""
+def expanded(where: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The rules that names of rules and of groups mean.
+
+    Raises `UsageFault` for the first name that neither has: a rule misspelt would be a rule that never reports.
+    """
     from clusterspec import rules
 
+    found: list[str] = []
     for name in names:
-        if not rules.known(name):
+        members = rules.of_group(name)
+        if not members and not rules.known(name) and not name.startswith(rules.OWN):
             near = rules.nearest(name)
             advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"
             raise UsageFault(f"{where}: no rule is called {name!r}; {advice}")
+        found += members or (name,)
+    return tuple(dict.fromkeys(found))
 
 
 def with_threshold(where: str, names: Iterable[str]) -> None:
@@ -91,12 +141,11 @@ def with_threshold(where: str, names: Iterable[str]) -> None:
 
     for name in names:
         if name not in THRESHOLDS:
-            raise UsageFault(
-                f"{where}: {name} has no threshold; those that have one are {', '.join(sorted(THRESHOLDS))}"
-            )
+            having = ", ".join(sorted(THRESHOLDS))
+            raise UsageFault(f"{where}: {name} has no threshold; those that have one are {having}")
 
 
 def headed(asked: argparse.Namespace, body: Json) -> Json:
-    """What a command that reads no spec says in JSON, under the head of every document."""
+    """What a command that reads no spec prints in JSON, under the head of every document."""
     catalog = opened(asked, configured(asked, Path.cwd()))
     return head(Tool(__version__, catalog.version), Input()) | body

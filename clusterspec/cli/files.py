@@ -7,10 +7,12 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from clusterspec.cli import OwnFault, UsageFault, callers, told
 from clusterspec.cli.inputs import STDIN, Desk, shown
-from clusterspec.cli.terminal import Progress, say_error
+from clusterspec.cli.terminal import Progress
+from clusterspec.config.patterns import Ignored
 from clusterspec.document import find
 from clusterspec.pipeline import Checked
 from clusterspec.results import Input
@@ -21,20 +23,39 @@ CHUNK = 8
 """Files handed to a process at a time: few enough that none waits long for the last one."""
 
 
-def named(asked: argparse.Namespace) -> list[str]:
-    """The files that the paths name, folders searched, each once. Raises `UsageFault` for a path where nothing is."""
+def named(asked: argparse.Namespace, desk: Desk) -> list[str]:
+    """The files that the paths name, folders searched, each once. Raises `UsageFault` for a path where nothing is.
+
+    What lies in a folder, may be a spec and cannot be read is among them, with the reason in ``asked.unreadable``.
+    """
     found: dict[str, None] = {}
+
+    asked.unreadable = {}
+
+    def passed_over(fault: OSError) -> None:
+        found[str(fault.filename)] = None
+        asked.unreadable[str(fault.filename)] = fault.strerror or str(fault)
+
     for path in asked.paths:
         try:
-            found |= dict.fromkeys(find.specs(path, only_specs=asked.only_specs, passed_over=passed_over))
+            found |= dict.fromkeys(
+                find.specs(path, only_specs=asked.only_specs, passed_over=passed_over, skipped=skipped(desk, path))
+            )
         except OSError as fault:
             raise UsageFault(f"{path}: {fault.strerror or fault}") from None
     return list(found)
 
 
-def passed_over(fault: OSError) -> None:
-    """Says of a file that lies in a folder, and may be a spec, that it could not be looked at."""
-    say_error(f"clusterspec: {fault.filename}: {fault.strerror}; passed over")
+def skipped(desk: Desk, path: str) -> find.Skipped:
+    """What a search of a folder passes over: what the configuration excludes, and what git ignores."""
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    config = desk.settings(folder.resolve()).config
+    ignored = Ignored(path) if config.respect_gitignore and Path(path).is_dir() else None
+
+    def skip(name: str, is_folder: bool) -> bool:
+        return config.excludes(name, folder=is_folder) or (ignored is not None and ignored(name, folder=is_folder))
+
+    return skip
 
 
 def checked(asked: argparse.Namespace, desk: Desk, names: Sequence[str]) -> list[Checked]:

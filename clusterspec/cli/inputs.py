@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, opened, today, with_options
-from clusterspec.finding import Severity
-from clusterspec.pipeline import Checked, Settings, Study, prose, study
+from clusterspec.cli.output import leads_out
+from clusterspec.document import Document
+from clusterspec.finding import Problem, Severity
+from clusterspec.pipeline import Checked, Settings, Study, as_written, prose, study
+from clusterspec.results import Input
+from clusterspec.source import Position, Source, Span
 
 STDIN = "-"
 PROSE = (".md", ".markdown", ".txt", ".rst")
@@ -37,14 +43,23 @@ class Desk:
             if config.catalog not in self._catalogs:
                 self._catalogs[config.catalog] = opened(self.asked, config)
             chosen = with_options(config, self.asked)
-            self._settings[folder] = Settings(self._catalogs[config.catalog], chosen, today(self.asked))
+            self._settings[folder] = Settings(
+                self._catalogs[config.catalog], chosen, today(self.asked), trusted(self.asked)
+            )
         return self._settings[folder]
+
+    def settings_of(self, name: str) -> Settings:
+        """The settings of one file: those of its folder, with what the configuration says of this file."""
+        settings = self.settings(folder_of(name))
+        if not settings.config.overrides:
+            return settings
+        return replace(settings, config=settings.config.for_path(shown(self.asked, name)))
 
     def study(self, name: str) -> Study:
         """One spec, or standard input for ``-``, taken as far up the stairs as it goes."""
         data = self.read(name)
         folder = folder_of(name)
-        return study(documents.decode(shown(self.asked, name), data), data, self.settings(folder), folder)
+        return study(documents.decode(shown(self.asked, name), data), data, self.settings_of(name), folder)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file, or of standard input, which is read once. Raises `UsageFault`."""
@@ -64,12 +79,38 @@ class Desk:
 
     def checked(self, name: str) -> Checked:
         """What is found in one file: a spec, or by its suffix running text."""
+        if why := getattr(self.asked, "unreadable", {}).get(name):
+            return unread(name, why)
         if not shown(self.asked, name).lower().endswith(PROSE):
             return self.study(name).checked
         data = self.read(name)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text; nobody wrote this by hand")
-        return prose(documents.decode(shown(self.asked, name), data), data, self.settings(folder_of(name)))
+        return prose(documents.decode(shown(self.asked, name), data), data, self.settings_of(name))
+
+
+def trusted(asked: argparse.Namespace) -> Callable[[Document], Document]:
+    """What is left of the comments of a document whose waivers count (see ``--trust``)."""
+    trust = getattr(asked, "trust", "spec")
+    if trust == "base":
+        from clusterspec.cli.base_revision import with_base_waivers
+
+        return with_base_waivers
+    return without_comments if trust == "none" else as_written
+
+
+def without_comments(document: Document) -> Document:
+    """The document with no waiver in it."""
+    return replace(document, comments=())
+
+
+def unread(name: str, why: str) -> Checked:
+    """What there is to report of something in a folder that may be a spec and cannot be read."""
+    top = Position(1, 1)
+    message, advice = f"this cannot be read: {why.lower()}", "make it readable, or exclude it in the configuration"
+    problem = Problem("unreadable-yaml", (), message, advice, span=Span(name, top, top))
+    source = Source(name, "")
+    return Checked(Input(name), (documents.settle(problem, None, source),), {name: source})
 
 
 def folder_of(name: str) -> Path:
@@ -89,6 +130,8 @@ def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
     """
     try:
         if name != STDIN:
+            if leads_out(Path(name), Path(name).resolve()):
+                raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
             return documents.read_bytes(name, most)
         if sys.stdin is None:
             raise UsageFault("standard input is closed")

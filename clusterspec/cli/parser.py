@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import clusterspec
 from clusterspec.cli.options import Parser, everywhere
@@ -52,16 +52,27 @@ COMMANDS = {
     ),
     "accept": Command("holds logs of collectives against the acceptance tests: pass, fail, not run", "accept"),
     "export": Command("writes what an infrastructure repository holds", "exporter", built=False),
+    "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
     "init": Command("prints a starting spec", "start"),
     "schema": Command("prints the JSON Schema of the spec, for editors", "start"),
 }
 """Every command, in the order of the help."""
 
 
+class Version(argparse.Action):
+    """Prints the version; a standard output that takes nothing is a fault of the call."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        from clusterspec.cli.terminal import say
+
+        say(f"clusterspec {clusterspec.__version__}\n")
+        raise SystemExit(0)
+
+
 def parser(arguments: Sequence[str] | None = None) -> Parser:
     """The whole command line; for given ``arguments`` with the options of the command that they name alone."""
     top = Parser(prog="clusterspec", description=clusterspec.__doc__, epilog=EPILOG)
-    top.add_argument("--version", action="version", version=f"clusterspec {clusterspec.__version__}")
+    top.add_argument("-V", "--version", action=Version, nargs=0, help="show the version of the program and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wanted = None if arguments is None else next((word for word in arguments if word in COMMANDS), "")
     for name, command in COMMANDS.items():

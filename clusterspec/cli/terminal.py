@@ -16,6 +16,8 @@ LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→":
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
 """What stands in for our signs where an encoding lacks them: old terminals, pipes on Windows."""
 
+LONGEST_LINE = 1000
+"""Characters of a line on standard error; a name of a file may have thousands."""
 NARROWEST, WIDEST = 40, 200
 """Columns that are used whatever a terminal says of itself."""
 
@@ -33,8 +35,8 @@ def say(text: str, *, exact: bool = False) -> None:
     try:
         out.write(held(text, out.encoding, "escaped" if exact else "alike"))
         out.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # the reader went away, as `| head` does; what was found still decides the status
+        forget_output()
     except OSError as fault:
         forget_output()
         raise UsageFault(f"standard output: {fault.strerror}") from None
@@ -51,6 +53,8 @@ def say_error(text: str) -> None:
     """One line on standard error, where there is one that takes it; names of files cannot break it."""
     if sys.stderr is not None:
         line = plain(text)
+        if len(line) > LONGEST_LINE:
+            line = f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
         with contextlib.suppress(OSError):
             print(held(line, sys.stderr.encoding, "alike"), file=sys.stderr)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,11 +17,22 @@ from clusterspec.source import Path
 
 KEY = "extends"
 ROOT_MARKS = ("clusterspec.toml", "pyproject.toml", ".git")
+KEY_OF_SPECS = "clusterspec"
+_TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
 MAX_BASES = 16
 
 
 class _UnresolvedError(Exception):
     """Why a base cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """Where bases may lie, which files were read already, and the keys that the top level of a spec may have."""
+
+    root: FilePath
+    seen: set[FilePath]
+    keys: Collection[str]
 
 
 def project_root(folder: FilePath) -> FilePath:
@@ -32,7 +44,7 @@ def project_root(folder: FilePath) -> FilePath:
     return folder
 
 
-def extend(document: Document, folder: FilePath) -> tuple[Document, list[Problem]]:
+def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document, list[Problem]]:
     """The document, which stands in ``folder``, with its bases merged in.
 
     A base that cannot be had gives the rule unresolved-extends, and a document marked partial.
@@ -40,13 +52,12 @@ def extend(document: Document, folder: FilePath) -> tuple[Document, list[Problem
     named = _named(document)
     if named is None:
         return document, []
-    root = project_root(folder)
     chain: list[Document] = [document]
     problems: list[Problem] = []
-    seen = {(folder / FilePath(document.source.name).name).resolve()}
+    project = _Project(project_root(folder), {(folder / FilePath(document.source.name).name).resolve()}, keys)
     while named is not None:
         try:
-            folder, base, further = _base(chain[-1], folder, named, root, seen)
+            folder, base, further = _base(chain[-1], folder, named, project)
         except _UnresolvedError as error:
             problems.append(_unresolved(chain, named, str(error)))
             break
@@ -75,30 +86,39 @@ def _short(text: str) -> str:
 
 
 def _base(
-    document: Document, folder: FilePath, named: str, root: FilePath, seen: set[FilePath]
+    document: Document, folder: FilePath, named: str, project: _Project
 ) -> tuple[FilePath, Document | None, list[Problem]]:
     """The base that ``document`` in ``folder`` names: its folder, its document, what is wrong with its text."""
     target = folder / named
-    data = _data(target, root, seen)
+    data = _data(target, project)
     name = os.path.normpath(os.path.join(os.path.dirname(document.source.name), named))  # noqa: PTH118, PTH120
     base, problems = parse(decode(name, data))
+    if project.keys and not _meant_as_spec(base, data, project.keys):
+        raise _UnresolvedError("which is no spec: its top level has no `clusterspec: 1`")
     if base is not None and not isinstance(base.value, dict):
         raise _UnresolvedError("whose top level is no mapping")
     return target.parent, base, problems
 
 
-def _data(target: FilePath, root: FilePath, seen: set[FilePath]) -> bytes:
+def _meant_as_spec(base: Document | None, data: bytes, keys: Collection[str]) -> bool:
+    """Whether a file says that it is a spec, or holds nothing that a spec may not hold at its top level."""
+    if base is None:
+        return _TOP_KEY.search(data) is not None
+    return not isinstance(base.value, dict) or KEY_OF_SPECS in base.value or base.value.keys() <= {*keys}
+
+
+def _data(target: FilePath, project: _Project) -> bytes:
     try:
         resolved = target.resolve()
-        if not resolved.is_relative_to(root):
+        if not resolved.is_relative_to(project.root):
             raise _UnresolvedError("which lies outside the project")
-        if resolved in seen:
+        if resolved in project.seen:
             raise _UnresolvedError("which closes a circle")
-        if len(seen) > MAX_BASES:
+        if len(project.seen) > MAX_BASES:
             raise _UnresolvedError(f"which makes a chain of more than {MAX_BASES} files")
         if not resolved.is_file():
             raise _UnresolvedError("which is no file" if resolved.exists() else "which does not exist")
-        seen.add(resolved)
+        project.seen.add(resolved)
         return read_bytes(resolved)
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of symlinks before Python 3.13
         reason = getattr(error, "strerror", None) or "not a file name"

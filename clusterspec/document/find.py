@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
+from clusterspec.document.extends import project_root
 from clusterspec.document.parse import parse
 from clusterspec.document.text import decode, read_bytes
 
@@ -21,7 +22,17 @@ PassedOver = Callable[[OSError], None]
 """Told of what lies in a folder and cannot be read; its ``filename`` says where."""
 
 
-def specs(path: str, *, only_specs: bool = False, passed_over: PassedOver = lambda _: None) -> list[str]:
+Skipped = Callable[[str, bool], bool]
+"""Whether a search passes over a path, which is a folder where the second argument is true."""
+
+
+def specs(
+    path: str,
+    *,
+    only_specs: bool = False,
+    passed_over: PassedOver = lambda _: None,
+    skipped: Skipped = lambda _, __: False,
+) -> list[str]:
     """The specs that one path names: a file (or ``-``) itself, and in a folder every YAML file whose
     top mapping has the key ``clusterspec``, in order of name. One with the key in another case is a spec, too.
 
@@ -33,23 +44,27 @@ def specs(path: str, *, only_specs: bool = False, passed_over: PassedOver = lamb
         return [path]
     if FilePath(path).is_dir():
         os.scandir(path).close()
-        return [name for name in _yaml_files(path, passed_over) if _is_spec(name, passed_over)]
+        return [name for name in _yaml_files(path, passed_over, skipped) if _is_spec(name, passed_over)]
     FilePath(path).stat()
-    return [] if only_specs and not _is_spec(path, passed_over) else [path]
+    return [] if only_specs and (skipped(path, False) or not _is_spec(path, passed_over)) else [path]
 
 
-def _yaml_files(folder: str, passed_over: PassedOver) -> Iterator[str]:
+def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Iterator[str]:
     for where, folders, files in os.walk(folder, onerror=passed_over):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        seen = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        folders[:] = [name for name in seen if not skipped(os.path.join(where, name), True)]  # noqa: PTH118
         for name in sorted(files):
-            if name.endswith(_SUFFIXES):
-                yield os.path.join(where, name)  # noqa: PTH118 — keeps ./ as the user wrote it
+            path = os.path.join(where, name)  # noqa: PTH118 — keeps ./ as the user wrote it
+            if name.endswith(_SUFFIXES) and not skipped(path, False):
+                yield path
 
 
 def _is_spec(name: str, passed_over: PassedOver) -> bool:
     """Whether a file is meant as a spec; a broken one is, when the key starts a line."""
     try:
         if not FilePath(name).is_file():
+            return False
+        if _leads_out(FilePath(name)):
             return False
         data = read_bytes(name)
     except OSError as fault:
@@ -61,3 +76,8 @@ def _is_spec(name: str, passed_over: PassedOver) -> bool:
     if document is None:
         return _TOP_KEY.search(data) is not None
     return isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)
+
+
+def _leads_out(path: FilePath) -> bool:
+    """Whether a file is a link out of the project, of which it then is no part."""
+    return path.is_symlink() and not path.resolve().is_relative_to(project_root(path.parent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path as FilePath
 
 from clusterspec.document.extends import extend
@@ -36,13 +37,14 @@ def load(path: str, stdin_filename: str = STDIN) -> tuple[Document | None, list[
     return load_source(decode(path, data), FilePath(path).parent)
 
 
-def load_source(source: Source, folder: FilePath) -> tuple[Document | None, list[Problem]]:
+def load_source(source: Source, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document | None, list[Problem]]:
     """The document in a text that stands in ``folder``, its bases merged in, and what is wrong with them.
 
-    Bytes that are not UTF-8 are expected as lone surrogates (``errors="surrogateescape"``).
+    Bytes that are not UTF-8 are expected as lone surrogates (``errors="surrogateescape"``). With ``keys``, those of
+    a spec's top level, a base is refused that is no spec: nothing of it is to be printed.
     """
     document, problems = parse(source)
     if document is None:
         return None, problems
-    document, further = extend(document, folder)
+    document, further = extend(document, folder, keys)
     return document, problems + further

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
-from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.finding import ALWAYS_REPORTED, Confidence, Finding, Severity
 from clusterspec.source import Position, Span
 
 _MARK = re.compile(r"#+\s*clusterspec\s*:\s*ignore", re.IGNORECASE)
@@ -70,7 +70,8 @@ def split(
     waived: list[Waived] = []
     used: set[tuple[Comment, str]] = set()
     for finding in findings:
-        held = [waiver for spot in _spots(finding, document) for waiver in good.get((finding.rule, *spot), ())]
+        spots = _spots(finding, document) if finding.rule not in ALWAYS_REPORTED else ()
+        held = [waiver for spot in spots for waiver in good.get((finding.rule, *spot), ())]
         used |= {(waiver.comment, finding.rule) for waiver in held}
         if held:
             waived.append(Waived(finding, held[0]))

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from clusterspec.finding import ALWAYS_REPORTED
 from clusterspec.report.findings_machines import dumps
 from clusterspec.report.fingerprint import fingerprint
 from clusterspec.results import CheckReport
@@ -24,8 +25,9 @@ class Entry:
 
 
 def entries(report: CheckReport) -> list[Entry]:
-    """The findings of a report as entries, in the order of files and rules."""
-    return sorted(Entry(report.name_of(one).project, one.rule, fingerprint(report, one)) for one in report.findings)
+    """The findings of a report as entries, in the order of files and rules; those that nothing silences aside."""
+    kept = (one for one in report.findings if one.rule not in ALWAYS_REPORTED)
+    return sorted(Entry(report.name_of(one).project, one.rule, fingerprint(report, one)) for one in kept)
 
 
 def text(report: CheckReport) -> str:
@@ -62,7 +64,7 @@ def beyond(report: CheckReport, known: Counter[Entry]) -> CheckReport:
     found = []
     for finding in report.findings:
         mark = fingerprint(report, finding)
-        if left[mark] > 0:
+        if left[mark] > 0 and finding.rule not in ALWAYS_REPORTED:
             left[mark] -= 1
         else:
             found.append(finding)

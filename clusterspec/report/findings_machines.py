@@ -88,12 +88,12 @@ def location(finding: Finding) -> Json:
     return {"artifactLocation": {"uri": uri(finding.span.file)}, "region": region(finding.span)}
 
 
-def junit(report: CheckReport) -> str:
-    """One test case a finding (errors and warnings fail, notes are printed), one that passes a clean file."""
-    cases = [junit_case(finding) for finding in report.findings]
+def junit(report: CheckReport, fail_on: Severity = Severity.ERROR) -> str:
+    """One test case a finding, which fails from a severity up and is printed below it; one that passes a clean file."""
+    cases = [junit_case(finding, fail_on) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
     cases += [f'    <testcase classname={quoted(i.name)} name="check"/>' for i in report.inputs if i.name not in named]
-    failures = sum(finding.severity is not Severity.NOTE for finding in report.findings)
+    failures = sum(finding.severity.rank <= fail_on.rank for finding in report.findings)
     head = f'<testsuite name="clusterspec" tests="{len(cases)}" failures="{failures}" errors="0">'
     return (
         "\n".join(
@@ -110,11 +110,11 @@ def junit(report: CheckReport) -> str:
     )
 
 
-def junit_case(finding: Finding) -> str:
+def junit_case(finding: Finding, fail_on: Severity) -> str:
     name = f"{finding.rule} {finding.span.start.line}:{finding.span.start.column}"
     inside = (
         f"<system-out>{xml(finding.message)}</system-out>"
-        if finding.severity is Severity.NOTE
+        if finding.severity.rank > fail_on.rank
         else f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
         f"{xml(located(finding.span))}\nhelp: {xml(finding.help)}</failure>"
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report.grid import wide
+from clusterspec.report.grid import grid, wide
 from clusterspec.report.ink import PLAIN, Ink, located, plain, wrapped
 from clusterspec.results import CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
 
 
-def text(report: CheckReport, ink: Ink = PLAIN) -> str:
-    """Findings with the lines they point at, and a summary."""
+def text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
+    """Findings with the lines they point at, and a summary; findings alone when ``quiet``."""
     frames = [framed(finding, report.sources, ink) for finding in report.findings]
+    if quiet:
+        return "\n".join(frames)
     return "\n".join([*frames, summary(report, ink), *about_baseline(report)]) + "\n"
 
 
@@ -126,6 +129,15 @@ def about_baseline(report: CheckReport) -> list[str]:
         more = plural(len(report.stale) - MOST_STALE, "further entry", "further entries")
         lines.append(f"{more} of the baseline match nothing any more.")
     return lines
+
+
+def statistics(report: CheckReport) -> str:
+    """How many findings each rule has, the most frequent first, and the total."""
+    counted = Counter((finding.rule, finding.severity) for finding in report.findings)
+    ordered = sorted(counted.items(), key=lambda each: (-each[1], each[0]))
+    rows = [(f"{number:,}", str(severity), rule) for (rule, severity), number in ordered]
+    table = grid(("findings", "severity", "rule"), rows, right=(0,)) if rows else ""
+    return table + "\n" * bool(rows) + summary(report) + "\n"
 
 
 def concise(report: CheckReport, ink: Ink = PLAIN) -> str:

@@ -59,7 +59,7 @@ def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]
 
 _GLUE = "\ue000"
 """Stands for a space at which no line is broken; from the private use area."""
-_RISKY = re.compile(r"(?<=\S)\s+(?=::|##|\S+:\d)")
+_RISKY = re.compile(r"(?<=\S)\s+(?=::|##|\S+:\d+:)")
 """The space before a word that starts a command, or that reads `file:line`."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 

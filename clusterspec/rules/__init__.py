@@ -10,10 +10,11 @@ from clusterspec.rules.choices import bounded, choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
-from clusterspec.rules.pages import explain, known, listing, listing_text, nearest, page, summary_of
+from clusterspec.rules.pages import OWN, explain, known, listing, listing_text, nearest, of_group, page, summary_of
 from clusterspec.rules.provisional import estimable, judge_incomplete
 
 __all__ = [
+    "OWN",
     "Facts",
     "RulesFailedError",
     "bounded",
@@ -27,6 +28,7 @@ __all__ = [
     "listing_text",
     "name_headlines",
     "nearest",
+    "of_group",
     "page",
     "summary_of",
 ]

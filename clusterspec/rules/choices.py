@@ -8,16 +8,21 @@ from dataclasses import replace
 from typing import TypeVar
 
 from clusterspec.config import Config
-from clusterspec.finding import Confidence, Finding, Problem, Severity
+from clusterspec.finding import ALWAYS_REPORTED, Confidence, Finding, Problem, Severity
 
 
 def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
-    """The findings of the chosen rules, with the chosen severities."""
+    """The findings of the chosen rules, with the chosen severities; those that nothing silences as they are."""
     return [
-        replace(finding, severity=severity(finding, config))
+        finding if finding.rule in ALWAYS_REPORTED else replace(finding, severity=severity(finding, config))
         for finding in findings
-        if (not config.select or finding.rule in config.select) and finding.rule not in config.ignore
+        if finding.rule in ALWAYS_REPORTED or chosen(finding.rule, config)
     ]
+
+
+def chosen(rule: str, config: Config) -> bool:
+    """Whether a team wants to hear of a rule."""
+    return (not config.select or rule in config.select) and rule not in config.ignore
 
 
 def severity(finding: Finding, config: Config) -> Severity:

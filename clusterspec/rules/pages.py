@@ -103,6 +103,15 @@ def known(name: str) -> bool:
     return name in RULES
 
 
+OWN = "own/"
+"""How the name of a rule of a company begins (see `clusterspec.policy`)."""
+
+
+def of_group(name: str) -> tuple[str, ...]:
+    """The rules of a group; none where no group has this name."""
+    return tuple(rule for rule, (group, _) in RULES.items() if group == name)
+
+
 def listing() -> list[Row]:
     """All rules, by group."""
     return [Row(page(name).rule, page(name).summary) for name in RULES]

@@ -45,7 +45,8 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     """``call("check", "x.yaml", stdin=b"…")`` in an empty folder, on a fixed day."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795996800")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "GITLAB_CI", "GITHUB_BASE_REF"):
+        monkeypatch.delenv(name, raising=False)
 
     def carried_out(*words: str, stdin: bytes = b"") -> Done:
         said, complained = io.BytesIO(), io.BytesIO()

@@ -38,7 +38,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("hook", ["clusterspec", "clusterspec-fix"])
 def test_a_hook_is_given_yaml_and_takes_what_is_a_spec(hook: str, repository: Path, call: Call) -> None:
     assert HOOKS[hook]["types"] == ["yaml"]
     assert carried_out(call, hook) == (0, "")
@@ -50,6 +50,24 @@ def test_a_flaw_fails_the_hook_with_a_line_for_each_finding(repository: Path, ca
     assert status == 1
     assert [line.split(" ")[0] for line in out.splitlines()] == ["bad.yaml:7:16:"]
     assert Path("bad.yaml").read_text() == FLAWED
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_no_name_of_a_file_is_an_option(hook: str, repository: Path, call: Call) -> None:
+    Path("bad.yaml").write_text(FLAWED)
+    Path("--write-baseline=known.yaml").write_text(BASE)
+    Path("--output=victim.yml").write_text(BASE)
+    Path("--fail-on=nothing.yaml").write_text(BASE)
+    before = {path.name for path in Path().iterdir()}
+    status, _ = carried_out(call, hook)
+    assert status == (0 if hook == "clusterspec-fix" else 1)
+    assert {path.name for path in Path().iterdir()} == before
+
+
+def test_the_hook_for_text_finds_a_wrong_figure(call: Call) -> None:
+    Path("notes.md").write_text("An H100 SXM has 900 GB/s per direction over NVLink.\n")
+    status, out = carried_out(call, "clusterspec-prose")
+    assert (status, out.startswith("notes.md:1:")) == (1, True)
 
 
 def test_the_hook_that_mends_changes_the_flawed_file_alone(repository: Path, call: Call) -> None:

@@ -139,8 +139,12 @@ def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: p
     Path("specs/open.yaml").write_text(BASE)
     Path("specs/secret.yaml").write_text(BASE)
     done = call("check", "specs", "--format", "json")
-    assert [row["file"] for row in json.loads(done.out)["inputs"]] == ["specs/open.yaml"]
-    assert done.error == "clusterspec: specs/secret.yaml: Permission denied; passed over\n"
+    document = json.loads(done.out)
+    assert done.status == 1
+    assert [row["file"] for row in document["inputs"]] == ["specs/secret.yaml", "specs/open.yaml"]
+    assert [(row["file"], row["rule"], row["message"]) for row in document["findings"]] == [
+        ("specs/secret.yaml", "unreadable-yaml", "this cannot be read: permission denied")
+    ]
 
 
 def test_a_folder_that_may_not_be_entered_is_not_an_empty_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,23 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pages() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root, with the function that makes its text."""
-    from tools.generate import catalog, catalog_tables, commands, first_hour, formulas, prose, rules, spec, units
+    from tools.generate import (
+        catalog,
+        catalog_tables,
+        commands,
+        configuration,
+        first_hour,
+        formulas,
+        prose,
+        rules,
+        spec,
+        units,
+    )
 
     return {
         "docs/commands.md": commands.page,
         "docs/spec.md": spec.page,
+        "docs/configuration.md": configuration.page,
         "docs/formulas.md": formulas.page,
         "docs/prose.md": prose.page,
         "docs/catalog.md": catalog.page,

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 
 from clusterspec import pipeline
-from clusterspec.cli import UsageFault
+from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import Progress, say_error
 from clusterspec.report import paper
+from clusterspec.report.ink import located
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -20,6 +21,11 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault(f"-o {target}: the suffix says the format; write .html or .pdf")
     keep_apart("-o", asked.output, [asked.spec])
     one = study_of(asked, asked.spec)
+    if one.document is None:
+        for finding in one.checked.findings:
+            say_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+        say_error(f"clusterspec: {target} is not written: the spec cannot be read")
+        return FOUND
     progress = Progress()
     progress(f"writing {target}")
     try:

@@ -19,6 +19,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageFault(f"{message} (`{self.prog} --help` says more)")
 
+    def _print_message(self, message: str, file: object = None) -> None:
+        from clusterspec.cli.terminal import say
+
+        say(message)
+
 
 def day(text: str) -> date:
     """A date as YYYY-MM-DD."""

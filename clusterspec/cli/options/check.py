@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, named, positive
+from clusterspec.cli.options import named, positive, stdin_filename
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
 
@@ -18,8 +18,21 @@ def describe(one: argparse.ArgumentParser) -> None:
         nargs="+",
         help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input",
     )
-    formats(one, *FORMATS)
-    one.add_argument("--output", metavar="FILE", type=named, help="write there instead of to standard output")
+    one.add_argument(
+        "--format",
+        choices=FORMATS,
+        action="append",
+        default=[],
+        help="how to print it (default: text, or github in GitHub Actions); the nth goes to the nth --output",
+    )
+    one.add_argument(
+        "--output",
+        metavar="FILE",
+        type=named,
+        action="append",
+        default=[],
+        help="write there instead of to standard output (repeat, in pairs with --format)",
+    )
     one.add_argument(
         "--select",
         metavar="RULE",
@@ -51,6 +64,21 @@ def describe(one: argparse.ArgumentParser) -> None:
         "--write-baseline", metavar="FILE", type=named, help="write what is found to a baseline, and report nothing"
     )
     one.add_argument(
+        "--trust",
+        choices=("spec", "base", "none"),
+        default="spec",
+        help="whose waivers, baseline and configuration count: those of the files as they are, those of the base "
+        "revision (for pull requests), or none (default: spec)",
+    )
+    one.add_argument(
+        "--base-revision", metavar="REV", type=named, help="the base revision (default: the target branch in CI)"
+    )
+    one.add_argument(
+        "--statistics", action="store_true", help="count the findings of each rule instead of printing them"
+    )
+    one.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+    one.add_argument("-v", "--verbose", action="store_true", help="name each file with its configuration, too")
+    one.add_argument(
         "--jobs",
         metavar="N",
         type=positive,
@@ -62,4 +90,4 @@ def describe(one: argparse.ArgumentParser) -> None:
         help="pass over files that are no specs, even where they are named: for hooks that name every YAML file",
     )
     one.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
-    one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
+    stdin_filename(one)

@@ -1,0 +1,109 @@
+"""``--trust base``: the configuration, the waivers and the baseline of the revision that a change starts from.
+
+The base revision is ``--base-revision``, else the target branch of the pull request (GitHub) or merge request
+(GitLab), else the default branch of ``origin``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from clusterspec import config as configuration
+from clusterspec.cli import UsageFault
+from clusterspec.cli.git import blob, commit_of, root_of
+from clusterspec.config import Config
+from clusterspec.document import Comment, Document, decode, parse
+
+_named: list[str] = []
+"""The revision that the call names."""
+
+
+def choose(asked: argparse.Namespace) -> None:
+    """Takes the base revision of a call. Raises `UsageFault` where it names one without ``--trust base``."""
+    revision = asked.base_revision
+    if revision and asked.trust != "base":
+        raise UsageFault("--base-revision goes with --trust base")
+    _named[:] = [revision] if revision else []
+    base.cache_clear()
+
+
+def candidates() -> list[str]:
+    """The revisions that may be the base, the first that exists counts."""
+    if _named:
+        return list(_named)
+    environment = os.environ.get
+    targets = [environment("GITHUB_BASE_REF"), environment("CI_MERGE_REQUEST_TARGET_BRANCH_NAME")]
+    branches = [f"origin/{target}" for target in targets if target]
+    commit = environment("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+    return [*([commit] if commit else []), *branches] or ["origin/HEAD", "origin/main", "origin/master"]
+
+
+@cache
+def base(folder: Path) -> tuple[Path, str]:
+    """The root of the repository and the base commit. Raises `UsageFault` where there is none."""
+    root = root_of(folder)
+    for revision in candidates():
+        if commit := commit_of(root, revision):
+            return root, commit
+    raise UsageFault(f"--trust base: no revision {' or '.join(candidates())} here; fetch it, or name --base-revision")
+
+
+def at_base(path: Path) -> bytes | None:
+    """The bytes that a file has in the base revision; None where it has no such file."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not followed
+    folder = next(one for one in place.parents if one.is_dir())
+    root, commit = base(folder.resolve())
+    try:
+        relative = (folder.resolve() / place.relative_to(folder)).relative_to(root)
+    except ValueError:
+        return None
+    return blob(root, commit, relative.as_posix())
+
+
+def base_config(folder: Path) -> Config:
+    """The configuration that held for a folder in the base revision. Raises `ConfigFault` and `UsageFault`."""
+    root, _ = base(folder)
+    for candidate in (folder, *folder.parents):
+        for name in (configuration.FILE, "pyproject.toml"):
+            data = at_base(candidate / name)
+            config = configuration.read(candidate / name, data) if data is not None else Config()
+            if config.file is not None:
+                return config
+        if candidate == root:
+            break
+    return Config()
+
+
+def with_base_waivers(document: Document) -> Document:
+    """The document without the comments that its files do not hold, on the same keys, in the base revision."""
+    held = {name: _comments(name) for name in document.sources}
+    keys = _keys(document)
+    kept = (one for one in document.comments if (one.text.strip(), keys.get(_line(one))) in held.get(one.file, ()))
+    return replace(document, comments=tuple(kept))
+
+
+def _comments(name: str) -> frozenset[tuple[str, object]]:
+    """The comments of a file in the base revision, each with the keys on its line or the next one."""
+    data = at_base(Path(name))
+    document = parse(decode(name, data))[0] if data is not None else None
+    if document is None:
+        return frozenset()
+    keys = _keys(document)
+    return frozenset((one.text.strip(), keys.get(_line(one))) for one in document.comments)
+
+
+def _line(comment: Comment) -> tuple[str, int]:
+    return comment.file, comment.line + comment.alone
+
+
+def _keys(document: Document) -> dict[tuple[str, int], frozenset[object]]:
+    """The key paths whose key or value begins on each line."""
+    found: dict[tuple[str, int], set[object]] = {}
+    for path, place in document.places.items():
+        span = place.key or place.value
+        found.setdefault((span.file, span.start.line), set()).add(path)
+    return {line: frozenset(paths) for line, paths in found.items()}

@@ -1,0 +1,57 @@
+"""``--baseline`` and ``--write-baseline``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from clusterspec.cli import UsageFault
+from clusterspec.cli.output import write_whole
+from clusterspec.cli.terminal import say_error
+from clusterspec.report import baseline
+from clusterspec.results import CheckReport
+from clusterspec.units import plural
+
+LARGEST = 4 << 20
+"""Bytes of a baseline that are read; a finding takes some 170."""
+
+
+def with_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport:
+    """The report without what the baselines hold: the one that is read, and the one that is written.
+
+    Raises `UsageFault` for a baseline that cannot be read.
+    """
+    if asked.write_baseline:
+        text = baseline.text(report)
+        write_whole(Path(asked.write_baseline), text.encode())
+        say_error(f"wrote {plural(len(baseline.entries(report)), 'finding')} to {asked.write_baseline}")
+        return baseline.beyond(report, baseline.read(text))
+    if not asked.baseline:
+        return report
+    path = Path(asked.baseline)
+    try:
+        return baseline.beyond(report, baseline.read(_data(path, asked.trust).decode("utf-8")))
+    except UnicodeDecodeError:
+        raise UsageFault(f"--baseline {path}: this is no baseline of clusterspec") from None
+    except (OSError, ValueError) as fault:
+        raise UsageFault(f"--baseline {path}: {getattr(fault, 'strerror', None) or fault}") from None
+
+
+def _data(path: Path, trust: str) -> bytes:
+    """The bytes of a baseline, with ``--trust base`` those that it has in the base revision."""
+    if trust == "base":
+        from clusterspec.cli.base_revision import at_base
+
+        found = at_base(path)
+        if found is None:
+            raise UsageFault(f"--baseline {path}: does not exist in the base revision")
+        data = found
+    elif not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        raise UsageFault(f"--baseline {path}: {what}; `--write-baseline FILE` writes one")
+    else:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise UsageFault(f"--baseline {path}: larger than {LARGEST >> 20} MiB, the most that is read")
+    return data

@@ -1,0 +1,56 @@
+"""``clusterspec config PATH``: which choices hold for a file, and where each comes from."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from clusterspec import __version__
+from clusterspec.cli import OK, UsageFault
+from clusterspec.cli.choices import configured, opened
+from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.config import Config
+from clusterspec.config.schema import schema
+from clusterspec.report.grid import grid
+from clusterspec.report.ink import plain
+from clusterspec.results import Input, Tool, head
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints every key of the configuration with its value and its origin."""
+    path = Path(asked.path)
+    if not path.exists():
+        raise UsageFault(f"{path}: No such file or directory")
+    config = configured(asked, (path if path.is_dir() else path.parent).resolve())
+    catalog = opened(asked, config)
+    rows = [(key, *held(config, key, asked.path)) for key in schema()["properties"] if key != "overrides"]
+    if asked.format == "json":
+        keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
+        say_json(head(Tool(__version__, catalog.version), Input(asked.path)) | {"keys": keys})
+    else:
+        shown = [(key, plain(str(value)), plain(origin)) for key, value, origin in rows]
+        say(
+            f"for {plain(asked.path)}, catalog {catalog.version}\n\n"
+            + grid(("key", "value", "from"), shown, ink=ink(asked))
+        )
+    return OK
+
+
+def held(config: Config, key: str, path: str) -> tuple[Any, str]:
+    """The value that a key has for a path, and where it comes from."""
+    name = key.replace("-", "_")
+    value, own = getattr(config.for_path(path), name), getattr(config, name)
+    if value != own:
+        return as_json(value), f"{config.file}, overrides"
+    default = getattr(Config(), name)
+    return as_json(own), "default" if own == default or config.file is None else str(config.file)
+
+
+def as_json(value: Any) -> Any:
+    """A value of the configuration as JSON holds it."""
+    if isinstance(value, tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, bool | float) else str(value)

@@ -1,0 +1,81 @@
+"""The formats of `check` and where each goes: `--format` and `--output` in pairs, or the one that CI asks for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from clusterspec import rules
+from clusterspec.cli import UsageFault
+from clusterspec.cli.output import write_whole
+from clusterspec.cli.terminal import ink, say
+from clusterspec.finding import Severity
+from clusterspec.report import findings_machines, findings_text
+from clusterspec.report.ink import PLAIN, Ink
+from clusterspec.results import CheckReport
+
+MACHINES = ("json", "sarif", "junit", "gitlab")
+"""Formats that a program reads."""
+
+Pair = tuple[str, str | None]
+"""A format, and the file that it goes to (None: standard output)."""
+
+
+def pairs(asked: argparse.Namespace) -> list[Pair]:
+    """What is to be printed where: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
+
+    Raises `UsageFault` where two formats would share standard output, or outputs have no format.
+    """
+    formats, outputs = list(asked.format), list(asked.output)
+    if not formats:
+        formats = [automatic()]
+    if len(outputs) > len(formats) or len(formats) - len(outputs) > 1:
+        raise UsageFault(
+            f"--format is given {len(asked.format)} times and --output {len(outputs)} times; "
+            "give them in pairs, and at most one format without a file"
+        )
+    return list(zip(formats, [*outputs, None], strict=False))
+
+
+def automatic() -> str:
+    """The format where none is asked for: annotations in GitHub Actions, text everywhere else."""
+    return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the writers of findings are told: the severity that fails, and how much to print."""
+
+    fail_on: Severity = Severity.ERROR
+    quiet: bool = False
+    statistics: bool = False
+
+
+def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Options) -> None:
+    """Writes a report in one format to its place."""
+    form, target = pair
+    text = rendered(report, form, PLAIN if target else ink(asked), options)
+    if target:
+        write_whole(Path(target), text.encode("utf-8", "backslashreplace"))
+    else:
+        say(text, exact=form in (*MACHINES, "github"))
+
+
+def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
+    """The report in one of the formats."""
+    writers: dict[str, Callable[[], str]] = {
+        "text": lambda: findings_text.text(report, paint, quiet=options.quiet),
+        "concise": lambda: findings_text.concise(report, paint),
+        "github": lambda: findings_text.github(report),
+        "json": lambda: findings_machines.dumps(report.to_json()),
+        "sarif": lambda: findings_machines.dumps(findings_machines.sarif(report, rules.summary_of)),
+        "junit": lambda: findings_machines.junit(report, options.fail_on),
+        "gitlab": lambda: findings_machines.dumps(findings_machines.gitlab(report)),
+        "markdown": lambda: findings_machines.markdown(report),
+    }
+    if options.statistics and form in ("text", "concise"):
+        return findings_text.statistics(report)
+    return writers[form]()

@@ -1,0 +1,65 @@
+"""Files of a git revision, read without hooks, filters, pager, external diff, network or shell."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from clusterspec.cli import UsageFault
+
+_QUIET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_PAGER": "cat",
+    "GIT_EXTERNAL_DIFF": "",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+_SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.pager=cat")
+LONGEST = 60
+"""Seconds after which git is given up."""
+
+
+def git(folder: Path, *words: str) -> bytes | None:
+    """What a plumbing command of git prints; None where it fails. Raises `UsageFault` where there is no git."""
+    command = ["git", "--no-pager", "--no-replace-objects", "--literal-pathspecs", *_SAFE, "-C", str(folder), *words]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _QUIET
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=LONGEST,
+            env=environment,
+        )
+    except FileNotFoundError:
+        raise UsageFault("git is not installed, and revisions are read with it") from None
+    except (subprocess.TimeoutExpired, OSError, ValueError) as fault:
+        raise UsageFault(f"git cannot be run: {type(fault).__name__}") from None
+    return done.stdout if done.returncode == 0 else None
+
+
+def root_of(folder: Path) -> Path:
+    """The root of the repository that a folder lies in. Raises `UsageFault` where it lies in none."""
+    found = git(folder, "rev-parse", "--show-toplevel")
+    if found is None:
+        raise UsageFault(f"{folder}: not in a git repository, or one of another owner")
+    return Path(os.fsdecode(found.removesuffix(b"\n")))
+
+
+def commit_of(root: Path, revision: str) -> str | None:
+    """The hash of the commit that a revision names; None where it names none."""
+    found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    return found.decode("ascii", "replace").strip() if found else None
+
+
+def blob(root: Path, commit: str, path: str) -> bytes | None:
+    """The bytes of a file in a commit; None where there is no such file. ``path`` is relative to the root."""
+    entry = git(root, "ls-tree", "-z", "--full-tree", commit, "--", path)
+    if not entry or not entry.startswith((b"100644", b"100755")):
+        return None  # absent, a folder, a submodule or a symbolic link
+    return git(root, "cat-file", "blob", entry.split(b"\t")[0].split()[2].decode("ascii", "replace"))

@@ -1,0 +1,15 @@
+"""Options of ``clusterspec config``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.options import formats, named
+
+
+def describe(one: argparse.ArgumentParser) -> None:
+    """Adds them to a parser."""
+    one.add_argument(
+        "path", metavar="PATH", type=named, nargs="?", default=".", help="a file or folder (default: the folder here)"
+    )
+    formats(one, "text", "json")

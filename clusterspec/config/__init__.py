@@ -1,0 +1,184 @@
+"""Choices of a team: ``clusterspec.toml``, or ``[tool.clusterspec]`` in ``pyproject.toml``.
+
+The keys and their meaning are in ``schemas/config.schema.json``, from which docs/configuration.md is made.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from clusterspec.config.schema import ConfigFault, check, schema
+from clusterspec.finding import Severity
+
+__all__ = ["FILE", "LARGEST", "Config", "ConfigFault", "Override", "discover", "load", "read"]
+
+FILE = "clusterspec.toml"
+LARGEST = 1024 * 1024
+"""The largest file read, in bytes."""
+_PYPROJECT = "pyproject.toml"
+_PART = re.compile(r"""\s*["']?[A-Za-z0-9_-]+["']?\s*""")
+DEEPEST = 64
+"""Dotted parts of one key; a configuration needs three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Choices for the files that one of the patterns names."""
+
+    paths: tuple[str, ...]
+    ignore: tuple[str, ...] = ()
+    error: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a team chose. ``select`` empty means every rule; ``catalog`` holds existing or absent folders."""
+
+    file: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    error: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    profile: str = "default"
+    fail_on: Severity = Severity.ERROR
+    catalog: tuple[Path, ...] = ()
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    rules: tuple[Path, ...] = ()
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    required_version: str | None = None
+    catalog_version: str | None = None
+    overrides: tuple[Override, ...] = ()
+
+    @property
+    def root(self) -> Path:
+        """The folder that patterns are relative to."""
+        return self.file.parent if self.file else Path.cwd()
+
+    def for_path(self, path: str) -> Config:
+        """The configuration of one file: with the overrides whose patterns name it, the last one on top."""
+        held = self
+        for override in self.overrides:
+            if _named(override.paths, self.root, path):
+                held = replace(
+                    held,
+                    ignore=(*held.ignore, *override.ignore),
+                    error=(*held.error, *override.error),
+                    severity={**held.severity, **override.severity},
+                    profile=override.profile or held.profile,
+                )
+        return held
+
+    def excludes(self, path: str, *, folder: bool = False) -> bool:
+        """Whether a search of folders passes over a path."""
+        return _named(self.exclude, self.root, path, folder=folder)
+
+
+def _named(patterns: tuple[str, ...], root: Path, path: str, *, folder: bool = False) -> bool:
+    if not patterns:
+        return False
+    from clusterspec.config.patterns import matches
+
+    return matches(patterns, root, path, folder=folder)
+
+
+def discover(folder: Path) -> Config:
+    """The configuration of the nearest folder upward that has one, no further than the project's root.
+
+    The root is the folder of ``.git``. Raises `ConfigFault`.
+    """
+    folder = folder.resolve()
+    for candidate in (folder, *folder.parents):
+        for name in (FILE, _PYPROJECT):
+            if os.path.isfile(candidate / name):  # noqa: PTH113 — a folder we may not enter has none
+                config = load(candidate / name)
+                if config.file is not None:
+                    return config
+        if os.path.exists(candidate / ".git"):  # noqa: PTH110
+            break
+    return Config()
+
+
+def load(path: Path) -> Config:
+    """The configuration in a file; in a ``pyproject.toml`` without ``[tool.clusterspec]`` the default one.
+
+    Raises `ConfigFault` for a file that cannot be read or is too large, that is no TOML, or holds what is not known.
+    """
+    try:
+        if not path.is_file():
+            raise ConfigFault(f"{path}: {'not a file' if path.exists() else 'No such file'}")
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise ConfigFault(f"{path}: {error.strerror}") from None
+    return read(path, data)
+
+
+def read(path: Path, data: bytes) -> Config:
+    """The configuration in the bytes of a file. Raises `ConfigFault`."""
+    import tomllib
+
+    if len(data) > LARGEST:
+        raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the most that is read")
+    try:
+        text = data.decode("utf-8")
+        if _deep(text):
+            raise ConfigFault(f"{path}: a key of more than {DEEPEST} parts")
+        table: Any = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise error if isinstance(error, ConfigFault) else ConfigFault(f"{path}: not TOML: {error}") from None
+    if path.name == _PYPROJECT:
+        tool = table.get("tool")
+        table = tool.get("clusterspec") if isinstance(tool, dict) else None
+        if table is None:
+            return Config()
+    try:
+        if not isinstance(table, dict):
+            raise ConfigFault("tool.clusterspec is a table")
+        check(table, schema())
+    except ConfigFault as fault:
+        raise ConfigFault(f"{path}: {fault}") from None
+    return _made(table, path)
+
+
+def _deep(text: str) -> bool:
+    """Whether a key has more dotted parts than any that is meant: tomllib takes quadratic memory for them."""
+    for line in text.splitlines() if text.count(".") > DEEPEST else ():
+        run = 0
+        for part in line.split("."):
+            run = run + 1 if _PART.fullmatch(part) else 0
+            if run > DEEPEST:
+                return True
+    return False
+
+
+def _made(table: dict[str, Any], path: Path) -> Config:
+    """The typed configuration of a table that the schema allows."""
+    values = {key.replace("-", "_"): _value(value) for key, value in table.items()}
+    for key in ("catalog", "rules"):
+        if key in values:
+            values[key] = tuple(path.parent / folder for folder in values[key])
+    values["overrides"] = tuple(
+        Override(**{key: _typed(key, _value(value)) for key, value in one.items()})
+        for one in table.get("overrides", ())
+    )
+    return Config(file=path, **{key: _typed(key, value) for key, value in values.items()})
+
+
+def _value(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _typed(key: str, value: Any) -> Any:
+    if key == "severity":
+        return {rule: Severity(word) for rule, word in value.items()}
+    if key == "thresholds":
+        return {rule: float(number) for rule, number in value.items()}
+    return Severity(value) if key == "fail_on" else value

@@ -1,0 +1,71 @@
+"""Patterns of paths as ``.gitignore`` writes them, and the ``.gitignore`` files of a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+LARGEST = 256 * 1024
+"""Bytes of a ``.gitignore`` that are read."""
+
+
+@lru_cache(maxsize=256)
+def _compiled(patterns: tuple[str, ...]) -> Any:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = False) -> bool:
+    """Whether one of the patterns, which are relative to ``root``, names a path."""
+    given = tuple(patterns)
+    if not given:
+        return False
+    relative = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")  # noqa: PTH100
+    if relative.startswith("../") or relative == ".":
+        return False
+    return bool(_compiled(given).match_file(relative + "/" * folder))
+
+
+class Ignored:
+    """What the ``.gitignore`` files from the root of a repository downward name."""
+
+    def __init__(self, start: str) -> None:
+        folder = Path(os.path.abspath(start))  # noqa: PTH100
+        above = (folder, *folder.parents)
+        self._root = next((one for one in above if os.path.exists(one / ".git")), folder)  # noqa: PTH110
+        self._patterns: dict[Path, tuple[str, ...]] = {}
+
+    def __call__(self, path: str, *, folder: bool) -> bool:
+        """Whether a file or folder is ignored; a pattern of a deeper ``.gitignore`` decides over one above it."""
+        place = Path(os.path.abspath(path))  # noqa: PTH100
+        for parent in place.parents:
+            patterns = self._of(parent)
+            if patterns:
+                relative = place.relative_to(parent).as_posix() + "/" * folder
+                decided = _compiled(patterns).check_file(relative).include
+                if decided is not None:
+                    return bool(decided)
+            if parent == self._root:
+                break
+        return False
+
+    def _of(self, folder: Path) -> tuple[str, ...]:
+        if folder not in self._patterns:
+            self._patterns[folder] = _lines(folder / ".gitignore")
+        return self._patterns[folder]
+
+
+def _lines(path: Path) -> tuple[str, ...]:
+    """The lines of a ``.gitignore``; none of one that is absent, no file or unreadable."""
+    try:
+        if not path.is_file():
+            return ()
+        with path.open("rb") as file:
+            text = file.read(LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return ()
+    return tuple(line for line in text.splitlines() if len(line) < 1000)

@@ -1,0 +1,101 @@
+"""``docs/configuration.md``, from the schema of the configuration."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clusterspec.config.schema import schema
+
+HEAD = """# Configuration
+
+Made from `schemas/config.schema.json` by `make docs`; the same schema validates the file.
+
+`clusterspec.toml`, or `[tool.clusterspec]` in `pyproject.toml`. The nearest folder upward from a spec that has one
+counts, no further than the root of the repository. `--config FILE` names another one. Options of the command line
+add to it. `clusterspec config PATH` shows what holds for a file and where each choice comes from.
+
+A key that does not exist, a rule or group that does not exist, and a threshold of a rule that has none are refused
+(exit status 2).
+
+"""
+TAIL = """## Example
+
+```toml
+select = ["units", "layout", "memory"]
+ignore = ["few-spines"]
+error = ["undeclared-network"]
+severity = {tight-memory = "note"}
+thresholds = {pipeline-bubble = 0.2}
+profile = "strict"
+fail-on = "warning"
+catalog = ["hardware"]
+rules = ["policy"]
+exclude = ["archive/"]
+required-version = ">=0.2, <0.3"
+
+[[overrides]]
+paths = ["legacy/"]
+ignore = ["shared-nic"]
+```
+
+## Pull requests: `--trust`
+
+A pull request may change its own configuration, waivers and baseline. `--trust` says whose count:
+
+| | configuration | waivers | baseline |
+|---|---|---|---|
+| `--trust spec` (default) | of the files as they are | all | as it is |
+| `--trust base` | of the base revision | those that the base revision holds on the same keys | of the base revision |
+| `--trust none` | none | none | refused |
+
+The base revision is `--base-revision`, else the target branch of the pull request (`GITHUB_BASE_REF`) or merge request
+(`CI_MERGE_REQUEST_DIFF_BASE_SHA`, `CI_MERGE_REQUEST_TARGET_BRANCH_NAME`), else the default branch of `origin`; it must
+have been fetched. Folders of catalog entries and of own rules are read from the working tree: protect them by code
+owners.
+
+Whatever is chosen, `duplicate-key`, `unreadable-yaml`, `unresolved-extends` and `unsupported-spec-version` are
+reported: what else is wrong with such a text is not known.
+
+## Waivers
+
+A comment on the line of a finding, or on the line above, takes it out, with a reason and perhaps a date:
+
+```yaml
+nics_per_node: 4   # clusterspec: ignore[shared-nic] until 2027-01-31: dual-rail by design
+```
+
+`# clusterspec: ignore-file[rule]: reason` above the first key holds for the file. A waiver without a reason waives
+nothing. One that matches nothing is reported, and `--fix` removes it; one of a rule that does not exist is reported.
+
+## Baselines
+
+`--write-baseline FILE` writes what is found now; `--baseline FILE` reports only what is new. Findings are compared by
+rule, file (relative to the project), key path and the value as written. The summary counts what is hidden, and names
+entries that match nothing any more.
+"""
+
+
+def page() -> str:
+    """The reference of the configuration."""
+    parts = [HEAD, "| key | value | default | meaning |", "\n|---|---|---|---|\n"]
+    parts += [row(key, node) for key, node in schema()["properties"].items()]
+    parts.append("\nThe keys of `overrides`:\n\n| key | meaning |\n|---|---|\n")
+    inner = schema()["properties"]["overrides"]["items"]["properties"]
+    parts += [f"| `{key}` | {cell(node['description'])} |\n" for key, node in inner.items()]
+    return "".join([*parts, "\n", TAIL])
+
+
+def row(key: str, node: dict[str, Any]) -> str:
+    default = f"`{json.dumps(node['default'])}`" if "default" in node else ""
+    return f"| `{key}` | {kind(node)} | {default} | {cell(node['description'])} |\n"
+
+
+def kind(node: dict[str, Any]) -> str:
+    if "enum" in node:
+        return " or ".join(f"`{word}`" for word in node["enum"])
+    return {"array": "list", "object": "table", "string": "text", "boolean": "`true` or `false`"}[node["type"]]
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
