@@ -198,6 +198,15 @@ def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> 
     return Study(settings, read_from, source, document, spec, design, tuple(problems), folder, measurements)
 
 
+def study_document(document: Document, like: Study) -> Study:
+    """A study of a changed document, under the settings, folder and measurements of another study."""
+    spec, found = read(document)
+    design, further = resolve(spec, like.settings.catalog)
+    design, measurements, unread = _measured(spec, design, like.folder)
+    problems = (*found, *further, *unread)
+    return Study(like.settings, like.input, like.source, document, spec, design, problems, like.folder, measurements)
+
+
 def _measured(spec: Spec, design: Design, folder: FilePath) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
     """The design with what was measured in place of what the catalog expects; logs lie in ``folder``."""
     if not spec.measured:

@@ -34,7 +34,9 @@ COMMANDS = {
     "check": Command("reports what is wrong with specs, where, and what to do", "check"),
     "estimate": Command("predicts memory, step time, MFU and communication, term by term", "estimate"),
     "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "collective"),
-    "search": Command("finds the best layouts for a cluster and a workload", "search", built=False),
+    "search": Command("finds the best layouts for a cluster and a workload", "search"),
+    "solve": Command("finds the least or most of one key that meets a condition", "solve"),
+    "sensitivity": Command("moves each lever one step up and down: time, memory, cost", "sensitivity"),
     "bom": Command("counts what has to be bought: nodes, switches, cables, with derivations", "bom"),
     "cost": Command("adds up capital, energy, support and rent over the term, by year, run and token", "cost"),
     "report": Command("writes a report as HTML or PDF", "report"),
@@ -47,10 +49,6 @@ COMMANDS = {
     "catalog": Command("shows what is known, with its sources", "catalog"),
     "convert": Command("shows every reading of a quantity: bits and bytes, one direction and both", "convert"),
     "import": Command("reads what an infrastructure repository already holds into a spec", "importer"),
-    "diagnose": Command(
-        "compares logs of collectives with the design, and ranks the causes of what is slow", "diagnose"
-    ),
-    "accept": Command("holds logs of collectives against the acceptance tests: pass, fail, not run", "accept"),
     "export": Command("writes what an infrastructure repository holds", "exporter", built=False),
     "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
     "init": Command("prints a starting spec", "start"),

@@ -30,6 +30,11 @@ def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
     return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
 
 
+def forbids_expert_parallel(framework: str, software_year: int, sharding: str) -> bool:
+    """Whether a framework of a year refuses this sharding with experts spread over ranks."""
+    return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
+
+
 @dataclass(frozen=True, slots=True)
 class Demands:
     """What a layout has to satisfy: the ranks of the job, the framework, the model, the global batch in sequences and

@@ -13,11 +13,42 @@ def describe(one: argparse.ArgumentParser) -> None:
     one.add_argument("--top", metavar="N", type=positive, default=10, help="how many to show (default: 10)")
     one.add_argument(
         "--objective",
-        choices=("step_time", "memory", "cost"),
+        choices=("step_time", "memory", "cost", "tokens_per_accelerator"),
         default="step_time",
-        help="what is best (default: step_time)",
+        help="what is best (default: step_time); on one machine, cost and tokens per accelerator follow the step time",
     )
     one.add_argument(
         "--set", metavar="KEY=VALUE", action="append", default=[], help="fix a key of the layout, such as tp=8"
     )
+    one.add_argument(
+        "--min-headroom",
+        metavar="SHARE",
+        type=share,
+        default=0.0,
+        help="share of the memory to leave free, from 0 to 1 (default: 0)",
+    )
+    one.add_argument("--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp")
+    one.add_argument("--write", metavar="FILE", help="write a copy of the spec with the best layout")
     formats(one, "text", "json", "csv")
+
+
+def share(text: str) -> float:
+    """A share of one."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share; write a number from 0 to below 1, such as 0.1")
+    return value
+
+
+AXES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")
+
+
+def axes(text: str) -> tuple[str, str]:
+    """Two different axes of a layout, separated by a comma."""
+    names = tuple(name.strip() for name in text.split(","))
+    if len(names) != 2 or names[0] == names[1] or not set(names) <= set(AXES):
+        raise argparse.ArgumentTypeError(f"{text!r} is no pair of axes; write two of {', '.join(AXES)}, such as tp,pp")
+    return names[0], names[1]

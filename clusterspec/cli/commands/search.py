@@ -1,0 +1,59 @@
+"""``clusterspec search SPEC``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from clusterspec.cli import UsageFault
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.output import write_whole
+from clusterspec.cli.progress import Bar
+from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.exploration.layouts import SearchOptions, search
+from clusterspec.exploration.rewrite import with_layout
+from clusterspec.report import search_text
+
+WHOLE = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group")
+WORDS = {
+    "sharding": ("none", "zero1", "zero2", "fsdp", "hsdp"),
+    "recompute": ("none", "selective", "full"),
+    "schedule": ("1f1b", "interleaved", "gpipe", "zero-bubble", "dualpipe"),
+}
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
+    options = SearchOptions(pins(asked.set), asked.objective, asked.top, asked.min_headroom, asked.grid)
+    one = study_of(asked, asked.spec)
+    bar = Bar("searching")
+    try:
+        report = search(one, options, bar)
+    finally:
+        bar.close()
+    if asked.format == "json":
+        say_json(report.to_json())
+    else:
+        say(search_text.search_csv(report) if asked.format == "csv" else search_text.search(report, ink(asked)))
+    if asked.write and report.layouts:
+        write_whole(Path(asked.write), with_layout(one, report.layouts[0].layout).encode())
+    return status_of(one)
+
+
+def pins(texts: list[str]) -> dict[str, object]:
+    """The keys that ``--set`` fixes. Raises `UsageFault` for one that a search does not vary."""
+    found: dict[str, object] = {}
+    for text in texts:
+        key, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or (key not in WHOLE and key not in WORDS):
+            known = ", ".join((*WHOLE, *WORDS))
+            raise UsageFault(f"--set takes KEY=VALUE with one of the keys {known}, not {text!r}")
+        if key in WHOLE:
+            if not (value.isascii() and value.isdigit()) or not 0 < len(value) <= 9 or int(value) < 1:
+                raise UsageFault(f"--set {key} takes a whole number from 1, not {value!r}")
+            found[key] = int(value)
+        elif value not in WORDS[key]:
+            raise UsageFault(f"--set {key} takes one of {', '.join(WORDS[key])}, not {value!r}")
+        else:
+            found[key] = value
+    return found

@@ -1,0 +1,23 @@
+"""``clusterspec sensitivity SPEC``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.exploration.levers import sensitivity
+from clusterspec.report import search_text
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints what each lever changes, one step up and one down."""
+    one = study_of(asked, asked.spec)
+    report = sensitivity(one)
+    if asked.format == "json":
+        say_json(report.to_json())
+    elif asked.format == "csv":
+        say(search_text.sensitivity_csv(report))
+    else:
+        say(search_text.sensitivity(report, ink(asked)))
+    return status_of(one)

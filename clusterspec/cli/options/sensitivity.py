@@ -1,0 +1,13 @@
+"""Options of ``clusterspec sensitivity``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.options import formats, spec
+
+
+def describe(one: argparse.ArgumentParser) -> None:
+    """Adds them to a parser."""
+    spec(one)
+    formats(one, "text", "json", "csv")

@@ -1,0 +1,37 @@
+"""Options of ``clusterspec solve``."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli.options import formats, named, spec
+
+KEYS = (
+    "nic_bandwidth",
+    "oversubscription",
+    "scale_up.bandwidth",
+    "scale_up.domain",
+    "nodes",
+    "global_batch",
+    "sequence_length",
+)
+
+
+def describe(one: argparse.ArgumentParser) -> None:
+    """Adds them to a parser."""
+    spec(one)
+    one.add_argument("--for", metavar="KEY", dest="key", choices=KEYS, required=True, help=f"one of {', '.join(KEYS)}")
+    one.add_argument(
+        "--until",
+        metavar="CONDITION",
+        type=named,
+        required=True,
+        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%",
+    )
+    one.add_argument(
+        "--layout",
+        choices=("fixed", "best"),
+        default="fixed",
+        help="keep the layout of the spec, or search the best one at every value (default: fixed)",
+    )
+    formats(one, "text", "json")

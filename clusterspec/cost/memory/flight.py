@@ -1,0 +1,41 @@
+"""How often the activations of each chunk of layers are held at once on one rank."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.formulas import activations
+from clusterspec.cost.parameters import Chunk
+
+
+def flights(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: int) -> tuple[float, ...]:
+    """For each chunk of pipeline stage ``stage``, the micro-batches whose activations it holds at the fullest time.
+
+    1F1B fills as deep as the pipeline is behind it; GPipe holds all; zero-bubble as many as the
+    first stage of 1F1B (ZB-H1, arXiv 2401.10241); DualPipe one side's and the other's (arXiv 2412.19437, table 2).
+    """
+    if layout.pp == 1:
+        return (1.0,) * len(chunks)
+    if layout.schedule == "gpipe":
+        return (float(micro_batches),) * len(chunks)
+    if layout.schedule == "zero-bubble":
+        return (float(min(layout.pp, micro_batches)),) * len(chunks)
+    if layout.schedule == "dualpipe":
+        own, mirrored = (
+            activations.in_flight(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage)
+        )
+        half = len(chunks) // 2
+        return (float(own),) * half + (float(mirrored),) * half
+    if len(chunks) > 1:
+        passes = activations.in_flight_interleaved(layout.pp, stage, len(chunks), micro_batches)
+        return _by_chunk(passes, layout.pp, len(chunks))
+    return (float(activations.in_flight(layout.pp, stage, micro_batches)),) * len(chunks)
+
+
+def _by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
+    """Passes over chunks: every chunk takes p micro-batches in turn, from the first chunk again and again.
+
+    >>> _by_chunk(23.0, 4, 5)
+    (7.0, 4.0, 4.0, 4.0, 4.0)
+    """
+    rounds, rest = divmod(passes, stages * chunks)
+    return tuple(rounds * stages + min(float(stages), max(0.0, rest - chunk * stages)) for chunk in range(chunks))

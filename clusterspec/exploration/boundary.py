@@ -1,0 +1,88 @@
+"""The least or most of one key of a study that meets a condition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.exploration.studied import Studied, job_of, present_section, whole_section
+from clusterspec.pipeline import Study
+from clusterspec.results import Json
+from clusterspec.results.search import Section, SolveReport
+from clusterspec.search.conditions import parse
+from clusterspec.search.evaluate import evaluation
+from clusterspec.search.layouts import section_of
+from clusterspec.search.levers import LEVERS
+from clusterspec.search.run import Limits
+from clusterspec.search.run import search as run_search
+from clusterspec.search.solve import Probe
+from clusterspec.search.solve import solve as find_boundary
+from clusterspec.search.space import families
+from clusterspec.search.variation import Changes, divides
+
+
+def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
+    """The least or most of one key that meets a condition. Raises `ConditionFault` for a condition that is none."""
+    lever = LEVERS[key]
+    base = one.plan.step_time.value if one.plan.step_time else None
+    condition = parse(until, base)
+    present = lever.value(one.design)
+    nothing = SolveReport(
+        one.settings.tool, one.input, key, lever.unit, condition.text, present, None, None, False, {}, None, ()
+    )
+    if present is None or one.document is None or one.plan.memory is None:
+        return replace(nothing, why=f"the design has no {key} to vary")
+    studied = Studied(one)
+    sections: dict[float, Section] = {}
+
+    def plan_at(value: float) -> Plan | None:
+        varied = studied.variations.design(lever.changes(value))
+        if best_layout:
+            return _best_plan(studied, lever.changes(value), varied, sections, value)
+        return estimate(varied) if divides(varied) else None
+
+    found = find_boundary(lever, condition, plan_at, present)
+    plan = found.plan
+    return replace(
+        nothing,
+        value=found.value,
+        catalog_step=found.catalog_step,
+        free=found.free,
+        layout=sections.get(found.value or 0.0, present_section(one)) if plan else {},
+        estimate=_estimate_json(plan),
+        probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
+        why="" if found.value is not None else _nearest(found.probes, condition.at_most),
+    )
+
+
+def _nearest(probes: tuple[Probe, ...], at_most: bool) -> str:
+    metrics = [probe.metric for probe in probes if probe.metric is not None]
+    if not metrics:
+        return "no value that was tried gives a layout that divides"
+    nearest = min(metrics) if at_most else max(metrics)
+    return f"no value meets it; the nearest reaches {nearest:.4g}"
+
+
+def _best_plan(
+    studied: Studied, changes: Changes, varied: Design, sections: dict[float, Section], value: float
+) -> Plan | None:
+    """The plan of the best layout of a varied design; its section is kept by the value."""
+    job = job_of(varied)
+    if job is None:
+        return None
+    memory = job.cluster.accelerator.memory
+    limits = Limits(memory.value if memory else None)
+    found = run_search(list(families(job)), evaluation(varied, job), limits, top=1)
+    best = found.best[0] if found.best else found.smallest
+    if best is None:
+        return None
+    sections[value] = section = whole_section(studied.one, section_of(job, best.row))
+    return estimate(studied.variations.design({**changes, ("layout",): section}))
+
+
+def _estimate_json(plan: Plan | None) -> Json | None:
+    from clusterspec.results.estimate_json import body
+
+    return body(plan) if plan else None

@@ -1,0 +1,145 @@
+"""The best layouts of a study's job, each checked by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from clusterspec import pipeline
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.exploration.studied import Studied, errors_of, job_of, present_section, whole_section
+from clusterspec.pipeline import Study
+from clusterspec.results.search import Grid, GridCell, LayoutRow, SearchReport, Section
+from clusterspec.search.evaluate import evaluation
+from clusterspec.search.front import Kept
+from clusterspec.search.layouts import section_of
+from clusterspec.search.run import Found, Limits, Progress
+from clusterspec.search.run import search as run_search
+from clusterspec.search.space import Choice, Family, Job, Pins, families
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a search is asked for: ``pins`` fix keys of the layout, ``grid`` names two axes to tabulate."""
+
+    pins: Mapping[str, object]
+    objective: str = "step_time"
+    top: int = 10
+    min_headroom: float = 0.0
+    grid: tuple[str, str] | None = None
+
+
+NOTHING_TO_SEARCH = "a search needs a cluster, a training workload and a layout that resolve"
+
+
+def search(one: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
+    """The best legal layouts of a study's job, each checked by the rules as the layout of the spec."""
+    design, job = one.design, job_of(one.design)
+    if job is None or one.document is None:
+        nothing = (options.objective, 0, 0, 0, (), (), None)
+        return SearchReport(one.settings.tool, one.input, *nothing, why=NOTHING_TO_SEARCH)
+    studied = Studied(one)
+    space = list(families(job, Pins(options.pins)))
+    memory = job.cluster.accelerator.memory
+    limits = Limits(memory.value if memory else None, options.min_headroom)
+    found = run_search(
+        space, evaluation(design, job), limits, top=options.top, objective=options.objective, progress=progress
+    )
+    rows, refused = _checked(studied, job, found.best, options.top)
+    front, _ = _checked(studied, job, found.front, options.top)
+    present = _row(studied, present_section(one), design, one.plan) if one.plan.step_time else None
+    least = found.smallest if found.smallest and not found.fitting else None
+    return SearchReport(
+        one.settings.tool,
+        one.input,
+        options.objective,
+        found.evaluated,
+        found.fitting,
+        refused,
+        _with_ties(rows),
+        tuple(front),
+        present,
+        smallest=_estimated(studied, section_of(job, least.row)) if least else None,
+        grid=_grid(studied, job, space, options, limits) if options.grid else None,
+        why=_why(found, rows),
+    )
+
+
+def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
+    if rows:
+        return ""
+    if not found.evaluated:
+        return "no layout divides the ranks, the heads and the batch of this job with the keys that are fixed"
+    return "no legal layout fits in memory" if not found.fitting else "a rule finds an error in every layout kept"
+
+
+def _checked(studied: Studied, job: Job, kept: Iterable[Kept[Choice]], top: int) -> tuple[tuple[LayoutRow, ...], int]:
+    """The first rows in which no rule finds an error, and how many were refused on the way."""
+    rows: list[LayoutRow] = []
+    refused = 0
+    for each in kept:
+        if len(rows) == top:
+            break
+        row = _layout_row(studied, section_of(job, each.row))
+        refused += row is None
+        rows += [row] if row else []
+    return tuple(rows), refused
+
+
+def _estimated(studied: Studied, section: Section) -> LayoutRow:
+    """A layout as the spec's own, whatever rules find in it."""
+    varied = pipeline.study_document(studied.with_layout(section), studied.one)
+    return _row(studied, section, varied.design, varied.plan)
+
+
+def _layout_row(studied: Studied, section: Section) -> LayoutRow | None:
+    """A layout as the spec's own, estimated and checked; None where a rule finds an error in it that is not one of
+    the machine alone."""
+    varied = pipeline.study_document(studied.with_layout(section), studied.one)
+    if errors_of(varied) - studied.machine_errors:
+        return None
+    return _row(studied, section, varied.design, varied.plan)
+
+
+def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> LayoutRow:
+    low, high = plan.step_time_range or (None, None)
+    return LayoutRow(
+        layout=whole_section(studied.one, section),
+        step_time=plan.step_time.value if plan.step_time else None,
+        low=low,
+        high=high,
+        mfu=plan.mfu,
+        memory=plan.memory.total.value if plan.memory else None,
+        fits=plan.memory.fits if plan.memory else None,
+        cost=studied.cost(design, plan),
+    )
+
+
+def _with_ties(rows: tuple[LayoutRow, ...]) -> tuple[LayoutRow, ...]:
+    """Marks the layouts that lie within the half-width of the best one's range."""
+    best = rows[0] if rows else None
+    if best is None or best.step_time is None or best.low is None or best.high is None:
+        return rows
+    most = best.step_time + (best.high - best.low) / 2
+    return tuple(replace(row, tied=row.step_time is not None and row.step_time <= most) for row in rows)
+
+
+def _grid(studied: Studied, job: Job, space: list[Family], options: SearchOptions, limits: Limits) -> Grid:
+    """The best layout for every pair of degrees of two axes, by step time."""
+    assert options.grid is not None
+    first, second = options.grid
+    evaluate = evaluation(studied.one.design, job)
+    by_pair: dict[tuple[int, int], list[Family]] = {}
+    for family in space:
+        by_pair.setdefault((getattr(family, first), getattr(family, second)), []).append(family)
+    cells = []
+    for (row, column), group in sorted(by_pair.items()):
+        found = run_search(group, evaluate, limits, top=1)
+        best = found.best[0] if found.best else found.smallest
+        present = (getattr(job.layout, first), getattr(job.layout, second)) == (row, column)
+        fits = bool(found.best) if best else None
+        cells.append(
+            GridCell(row, column, best.step_time if best else None, best.memory if best else None, fits, present)
+        )
+    return Grid((first, second), tuple(cells))

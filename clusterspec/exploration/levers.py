@@ -1,0 +1,38 @@
+"""Each lever of a study one step up and down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.estimate import estimate
+from clusterspec.exploration.studied import Studied
+from clusterspec.pipeline import Study
+from clusterspec.results.search import LeverRow, SensitivityReport
+from clusterspec.search.levers import LEVERS
+from clusterspec.search.sensitivity import sensitivity as move_levers
+
+
+def sensitivity(one: Study) -> SensitivityReport:
+    """Each lever one step up and down, the rest as in the spec."""
+    plan = one.plan
+    seconds = plan.step_time.value if plan.step_time else None
+    memory = plan.memory.total.value if plan.memory else None
+    if one.document is None or seconds is None:
+        return SensitivityReport(one.settings.tool, one.input, seconds, memory, None, ())
+    studied = Studied(one)
+    return SensitivityReport(
+        one.settings.tool,
+        one.input,
+        seconds,
+        memory,
+        studied.cost(one.design, plan),
+        tuple(_lever_rows(studied)),
+    )
+
+
+def _lever_rows(studied: Studied) -> Iterator[LeverRow]:
+    for step in move_levers(studied.one.design, studied.variations, estimate, studied.cost):
+        unit = LEVERS[step.key].unit if step.key in LEVERS else ""
+        yield LeverRow(
+            step.key, step.before, step.after, unit, step.step_time, step.memory, step.cost, step.fits, step.effect
+        )

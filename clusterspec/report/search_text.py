@@ -1,0 +1,219 @@
+"""Results of search, solve and sensitivity for a terminal and for a spreadsheet."""
+
+from __future__ import annotations
+
+from clusterspec.procurement.money import money
+from clusterspec.report import grid
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.results.search import Grid, GridCell, LayoutRow, LeverRow, SearchReport, SensitivityReport, SolveReport
+from clusterspec.units import percent, plural, say, say_bits
+
+SHORT = {"virtual_stages": "vpp", "micro_batch": "mb", "shard_group": "group", "expert_tp": "etp"}
+SHOWN = (
+    "tp",
+    "cp",
+    "ep",
+    "expert_tp",
+    "pp",
+    "virtual_stages",
+    "micro_batch",
+    "sharding",
+    "shard_group",
+    "recompute",
+    "schedule",
+    "order",
+)
+"""The keys that a search varies, in the order of their columns."""
+
+
+def search(report: SearchReport, ink: Ink = PLAIN) -> str:
+    """What was searched, the best layouts, and what the present one loses."""
+    looked = f"{report.evaluated:,} layouts evaluated, {report.fitting:,} fit in memory"
+    refused = f", {plural(report.refused, 'layout')} refused by a rule" if report.refused else ""
+    parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
+    if report.layouts:
+        parts.append(ink.paint("bold", f"Best by {report.objective.replace('_', ' ')}") + "\n")
+        parts[-1] += table(report.layouts, ink)
+        parts += [_ties(report, ink), _front(report, ink)]
+    else:
+        least = report.smallest.memory if report.smallest else None
+        smallest = f" The smallest takes {say(least, 'B')}." if least else ""
+        parts.append("\n".join(wrapped(f"No layout found: {report.why}.{smallest}", ink.measure)) + "\n")
+    if report.present is not None:
+        parts.append("\n".join(wrapped(_present(report), ink.measure)) + "\n")
+    if report.grid is not None:
+        title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
+        parts.append(ink.paint("bold", title) + "\n" + heat(report.grid, ink))
+    return "\n".join(part for part in parts if part)
+
+
+def table(rows: tuple[LayoutRow, ...], ink: Ink) -> str:
+    """One line a layout; columns in which no layout differs from the default are left out."""
+    keys = [key for key in SHOWN if any(key in row.layout for row in rows)]
+    costs = any(row.cost is not None for row in rows)
+    heads = (
+        "",
+        *(SHORT.get(key, key) for key in keys),
+        "step",
+        "range",
+        "MFU",
+        "memory",
+        *(("cost",) if costs else ()),
+    )
+    lines = [
+        (
+            f"{number}{'=' if row.tied and number > 1 else ''}",
+            *(_value(row.layout.get(key, "")) for key in keys),
+            say(row.step_time, "s") if row.step_time is not None else "?",
+            f"{say(row.low, 's')} – {say(row.high, 's')}" if row.low is not None and row.high is not None else "",
+            percent(row.mfu) if row.mfu is not None else "?",
+            say(row.memory, "B") if row.memory is not None else "?",
+            *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
+        )
+        for number, row in enumerate(rows, 1)
+    ]
+    return grid.grid(heads, lines, right=(0,), ink=ink)
+
+
+def _value(value: object) -> str:
+    return ",".join(str(each) for each in value) if isinstance(value, list | tuple) else str(value)
+
+
+def _ties(report: SearchReport, ink: Ink) -> str:
+    tied = sum(row.tied for row in report.layouts) - 1
+    if tied <= 0:
+        return ""
+    text = (
+        f"{plural(tied, 'layout')} marked = {'is' if tied == 1 else 'are'} tied with the best: "
+        "closer than half the width of its uncertainty range."
+    )
+    return "\n".join(wrapped(text, ink.measure)) + "\n"
+
+
+def _front(report: SearchReport, ink: Ink) -> str:
+    if len(report.pareto) < 2:
+        return ""
+    return ink.paint("bold", "Pareto front of step time and memory") + "\n" + table(report.pareto, ink)
+
+
+def _present(report: SearchReport) -> str:
+    present = report.present
+    assert present is not None and present.step_time is not None
+    text = f"The layout of the spec takes {say(present.step_time, 's')} a step"
+    if present.fits is False:
+        text += " and does not fit in memory"
+    lost = report.lost
+    if lost is None:
+        return text + "."
+    if lost <= 0:
+        return text + ": no layout found is faster."
+    return text + f": the best one saves {percent(lost)} of that."
+
+
+def heat(found: Grid, ink: Ink) -> str:
+    """A table of step times: x where no layout fits, · where none is legal, * at the present degrees."""
+    rows = sorted({cell.row for cell in found.cells})
+    columns = sorted({cell.column for cell in found.cells})
+    by_pair = {(cell.row, cell.column): cell for cell in found.cells}
+    lines = [(str(row), *(_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
+    heads = ("", *(str(column) for column in columns))
+    note = "x does not fit in memory; · no legal layout; * the layout of the spec\n"
+    return grid.grid(heads, lines, right=range(len(heads)), ink=ink) + note
+
+
+def _cell(cell: GridCell | None) -> str:
+    if cell is None or cell.step_time is None:
+        return "·"
+    return say(cell.step_time, "s") + (" x" if cell.fits is False else "") + (" *" if cell.present else "")
+
+
+def search_csv(report: SearchReport) -> str:
+    """One row a layout."""
+    fields = (*SHOWN, "step_time", "low", "high", "mfu", "memory", "fits", "cost", "tied")
+    rows = [
+        [_value(row.layout.get(key, "")) for key in SHOWN]
+        + [
+            "" if value is None else str(value)
+            for value in (row.step_time, row.low, row.high, row.mfu, row.memory, row.fits, row.cost, row.tied)
+        ]
+        for row in report.layouts
+    ]
+    return grid.separated(fields, rows)
+
+
+def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
+    """The boundary in a sentence, and the values that were tried."""
+    lines = wrapped(_answer(report), ink.measure)
+    tried = sorted(report.probes)
+    shown = tried if len(tried) <= 12 else _spread(tried)
+    rows = [
+        (f"  {_amount(report, value)}", "?" if metric is None else f"{metric:.4g}", "yes" if holds else "no")
+        for value, metric, holds in shown
+    ]
+    metric = report.condition.split("<")[0].split(">")[0]
+    body = grid.grid((f"  {report.key}", metric, "meets it"), rows, right=(1,), ink=ink)
+    return "\n".join(lines) + "\n\n" + ink.paint("bold", f"{len(tried)} values tried") + "\n" + body
+
+
+def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
+    """Twelve of the values that were tried, both ends among them."""
+    return [tried[round(index * (len(tried) - 1) / 11)] for index in range(12)]
+
+
+def _answer(report: SolveReport) -> str:
+    if report.value is None:
+        return f"{report.condition}: {report.why}."
+    if report.free:
+        return f"{report.condition} holds at every value of {report.key} that was tried."
+    sold = ""
+    if report.catalog_step is not None and report.catalog_step != report.value:
+        sold = f"; the nearest that is sold or usual and meets it: {_amount(report, report.catalog_step)}"
+    now = f" (now {_amount(report, report.present)})" if report.present is not None else ""
+    return f"{report.condition} holds from {report.key} = {_amount(report, report.value)}{now}{sold}."
+
+
+def _amount(report: SolveReport, value: float) -> str:
+    if report.key == "nic_bandwidth":
+        return say_bits(value)
+    if report.unit == "B/s":
+        return f"{say(value, 'B/s')} each way"
+    return f"{value:.4g}:1" if report.key == "oversubscription" else f"{value:,.0f}"
+
+
+def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
+    """One line a step of a lever, the largest effect on the time for a token first."""
+    if not report.levers:
+        return "Nothing to vary: the step time of the spec cannot be computed.\n"
+    costs = any(row.cost is not None for row in report.levers)
+    heads = ("lever", "from", "to", "time per token", "step", "memory", *(("cost",) if costs else ()))
+    rows = [
+        (
+            row.key,
+            _lever_value(row, row.before),
+            _lever_value(row, row.after),
+            f"{row.effect:+.1%}".replace("%", " %") if row.effect is not None else "?",
+            say(row.step_time, "s") if row.step_time is not None else "?",
+            (say(row.memory, "B") if row.memory is not None else "?") + (" x" if row.fits is False else ""),
+            *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
+        )
+        for row in report.levers
+    ]
+    note = "x does not fit in memory\n" if any(row.fits is False for row in report.levers) else ""
+    return grid.grid(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) + note
+
+
+def _lever_value(row: LeverRow, value: object) -> str:
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if row.key == "nic_bandwidth":
+        return say_bits(float(value))
+    if row.unit == "B/s":
+        return say(float(value), "B/s")
+    return f"{value:g}:1" if row.key == "oversubscription" else f"{value:,.0f}"
+
+
+def sensitivity_csv(report: SensitivityReport) -> str:
+    """One row a step of a lever, in SI units."""
+    fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost")
+    rows = [row.to_json() for row in report.levers]
+    return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))

@@ -1,0 +1,193 @@
+"""Results of search, solve and sensitivity, with their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clusterspec.results import Input, Json, Tool, head
+
+Section = Mapping[str, object]
+"""A `layout` section of a spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRow:
+    """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``
+    of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied``
+    where it is no further from the best than half the width of that range."""
+
+    layout: Section
+    step_time: float | None
+    low: float | None
+    high: float | None
+    mfu: float | None
+    memory: float | None
+    fits: bool | None
+    cost: float | None = None
+    tied: bool = False
+
+    def to_json(self) -> Json:
+        return {
+            "layout": dict(self.layout),
+            "step_time": self.step_time,
+            "range": [self.low, self.high],
+            "mfu": self.mfu,
+            "memory": self.memory,
+            "fits": self.fits,
+            "cost": self.cost,
+            "tied": self.tied,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One cell of a grid of two axes: the best layout with these degrees, and why there is none."""
+
+    row: int
+    column: int
+    step_time: float | None
+    memory: float | None
+    fits: bool | None
+    present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The best step time for every pair of degrees of two axes."""
+
+    axes: tuple[str, str]
+    cells: tuple[GridCell, ...]
+
+    def to_json(self) -> Json:
+        names = ("step_time", "memory", "fits", "present")
+        first, second = self.axes
+        rows = [
+            {first: cell.row, second: cell.column} | {name: getattr(cell, name) for name in names}
+            for cell in self.cells
+        ]
+        return {"axes": list(self.axes), "cells": rows}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """The best layouts of a job. ``evaluated`` layouts were timed and ``fitting`` of them fit; ``refused`` were
+    dropped because a rule finds an error in them. ``why`` says why there are none, where there are none."""
+
+    tool: Tool
+    input: Input
+    objective: str
+    evaluated: int
+    fitting: int
+    refused: int
+    layouts: tuple[LayoutRow, ...]
+    pareto: tuple[LayoutRow, ...]
+    present: LayoutRow | None
+    smallest: LayoutRow | None = None
+    grid: Grid | None = None
+    why: str = ""
+
+    @property
+    def lost(self) -> float | None:
+        """The share of the present step that the best layout saves; None where either is not known."""
+        best, present = next(iter(self.layouts), None), self.present
+        if best is None or present is None or best.step_time is None or not present.step_time:
+            return None
+        return 1 - best.step_time / present.step_time
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "objective": self.objective,
+            "evaluated": self.evaluated,
+            "fitting": self.fitting,
+            "refused": self.refused,
+            "layouts": [row.to_json() for row in self.layouts],
+            "pareto": [row.to_json() for row in self.pareto],
+            "present": self.present.to_json() if self.present else None,
+            "smallest": self.smallest.to_json() if self.smallest else None,
+            "grid": self.grid.to_json() if self.grid else None,
+            "why": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SolveReport:
+    """The boundary of a condition in one key. ``value`` and ``catalog_step`` in SI units (bandwidths in bytes per
+    second per direction); ``free`` where every value that was tried meets the condition."""
+
+    tool: Tool
+    input: Input
+    key: str
+    unit: str
+    condition: str
+    present: float | None
+    value: float | None
+    catalog_step: float | None
+    free: bool
+    layout: Section
+    estimate: Json | None
+    probes: tuple[tuple[float, float | None, bool], ...]
+    why: str = ""
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "key": self.key,
+            "unit": self.unit,
+            "condition": self.condition,
+            "present": self.present,
+            "value": self.value,
+            "catalog_step": self.catalog_step,
+            "free": self.free,
+            "layout": dict(self.layout),
+            "estimate": self.estimate,
+            "probes": [{"value": value, "metric": metric, "holds": holds} for value, metric, holds in self.probes],
+            "why": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LeverRow:
+    """One lever moved by one step. ``effect`` is the relative change of the time for a token."""
+
+    key: str
+    before: object
+    after: object
+    unit: str
+    step_time: float | None
+    memory: float | None
+    cost: float | None
+    fits: bool | None
+    effect: float | None
+
+    def to_json(self) -> Json:
+        return {
+            "key": self.key,
+            "from": self.before,
+            "to": self.after,
+            "unit": self.unit,
+            "step_time": self.step_time,
+            "memory": self.memory,
+            "cost": self.cost,
+            "fits": self.fits,
+            "effect": self.effect,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityReport:
+    """Every lever one step up and down, the largest effect first."""
+
+    tool: Tool
+    input: Input
+    step_time: float | None
+    memory: float | None
+    cost: float | None
+    levers: tuple[LeverRow, ...]
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "step_time": self.step_time,
+            "memory": self.memory,
+            "cost": self.cost,
+            "levers": [row.to_json() for row in self.levers],
+        }

@@ -1,0 +1,107 @@
+"""Conditions on an estimate: ``mfu>=0.40``, ``exposed<=5%``, ``time_to_train<=30d``, ``step_time<=8s``, ``fits``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite
+
+from clusterspec.cost.plan import Plan
+from clusterspec.units import UnitFault
+from clusterspec.units import read as read_quantity
+
+
+class ConditionFault(ValueError):
+    """What is wrong with a condition, in one line."""
+
+
+def _exposed(plan: Plan) -> float | None:
+    """Exposed communication as a share of the step."""
+    if plan.step_time is None:
+        return None
+    return sum(row.exposed for row in plan.communication) / plan.step_time.value
+
+
+def _headroom(plan: Plan) -> float | None:
+    """The share of the memory that is left free on the fullest accelerator."""
+    memory = plan.memory
+    if memory is None or memory.capacity is None:
+        return None
+    return 1 - memory.total.value / memory.capacity.value
+
+
+METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
+    "mfu": ("1", lambda plan: plan.mfu),
+    "step_time": ("s", lambda plan: plan.step_time.value if plan.step_time else None),
+    "time_to_train": ("s", lambda plan: plan.time_to_train),
+    "exposed": ("1", _exposed),
+    "headroom": ("1", _headroom),
+    "memory": ("B", lambda plan: plan.memory.total.value if plan.memory else None),
+    "tokens_per_second_per_accelerator": ("1", lambda plan: plan.tokens_per_second_per_accelerator),
+}
+"""What a condition may name: the unit of its limit, and its value in a plan."""
+RELATIVE = "slowdown"
+"""The metric of a plan against the spec's own: step time over step time, less one."""
+_FORM = re.compile(r"^\s*([a-z_]+)\s*(<=|>=)\s*(\S.*?)\s*$")
+_KINDS = {"s": "time", "B": "bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A metric, ``<=`` or ``>=``, and a limit in SI units; `fits` has no limit of its own.
+
+    ``holds`` is False where the metric cannot be computed. A plan that does not fit meets no condition.
+    """
+
+    text: str
+    metric: str
+    at_most: bool
+    limit: float
+    baseline: float = inf
+    """Seconds of the spec's own step, for `RELATIVE`."""
+
+    def value(self, plan: Plan) -> float | None:
+        """The metric of a plan; None where it cannot be computed."""
+        if self.metric == "fits":
+            return None if plan.memory is None or plan.memory.fits is None else float(plan.memory.fits)
+        if self.metric == RELATIVE:
+            return plan.step_time.value / self.baseline - 1 if plan.step_time and isfinite(self.baseline) else None
+        return METRICS[self.metric][1](plan)
+
+    def holds(self, plan: Plan) -> bool:
+        """Whether a plan fits in memory, as far as that is known, and meets the limit."""
+        value = self.value(plan)
+        if value is None or (plan.memory is not None and plan.memory.fits is False):
+            return False
+        return value <= self.limit if self.at_most else value >= self.limit
+
+
+def parse(text: str, baseline: float | None = None) -> Condition:
+    """Reads a condition; ``baseline`` is the step time of the spec in seconds. Raises `ConditionFault`."""
+    if text.strip() == "fits":
+        return Condition("fits", "fits", at_most=False, limit=1.0)
+    match = _FORM.match(text)
+    if match is None:
+        raise ConditionFault(f"`{text}` is no condition: write `fits`, or a metric with a limit, such as `mfu>=0.40`")
+    metric, sign, written = match.groups()
+    if metric not in METRICS and metric != RELATIVE:
+        known = ", ".join((*METRICS, RELATIVE, "fits"))
+        raise ConditionFault(f"`{metric}` is no metric of a condition; there are {known}")
+    unit = "1" if metric == RELATIVE else METRICS[metric][0]
+    return Condition(text.strip(), metric, sign == "<=", _limit(written, unit), baseline or inf)
+
+
+def _limit(text: str, unit: str) -> float:
+    """A limit in SI units: a percentage, a number, or a quantity of the unit (``30d`` is 30 days)."""
+    try:
+        value = _share(text) if unit == "1" else read_quantity(text, _KINDS[unit]).value
+    except (ValueError, UnitFault) as fault:
+        raise ConditionFault(f"`{text}` is no limit: {getattr(fault, 'message', fault)}") from None
+    if not isfinite(value):
+        raise ConditionFault(f"`{text}` is no limit: it is not finite")
+    return value
+
+
+def _share(text: str) -> float:
+    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)

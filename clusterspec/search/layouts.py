@@ -1,0 +1,69 @@
+"""A choice of the search as a resolved layout, and as the section of a spec."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clusterspec.cluster.model import Layout
+from clusterspec.cluster.stages import even_stages
+from clusterspec.search.space import Choice, Job
+
+Section = dict[str, object]
+"""The `layout` section of a spec: keys and plain values."""
+
+
+def layout_of(job: Job, choice: Choice) -> Layout:
+    """The layout of a choice; everything that the search does not vary is kept from the job's own."""
+    family, pipeline = choice.family, choice.pipeline
+    stages = family.pp * pipeline.virtual_stages
+    ranks = family.tp * family.cp * family.pp * family.dp
+    return replace(
+        job.layout,
+        ranks=ranks,
+        tp=family.tp,
+        cp=family.cp,
+        ep=family.ep,
+        expert_tp=family.expert_tp,
+        pp=family.pp,
+        dp=family.dp,
+        expert_dp=max(1, ranks // (family.expert_tp * family.ep * family.pp)),
+        sequence_parallel=sequence_parallel(job, family.tp),
+        sharding=choice.sharding.kind,
+        shard_group=choice.sharding.group,
+        order=choice.order,
+        schedule=pipeline.schedule,
+        virtual_stages=pipeline.virtual_stages,
+        stage_layers=even_stages(job.workload.model.layers, stages),
+        micro_batch=pipeline.micro_batch,
+        micro_batches=max(1, job.workload.global_batch // (family.dp * pipeline.micro_batch)),
+        recompute=choice.recompute,
+    )
+
+
+def sequence_parallel(job: Job, tp: int) -> bool:
+    """Whether a layout of the job with this tp is sequence-parallel: as in the job's own layout, where that has tp."""
+    return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
+
+
+def section_of(job: Job, choice: Choice) -> Section:
+    """The layout as a spec states it: what the search varies, keys at their default left out."""
+    family, pipeline = choice.family, choice.pipeline
+    section: Section = {"tp": family.tp}
+    section |= {axis: getattr(family, axis) for axis in ("cp", "ep", "pp") if getattr(family, axis) > 1}
+    if (job.workload.model.experts and family.expert_tp != family.tp) or family.ep > 1:
+        section["expert_tp"] = family.expert_tp
+    if pipeline.virtual_stages > 1:
+        section["virtual_stages"] = pipeline.virtual_stages
+    elif family.pp > 1 and pipeline.schedule != "1f1b":
+        section["schedule"] = pipeline.schedule
+    section |= {"micro_batch": pipeline.micro_batch, "sharding": choice.sharding.kind}
+    if choice.sharding.kind == "hsdp":
+        section["shard_group"] = choice.sharding.group
+    if choice.recompute != "none":
+        section["recompute"] = choice.recompute
+    if family.tp > 1 and not sequence_parallel(job, family.tp):
+        section["sequence_parallel"] = False
+    moving = [axis for axis in choice.order if axis != "tp" and getattr(family, axis) > 1]
+    if moving != [axis for axis in ("cp", "ep", "dp", "pp") if getattr(family, axis) > 1]:
+        section["order"] = list(choice.order)
+    return section

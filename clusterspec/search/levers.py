@@ -1,0 +1,172 @@
+"""Levers: the keys of a spec that a design can be moved by, with the steps in which they are sold or chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from clusterspec.cluster.model import Design
+from clusterspec.search.variation import Changes
+from clusterspec.source import Path
+
+GIGABIT = 1e9 / 8
+"""Bytes per second of one Gb/s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """A key with numeric values, in SI units (bandwidths in bytes per second per direction).
+
+    ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 where a larger value never slows a
+    step down on the same layout, -1 where it never speeds one up. ``whole`` values are counts, which divisibility
+    makes uneven: they are scanned instead of bisected. ``removed`` are keys that would contradict a new value.
+    """
+
+    name: str
+    path: Path
+    unit: str
+    steps: tuple[float, ...]
+    better: int
+    value: Callable[[Design], float | None]
+    written: Callable[[float], object]
+    whole: bool = False
+    removed: tuple[Path, ...] = ()
+
+    def changes(self, value: float) -> Changes:
+        """The changes to a spec that give the key this value."""
+        return {self.path: self.written(value), **dict.fromkeys(self.removed)}
+
+
+def _nic_bandwidth(design: Design) -> float | None:
+    fabric = design.cluster.scale_out if design.cluster else None
+    return fabric.nic_bandwidth.value if fabric else None
+
+
+def _oversubscription(design: Design) -> float | None:
+    fabric = design.cluster.scale_out if design.cluster else None
+    return fabric.oversubscription[0] if fabric and not fabric.levels and fabric.oversubscription else None
+
+
+def _rate_text(value: float) -> str:
+    return f"{value / GIGABIT:.9g} Gb/s"
+
+
+SCALE_OUT: Path = ("cluster", "scale_out")
+SCALE_UP: Path = ("cluster", "scale_up")
+LEVERS: Mapping[str, Lever] = {
+    lever.name: lever
+    for lever in (
+        Lever(
+            "nic_bandwidth",
+            (*SCALE_OUT, "nic_bandwidth"),
+            "B/s",
+            tuple(rate * GIGABIT for rate in (25, 50, 100, 200, 400, 800, 1600)),
+            1,
+            _nic_bandwidth,
+            _rate_text,
+            removed=((*SCALE_OUT, "nic"), (*SCALE_OUT, "switch"), (*SCALE_OUT, "switch_ports")),
+        ),
+        Lever(
+            "oversubscription",
+            (*SCALE_OUT, "oversubscription"),
+            "1",
+            (1.0, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 16.0),
+            -1,
+            _oversubscription,
+            lambda value: f"{value:.9g}:1",
+        ),
+        Lever(
+            "scale_up.bandwidth",
+            (*SCALE_UP, "bandwidth"),
+            "B/s",
+            tuple(rate * 1e9 for rate in (32, 64, 150, 200, 300, 450, 900, 1800)),
+            1,
+            lambda design: design.cluster.scale_up.bandwidth.value if design.cluster else None,
+            lambda value: f"{value / 1e9:.9g} GB/s unidirectional",
+            removed=((*SCALE_UP, "interconnect"), (*SCALE_UP, "peer_bandwidth"), (*SCALE_UP, "axis_bandwidth")),
+        ),
+        Lever(
+            "scale_up.domain",
+            (*SCALE_UP, "domain"),
+            "1",
+            (1, 2, 4, 8, 16, 32, 64, 72, 144, 576),
+            1,
+            lambda design: float(design.cluster.scale_up.domain) if design.cluster else None,
+            int,
+            whole=True,
+            removed=((*SCALE_UP, "shape"),),
+        ),
+        Lever(
+            "nodes",
+            ("cluster", "nodes"),
+            "1",
+            tuple(2.0**power for power in range(15)),
+            1,
+            lambda design: float(design.cluster.nodes) if design.cluster else None,
+            int,
+            whole=True,
+            removed=(("layout", "nodes"), ("layout", "dp"), ("cluster", "accelerators"), ("cluster", "spare_nodes")),
+        ),
+        Lever(
+            "global_batch",
+            ("workload", "global_batch"),
+            "1",
+            tuple(2.0**power for power in range(4, 17)),
+            1,
+            lambda design: float(design.workload.global_batch) if design.workload else None,
+            int,
+            whole=True,
+        ),
+        Lever(
+            "sequence_length",
+            ("workload", "sequence_length"),
+            "1",
+            tuple(2.0**power for power in range(10, 21)),
+            -1,
+            lambda design: float(design.workload.sequence_length) if design.workload else None,
+            int,
+            whole=True,
+        ),
+    )
+}
+"""The numeric levers, by the names that `solve --for` takes."""
+
+WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]] = {
+    "recompute": (
+        ("layout", "recompute"),
+        ("none", "selective", "full"),
+        lambda design: design.layout.recompute if design.layout else None,
+    ),
+    "precision": (
+        ("workload", "precision"),
+        ("bf16", "fp8", "fp4"),
+        lambda design: design.workload.precision if design.workload else None,
+    ),
+    "overlap.tp": (
+        ("layout", "overlap", "tp"),
+        ("none", "partial", "full"),
+        lambda design: design.layout.overlap.tp if design.layout else None,
+    ),
+    "overlap.dp": (
+        ("layout", "overlap", "dp"),
+        (False, True),
+        lambda design: design.layout.overlap.dp if design.layout else None,
+    ),
+    "micro_batch": (
+        ("layout", "micro_batch"),
+        (1, 2, 4, 8, 16),
+        lambda design: design.layout.micro_batch if design.layout else None,
+    ),
+}
+"""Levers whose values are a short ordered list, by name: key path, values, and the value of a design."""
+
+
+def next_steps(lever: Lever, value: float) -> tuple[float | None, float | None]:
+    """The sold or usual values next to a value, below and above.
+
+    >>> next_steps(LEVERS["oversubscription"], 2.0)
+    (1.5, 3.0)
+    """
+    below = [step for step in lever.steps if step < value * (1 - 1e-9)]
+    above = [step for step in lever.steps if step > value * (1 + 1e-9)]
+    return (below[-1] if below else None, above[0] if above else None)

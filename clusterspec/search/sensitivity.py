@@ -1,0 +1,79 @@
+"""What each lever changes: one step up and one step down, everything else as in the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.search.levers import LEVERS, WORDS, next_steps
+from clusterspec.search.variation import Changes, Variations, divides
+
+PlanOf = Callable[[Design], Plan]
+CostOf = Callable[[Design, Plan], float | None]
+"""The cost of a run (or of the term, where no run is described) in the currency of the spec; None where not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One lever moved by one step. Step time in seconds, memory in bytes on the fullest accelerator, cost in the
+    currency of the spec; None where it cannot be computed. ``fits`` is of the plan with the lever moved."""
+
+    key: str
+    before: object
+    after: object
+    step_time: float | None
+    memory: float | None
+    cost: float | None
+    fits: bool | None
+    effect: float | None
+    """The relative change of the time for a token."""
+
+
+def sensitivity(design: Design, variations: Variations, plan_of: PlanOf, cost_of: CostOf) -> tuple[Step, ...]:
+    """Every lever that the design has, one step each way; the largest effect on the time for a token first.
+
+    A step whose design cannot be resolved or whose layout no longer divides is left out.
+    """
+    base = _seconds_per_token(design, plan_of(design))
+    steps = [step for step in _steps(design, base, variations, plan_of, cost_of) if step.step_time is not None]
+    return tuple(sorted(steps, key=lambda step: (-abs(step.effect or 0.0), step.key, str(step.after))))
+
+
+def _seconds_per_token(design: Design, plan: Plan) -> float | None:
+    if plan.step_time is None or design.workload is None:
+        return None
+    return plan.step_time.value / (design.workload.global_batch * design.workload.sequence_length)
+
+
+def _steps(
+    design: Design, base: float | None, variations: Variations, plan_of: PlanOf, cost_of: CostOf
+) -> Iterator[Step]:
+    for key, before, after, changes in _moves(design):
+        varied = variations.design(changes)
+        if not divides(varied):
+            continue
+        plan = plan_of(varied)
+        seconds = plan.step_time.value if plan.step_time else None
+        memory = plan.memory.total.value if plan.memory else None
+        fits = plan.memory.fits if plan.memory else None
+        each = _seconds_per_token(varied, plan)
+        effect = each / base - 1 if each and base else None
+        yield Step(key, before, after, seconds, memory, cost_of(varied, plan), fits, effect)
+
+
+def _moves(design: Design) -> Iterator[tuple[str, object, object, Changes]]:
+    for lever in LEVERS.values():
+        value = lever.value(design)
+        if value is not None and value > 0:
+            for step in next_steps(lever, value):
+                if step is not None:
+                    yield lever.name, value, step, lever.changes(step)
+    for name, (path, values, present) in WORDS.items():
+        now = present(design)
+        if now in values:
+            at = values.index(now)
+            for index in (at - 1, at + 1):
+                if 0 <= index < len(values):
+                    yield name, now, values[index], {path: values[index]}

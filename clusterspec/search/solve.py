@@ -1,0 +1,121 @@
+"""The least or most of one key that meets a condition: bisection where the metric is monotone, a scan elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from clusterspec.cost.plan import Plan
+from clusterspec.search.conditions import Condition
+from clusterspec.search.levers import Lever, next_steps
+
+TOLERANCE = 1e-3
+"""Relative distance at which a bisection stops."""
+SPAN = 64.0
+"""How far a bisection looks from the steps that are sold: down to the least over this, up to the largest times it."""
+MOST_PROBED = 400
+"""Values of a count that one scan estimates."""
+
+PlanAt = Callable[[float], Plan | None]
+"""The plan with the lever at a value: the spec's layout, or the best one there; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One value that was tried, the metric there, and whether the condition holds."""
+
+    value: float
+    metric: float | None
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The boundary of a condition. ``value`` is the least of the key (the most, where less is better) that meets it,
+    None where no value does; ``catalog_step`` the nearest value that is sold and meets it; ``free`` says that every
+    value tried meets it, so that the key does not limit the design."""
+
+    lever: Lever
+    condition: Condition
+    value: float | None
+    catalog_step: float | None
+    plan: Plan | None
+    probes: tuple[Probe, ...]
+    free: bool = False
+
+
+def solve(lever: Lever, condition: Condition, plan_at: PlanAt, present: float) -> Solution:
+    """Finds where the condition begins to hold; ``present`` is the value of the key in the spec."""
+    seeker = _Seeker(lever, condition, plan_at)
+    value = seeker.scan(_counts(lever, present)) if lever.whole else seeker.bisect()
+    step = _sold(lever, value, seeker) if value is not None else None
+    plan = seeker.plan(value) if value is not None else None
+    probes = tuple(sorted(seeker.probes.values(), key=lambda probe: probe.value))
+    free = bool(probes) and all(probe.holds for probe in probes)
+    return Solution(lever, condition, value, step, plan, probes, free)
+
+
+class _Seeker:
+    """Tries values of a lever, each once."""
+
+    def __init__(self, lever: Lever, condition: Condition, plan_at: PlanAt) -> None:
+        self.lever, self.condition, self._plan_at = lever, condition, plan_at
+        self.probes: dict[float, Probe] = {}
+        self._plans: dict[float, Plan | None] = {}
+
+    def plan(self, value: float) -> Plan | None:
+        self.holds(value)
+        return self._plans[value]
+
+    def holds(self, value: float) -> bool:
+        """Whether the condition holds at a value."""
+        if value not in self.probes:
+            plan = self._plans[value] = self._plan_at(value)
+            metric = self.condition.value(plan) if plan else None
+            self.probes[value] = Probe(value, metric, bool(plan and self.condition.holds(plan)))
+        return self.probes[value].holds
+
+    def bisect(self) -> float | None:
+        """The boundary between the values that meet the condition and those that do not, on a logarithmic scale."""
+        worst, best = self.lever.steps[0] / SPAN, self.lever.steps[-1] * SPAN
+        if self.lever.better < 0:
+            worst, best = best, max(worst, 1.0)
+        if not self.holds(best):
+            return None
+        if self.holds(worst):
+            return worst
+        while max(worst, best) / min(worst, best) > 1 + TOLERANCE:
+            middle = sqrt(worst * best)
+            if self.holds(middle):
+                best = middle
+            else:
+                worst = middle
+        return best
+
+    def scan(self, values: Sequence[float]) -> float | None:
+        """The first of the values, the least favorable first, that meets the condition."""
+        ordered = values if self.lever.better > 0 else tuple(reversed(values))
+        return next((value for value in ordered if self.holds(value)), None)
+
+
+def _counts(lever: Lever, present: float) -> tuple[float, ...]:
+    """Counts to scan: the usual steps, the present value, and its multiples and fractions by whole numbers."""
+    near = {present * factor for factor in range(1, 9)} | set(_fractions(present))
+    found = sorted({value for value in (*lever.steps, *near) if value >= 1 and value == int(value)})
+    return tuple(found[:MOST_PROBED])
+
+
+def _fractions(present: float) -> Iterator[float]:
+    """Whole fractions of the present count and the sixteenths of it, which divide as it does."""
+    yield from (present / divisor for divisor in range(1, 65))
+    yield from (present * part / 16 for part in range(1, 32))
+
+
+def _sold(lever: Lever, value: float, seeker: _Seeker) -> float | None:
+    """The sold value next to the boundary, on the side that meets the condition."""
+    if any(abs(step - value) <= TOLERANCE * value for step in lever.steps):
+        return min(lever.steps, key=lambda step: abs(step - value))
+    below, above = next_steps(lever, value)
+    step = above if lever.better > 0 else below
+    return step if step is not None and seeker.holds(step) else None

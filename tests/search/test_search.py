@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.cli import run
+from clusterspec.exploration.layouts import SearchOptions, search
+from clusterspec.exploration.rewrite import with_layout
+from clusterspec.finding import Severity
+from clusterspec.search.evaluate import one_by_one
+from clusterspec.search.run import Limits
+from clusterspec.search.run import search as run_search
+from clusterspec.search.space import Pins, choices, families
+from tests.search.jobs import DENSE, JOBS, design_of, job, study_of
+
+PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}
+
+
+def test_the_best_is_the_least_of_all() -> None:
+    searched, design = job(DENSE), design_of(DENSE)
+    space = list(families(searched, Pins(PINNED)))
+    evaluate = one_by_one(design, searched)
+    every = [
+        (time, held, choice)
+        for family in space
+        for time, held, choice in zip(*evaluate(family), islice(choices(family), family.size), strict=True)
+    ]
+    limits = Limits(80e9, 0.2)
+    found = run_search(space, evaluate, limits, top=3)
+    fitting = sorted((time, held) for time, held, _ in every if held <= 64e9)
+    assert found.evaluated == len(every)
+    assert found.fitting == len(fitting)
+    assert [(kept.step_time, kept.memory) for kept in found.best[:3]] == fitting[:3]
+    assert found.smallest is not None and found.smallest.memory == min(held for _, held, _ in every)
+
+
+def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spec(tmp_path: Path) -> None:
+    one = study_of(DENSE)
+    report = search(one, SearchOptions(PINNED, top=4))
+    assert len(report.layouts) == 4
+    for row in report.layouts:
+        pasted = pipeline.study_text(with_layout(one, row.layout), one.settings)
+        assert not [found for found in pasted.findings if found.severity is Severity.ERROR]
+        assert pasted.plan.step_time is not None and pasted.plan.memory is not None
+        assert row.step_time == pytest.approx(pasted.plan.step_time.value, rel=1e-12)
+        assert row.memory == pytest.approx(pasted.plan.memory.total.value, rel=1e-12)
+
+
+def test_layouts_within_half_the_range_of_the_best_are_ties() -> None:
+    report = search(study_of(DENSE), SearchOptions(PINNED, top=8))
+    best = report.layouts[0]
+    assert best.step_time is not None and best.low is not None and best.high is not None
+    most = best.step_time + (best.high - best.low) / 2
+    assert [row.tied for row in report.layouts] == [(row.step_time or 0) <= most for row in report.layouts]
+
+
+def test_more_headroom_never_finds_a_faster_layout() -> None:
+    times = []
+    for headroom in (0.0, 0.4, 0.7):
+        rows = search(study_of(DENSE), SearchOptions(PINNED, top=1, min_headroom=headroom)).layouts
+        times.append(rows[0].step_time if rows else float("inf"))
+    assert times == sorted(times)  # type: ignore[type-var]
+
+
+def test_where_nothing_fits_the_smallest_is_named() -> None:
+    large = DENSE.replace("llama-3.1-8b", "llama-3.1-405b").replace("nodes: 2", "nodes: 1")
+    report = search(study_of(large), SearchOptions({"cp": 1, "recompute": "full", "micro_batch": 1}, top=2))
+    assert not report.layouts and "fits" in report.why
+    assert report.smallest is not None and report.smallest.memory is not None and report.smallest.memory > 80e9
+
+
+def test_a_grid_has_the_best_of_every_pair() -> None:
+    report = search(study_of(DENSE), SearchOptions(PINNED, top=1, grid=("tp", "pp")))
+    assert report.grid is not None
+    times = [cell.step_time for cell in report.grid.cells if cell.fits and cell.step_time is not None]
+    assert report.layouts[0].step_time == pytest.approx(min(times))
+    assert [(cell.row, cell.column) for cell in report.grid.cells if cell.present] == [(2, 1)]
+
+
+def test_a_serving_spec_is_told_what_a_search_needs() -> None:
+    text = "cluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: serve, model: llama-3.1-8b}\nlayout: {tp: 8}\n"
+    assert "training workload" in search(study_of(text), SearchOptions({})).why
+
+
+def test_the_command_writes_a_copy_and_keeps_what_is_around_the_layout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, copy = tmp_path / "spec.yaml", tmp_path / "best.yaml"
+    spec.write_text("clusterspec: 1\nname: test\n# the machine\n" + DENSE.lstrip() + "# the end\n")
+    pinned = [word for key, value in PINNED.items() for word in ("--set", f"{key}={value}")]
+    status = run(["search", str(spec), "--format", "json", "--top", "2", "--write", str(copy), *pinned])
+    found = json.loads(capsys.readouterr().out)
+    assert status == 0 and len(found["layouts"]) == 2 and found["evaluated"] > 10
+    text = copy.read_text()
+    assert "# the machine" in text and text.endswith("# the end\n")
+    assert f"tp: {found['layouts'][0]['layout']['tp']}\n" in text
+    assert spec.read_text().count("tp: 2") == 1
+
+
+@pytest.mark.parametrize("bad", ["tp", "tp=0", "tp=two", "sharding=zero9", "colour=red"])
+def test_a_pin_that_is_none_is_refused_in_one_line(
+    bad: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("clusterspec: 1\nname: test\n" + DENSE)
+    assert run(["search", str(spec), "--set", bad]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_same_search_gives_the_same_rows(name: str) -> None:
+    pinned = {"recompute": "none", "micro_batch": 1, "cp": 1, "pp": 1}
+    first, second = (search(study_of(JOBS[name]), SearchOptions(pinned, top=3)) for _ in range(2))
+    assert first.to_json() == second.to_json()
+    assert first.layouts

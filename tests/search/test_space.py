@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.exploration.studied import whole_section
+from clusterspec.finding import Severity
+from clusterspec.search.layouts import layout_of, section_of
+from clusterspec.search.space import Job, Pins, choices, divisors, families
+from clusterspec.search.variation import changed
+from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_family_counts_its_layouts(name: str) -> None:
+    for family in families(job(JOBS[name])):
+        assert sum(1 for _ in choices(family)) == family.size
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
+    """The layout that search times is the one that its section gives, on a sample of every job."""
+    one = study_of(JOBS[name])
+    searched = job(JOBS[name])
+    assert one.document is not None
+    every = list(families(searched))
+    for family in Random(1).sample(every, min(12, len(every))):
+        choice = Random(2).choice(list(islice(choices(family), 400)))
+        section = whole_section(one, section_of(searched, choice))
+        varied = pipeline.study_document(changed(one.document, {("layout",): section}), one)
+        assert varied.design.layout == layout_of(searched, choice), section
+
+
+@pytest.mark.parametrize("name", ["dense", "expert", "sharded"])
+def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str) -> None:
+    one = study_of(JOBS[name])
+    searched = job(JOBS[name])
+    assert one.document is not None
+    every = list(families(searched))
+    for family in Random(3).sample(every, min(10, len(every))):
+        choice = Random(4).choice(list(islice(choices(family), 400)))
+        section = whole_section(one, section_of(searched, choice))
+        varied = pipeline.study_document(changed(one.document, {("layout",): section}), one)
+        errors = {found.rule for found in varied.checked.findings if found.severity is Severity.ERROR}
+        assert not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule or "forbids" in rule}, (
+            section
+        )
+
+
+def degrees(searched: Job) -> set[tuple[int, int, int, int]]:
+    return {(family.tp, family.cp, family.pp, family.dp) for family in families(searched)}
+
+
+def test_degrees_multiply_to_the_ranks_and_divide_what_they_cut() -> None:
+    # Llama 3.1 8B: 32 heads, 8 key-value heads, 32 layers; 16 ranks; a batch of 32 sequences of 4,096 tokens
+    found = degrees(job(DENSE))
+    assert all(tp * cp * pp * dp == 16 for tp, cp, pp, dp in found)
+    assert {tp for tp, *_ in found} == {1, 2, 4, 8, 16}
+    assert {pp for _, _, pp, _ in found} == {1, 2, 4, 8, 16}
+    assert (2, 1, 2, 4) in found and (1, 1, 1, 16) in found
+
+
+def test_experts_divide_over_ep_and_expert_groups_over_the_ranks_of_a_stage() -> None:
+    # Mixtral 8x7B has 8 experts
+    for family in families(job(EXPERT)):
+        assert 8 % family.ep == 0
+        assert (16 // family.pp) % (family.ep * family.expert_tp) == 0
+
+
+def test_a_pinned_key_has_its_value_in_every_layout() -> None:
+    pinned = list(families(job(DENSE), Pins({"tp": 4, "micro_batch": 2, "sharding": "zero1"})))
+    assert pinned
+    for family in pinned:
+        assert family.tp == 4
+        assert {pipeline.micro_batch for pipeline in family.pipelines} == {2}
+        assert {sharding.kind for sharding in family.shardings} == {"zero1"}
+
+
+def test_hsdp_groups_divide_the_replicas_and_are_proper() -> None:
+    for family in families(job(JOBS["sharded"])):
+        groups = [sharding.group for sharding in family.shardings if sharding.kind == "hsdp"]
+        assert groups == [size for size in divisors(family.dp * family.cp) if 1 < size < family.dp * family.cp]
+
+
+def test_the_interleaved_schedule_takes_micro_batches_in_multiples_of_the_stages() -> None:
+    for family in families(job(DENSE)):
+        for pipe in family.pipelines:
+            if pipe.virtual_stages > 1:
+                assert pipe.schedule == "interleaved"
+                assert 32 // (family.dp * pipe.micro_batch) % family.pp == 0
+                assert 32 // family.pp % pipe.virtual_stages == 0
