@@ -46,7 +46,7 @@ def timed(design: Design, tables: Tables) -> StepRecord | None:
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
         return None
     try:
-        return _Timing(tables, layout, Hiding.of(layout.overlap, tables.software)).record()
+        return LayoutTiming(tables, layout, Hiding.of(layout.overlap, tables.software)).record()
     except NoPathError:
         return None
 
@@ -72,7 +72,7 @@ PARTS = ("dense_layer", "expert_layer", "embedding", "head")
 
 
 @dataclass(frozen=True, slots=True)
-class _Timing:
+class LayoutTiming:
     """One layout and the tables that its step is composed from."""
 
     tables: Tables
@@ -80,21 +80,21 @@ class _Timing:
     hiding: Hiding
 
     def record(self) -> StepRecord:
-        groups = self._groups()
+        groups = self.groups()
         counts = [sum(group.count for group in same) for same in groups.values()]
-        times = [self._stage(content) for content in groups]
+        times = [self.stage(content) for content in groups]
         stage, index = pipeline.slowest(times)
         every = sum(count * time.total for count, time in zip(counts, times, strict=True))
         content, same = list(groups.items())[int(index)]
         share = self.tables.share(self.layout, same[0].chunks)
-        sends, transfers = self._sends(), self._replica_transfers(share)
-        inputs = self._inputs(stage, every, share, sends, transfers)
-        choices = self._choices()
+        sends, transfers = self.sends(), self.replica_transfers(share)
+        inputs = self._inputs(stage, every, share, sends)
+        choices = self.choices()
         times_of_step, exposures = compose(inputs, choices)
         assert self.tables.rates is not None
         return StepRecord(
-            parts=self._parts(content),
-            chunk_share=self._chunk_share,
+            parts=self.parts(content),
+            chunk_share=self.chunk_share,
             sends=sends,
             replicas=self._exposed(transfers, exposures),
             inputs=inputs,
@@ -104,12 +104,9 @@ class _Timing:
             software=self.tables.software,
         )
 
-    def _inputs(
-        self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...], transfers: ReplicaGroups
-    ) -> StepInputs:
+    def _inputs(self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...]) -> StepInputs:
         layout = self.layout
         weights = weights_of(share, layout)
-        seconds = ReplicaSeconds(*(self._seconds(sent) / self._gather for sent in transfers))
         return StepInputs(
             stage=stage,
             every=every,
@@ -118,17 +115,17 @@ class _Timing:
             micro_batches=layout.micro_batches or 1,
             layers=share.units,
             send=sum(one.cost.queued for one in sends),
-            replicas=seconds,
+            replicas=self.replica_seconds(share),
             weights=owned(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
             nodes=layout.nodes,
         )
 
-    def _choices(self) -> StepChoices:
+    def choices(self) -> StepChoices:
         layout, workload, software = self.layout, self.tables.workload, self.tables.software
         assert self.tables.rates is not None
         return StepChoices(
             schedule=layout.schedule,
-            layer_by_layer=self._layer_by_layer,
+            layer_by_layer=self.layer_by_layer,
             habits=ReplicaHabits(
                 hides=self.hiding.dp,
                 hides_across=software.hides("replicas"),
@@ -147,63 +144,70 @@ class _Timing:
         )
 
     @property
-    def _layer_by_layer(self) -> bool:
+    def layer_by_layer(self) -> bool:
         return self.layout.sharding in LAYER_BY_LAYER and self.layout.pp == 1
 
     @property
-    def _gather(self) -> float:
+    def gather(self) -> float:
         """The rate of data-parallel transfers over that of the same collectives otherwise."""
         return self.tables.software.gather if self.layout.sharding == "fsdp" else 1.0
 
     @property
-    def _chunk_share(self) -> float:
+    def chunk_share(self) -> float:
         return DUALPIPE_SHARE if self.layout.schedule == "dualpipe" else 1.0
 
-    def _groups(self) -> dict[Content, list[StageGroup]]:
+    def groups(self) -> dict[Content, list[StageGroup]]:
         """The stages by what they hold, in order of their first stage."""
         found: dict[Content, list[StageGroup]] = {}
         for group in stage_groups(self.tables.workload.model, self.layout):
             found.setdefault(Content.of(group.chunks, self.tables.workload), []).append(group)
         return found
 
-    def _parts(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
-        pairs = zip(PARTS, content, strict=True)
-        return tuple((self.tables.part(name, self.layout, self.hiding), count) for name, count in pairs if count)
+    def parts(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
+        return tuple((self.part(name), count) for name, count in zip(PARTS, content, strict=True) if count)
 
-    def _stage(self, content: Content) -> StageTime:
+    def part(self, name: str) -> PartTime:
+        """One micro-batch through one of the `PARTS`. Raises `NoPathError`."""
+        return self.tables.part(name, self.layout, self.hiding)
+
+    def stage(self, content: Content) -> StageTime:
         """One micro-batch through everything that a stage holds."""
-        return pipeline.stage_time([(part.time, count) for part, count in self._parts(content)], self._chunk_share)
+        return pipeline.stage_time([(part.time, count) for part, count in self.parts(content)], self.chunk_share)
 
-    def _replica_transfers(self, share: Share) -> ReplicaGroups:
+    def replica_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
         layout, workload = self.layout, self.tables.workload
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
-        each = weights * (1 / max(1, share.units)) if self._layer_by_layer else weights + outside
+        each = weights * (1 / max(1, share.units)) if self.layer_by_layer else weights + outside
         ends = gathers(outside, workload, layout) + reductions(outside, workload, layout)
         return ReplicaGroups(
             gather=gathers(each, workload, layout),
             reduce=reductions(each, workload, layout),
-            outside=ends if self._layer_by_layer else (),
+            outside=ends if self.layer_by_layer else (),
             across=across(weights + outside, workload, layout),
         )
+
+    def replica_seconds(self, share: Share) -> ReplicaSeconds:
+        """Seconds of the data-parallel transfers of a stage with these weights."""
+        return ReplicaSeconds(*(self.seconds(sent) / self.gather for sent in self.replica_transfers(share)))
 
     def _exposed(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
         """Each exposure with the transfers behind it."""
         behind: tuple[tuple[Transfer, ...], ...] = (sent.gather, sent.reduce, sent.across)
-        if self._layer_by_layer:
+        if self.layer_by_layer:
             back = sent.reduce if self.layout.sharding == "zero2" else sent.gather + sent.reduce
             behind = (sent.gather, back, sent.gather + sent.reduce, sent.outside, sent.across)
         pairs = zip(exposures, behind, strict=True)
-        return tuple(ReplicaTransfers(one, each, self._costs(each), self._gather) for one, each in pairs if one.seconds)
+        return tuple(ReplicaTransfers(one, each, self._costs(each), self.gather) for one, each in pairs if one.seconds)
 
     def _costs(self, transfers: tuple[Transfer, ...]) -> tuple[CollectiveCost, ...]:
         group = self.tables.group
         return tuple(group(self.layout, each.axis).cost(each.collective, each.size) for each in transfers)
 
-    def _seconds(self, transfers: tuple[Transfer, ...]) -> float:
+    def seconds(self, transfers: tuple[Transfer, ...]) -> float:
         return sum(cost.queued for cost in self._costs(transfers))
 
-    def _sends(self) -> tuple[TransferTime, ...]:
+    def sends(self) -> tuple[TransferTime, ...]:
         """What the slowest stage sends on once, and waits for where nothing hides it.
 
         Each tensor-parallel rank sends its part; without sequence parallelism the receivers gather the

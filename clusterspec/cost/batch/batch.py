@@ -1,0 +1,68 @@
+"""Times many layouts at once: sub-results from tables, composed on columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import NamedTuple
+
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.call import Call
+from clusterspec.cost.batch.index import RowIndex, Table, ValueIndex
+from clusterspec.cost.batch.layouts import DEGREES
+from clusterspec.cost.batch.placement import Placements
+from clusterspec.cost.batch.stages import StageTable
+from clusterspec.cost.step.replicas import LAYER_BY_LAYER
+from clusterspec.cost.tables import Tables
+from clusterspec.cost.tables.hiding import Hiding
+
+
+class BatchResult(NamedTuple):
+    """A column for each result: seconds of a step, not a number where nothing joins the ranks of a group."""
+
+    step_time: Array
+
+
+class BatchTables:
+    """The tables of a job by number: what the rows of a call look up."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.placements = Placements(library)
+        self.values = {name: ValueIndex(library) for name in DEGREES}
+        self.shapes = RowIndex(library, 4)
+        self.cuts = RowIndex(library, 3)
+        self.layers: dict[Hiding, Table] = {}
+        self.stages: dict[bool, StageTable] = {}
+        self.weights: dict[bool, Table] = {}
+        self.sends: dict[bool, Table] = {}
+        self.replicas: dict[tuple[object, ...], Table] = {}
+        self.variants: dict[tuple[object, ...], int] = {}
+
+
+class Batch:
+    """Columns of layouts of one job. What one call has worked out serves all later ones."""
+
+    def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
+        self.tables, self.library = tables, library
+        self._known = BatchTables(library)
+
+    def __call__(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
+        """Layouts with the `DEGREES` in ``columns``, one in each row.
+
+        ``variants`` are layouts that differ in recomputation, sequence parallelism and the method of context
+        parallelism alone; the column ``variant`` has the index of the one that a row varies (the first for all
+        rows where it is absent). The degrees of a row make up all the ranks of its variant.
+        """
+        if variants[0].sharding not in LAYER_BY_LAYER:
+            return BatchResult(self._timed(variants, columns))
+        found = self.library.full(len(columns["tp"]), nan)
+        for rows in (columns["pp"] < 2, columns["pp"] > 1):
+            chosen = self.library.flatnonzero(rows)
+            if len(chosen):
+                part = {name: column[chosen] for name, column in columns.items()}
+                found[chosen] = self._timed(variants, part)
+        return BatchResult(found)
+
+    def _timed(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> Array:
+        return Call(self.tables, self._known, self.library, variants, columns).step_time()

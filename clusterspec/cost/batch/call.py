@@ -1,0 +1,193 @@
+"""One call of a batch: rows looked up in the tables, and composed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import nan
+from typing import TYPE_CHECKING, cast
+
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.index import Table
+from clusterspec.cost.batch.layouts import DEGREES, layout_of
+from clusterspec.cost.batch.stages import StageTable, kinds_of
+from clusterspec.cost.parameters import Chunk
+from clusterspec.cost.step import pipeline
+from clusterspec.cost.step.pipeline import StageTime
+from clusterspec.cost.step.replicas import ReplicaSeconds
+from clusterspec.cost.step.step import StepInputs, compose, owned
+from clusterspec.cost.tables import Tables
+from clusterspec.cost.tables.group import NoPathError
+from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.timing import PARTS, LayoutTiming, weights_of
+
+if TYPE_CHECKING:
+    from clusterspec.cost.batch.batch import BatchTables
+
+AXES = ("tp", "cp", "ep", "expert_tp", "pp", "dp_cp", "expert_dp")
+SHARDED_AXES = (*AXES, "shard", "replicate")
+PASSES = 3
+
+
+def number(column: Array) -> float:
+    """A column where a formula is written for a number: formulas hold for both."""
+    return cast(float, column)
+
+
+class Call:
+    """Rows that all have one pipeline stage or all have several."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        known: BatchTables,
+        library: ArrayLibrary,
+        variants: Sequence[Layout],
+        columns: Mapping[str, Array],
+    ) -> None:
+        self.tables, self.known, self.library, self.variants = tables, known, library, variants
+        self.template = variants[0]
+        self.columns = dict(columns)
+        if "variant" not in columns:
+            self.columns["variant"] = library.zeros(len(columns["tp"]), "int64")
+        self.columns["expert_dp"] = self._expert_dp()
+        self.hiding = Hiding.of(self.template.overlap, tables.software)
+        self.numbers = {name: known.values[name](self.columns[name]) for name in DEGREES}
+        axes = SHARDED_AXES if self.template.sharding == "hsdp" else AXES
+        self.places = known.placements.number(self.template, self.columns, axes)
+        self.shape = known.shapes(
+            [self.numbers["micro_batch"], self.numbers["tp"], self.numbers["cp"], self._variant()]
+        )
+
+    def _expert_dp(self) -> Array:
+        columns = self.columns
+        dense, expert = columns["tp"] * columns["cp"] * columns["dp"], columns["expert_tp"] * columns["ep"]
+        return self.library.maximum(dense // expert, 1)
+
+    def _variant(self) -> Array:
+        """The number of each row's variant, the same in every call."""
+        known = self.known.variants
+        keys = [(one.recompute, one.sequence_parallel, one.cp_method) for one in self.variants]
+        numbers = [known.setdefault(key, len(known)) for key in keys]
+        return self.library.asarray(numbers, "int64").take(self.columns["variant"])
+
+    def row(self, index: int) -> LayoutTiming:
+        """The timing of the layout of one row."""
+        degrees = {name: int(self.columns[name][index]) for name in DEGREES}
+        layout = layout_of(self.variants[int(self.columns["variant"][index])], self.tables.workload, degrees)
+        return LayoutTiming(self.tables, layout, self.hiding)
+
+    def step_time(self) -> Array:
+        """Seconds of a step for each row."""
+        first = self.row(0)
+        mirrored = first.layout.schedule == "dualpipe"
+        stages = self.known.stages.setdefault(mirrored, StageTable(self.library))
+        kinds = stages.number(
+            self.numbers["pp"], self.numbers["virtual_stages"], lambda row: kinds_of(self.row(row).groups())
+        )
+        stage, every, slowest = self._stage(stages, kinds, first.chunk_share)
+        cut = self.known.cuts([self.numbers[axis] for axis in ("tp", "ep", "expert_tp")])
+        table = self.known.weights.setdefault(mirrored, Table(self.library, 3, 3))
+
+        def chunks_of(row: int) -> tuple[Chunk, ...]:
+            return stages.kinds[int(kinds[row])][int(slowest[row])].chunks
+
+        weights = table.number([cut, kinds, slowest], lambda row: self._weights(row, chunks_of(row)))
+        dense, expert, layers = map(number, table.look_up(weights))
+        floats = {name: self._float(column) for name, column in self.columns.items()}
+        inputs = StepInputs(
+            stage=stage,
+            every=every,
+            stages=floats["pp"],
+            virtual_stages=floats["virtual_stages"],
+            micro_batches=self._micro_batches(),
+            layers=layers,
+            send=self._send(),
+            replicas=self._replicas(mirrored, weights, lambda row: self._replica_seconds(row, chunks_of(row))),
+            weights=owned(dense, expert, floats["shard_group"], floats["expert_dp"]),
+            nodes=self.template.nodes,
+        )
+        times, _ = compose(inputs, first.choices())
+        return cast(Array, times.total)
+
+    def _float(self, column: Array) -> float:
+        return number(self.library.asarray(column, "float64"))
+
+    def _micro_batches(self) -> float:
+        columns, batch = self.columns, self.tables.workload.global_batch
+        each = columns["dp"] * columns["micro_batch"]
+        return self._float(self.library.maximum(batch // each, 1))
+
+    def _stage(self, stages: StageTable, kinds: Array, share: float) -> tuple[StageTime, float, Array]:
+        """One micro-batch on the slowest stage, on all stages together, and the place of the slowest kind."""
+        parts = self._parts()
+        times, every = [], 0.0
+        for count, *content in stages.columns(kinds):
+            pairs = [(part, number(held)) for part, held in zip(parts, content, strict=True) if part is not None]
+            times.append(pipeline.stage_time(pairs, share))
+            every = every + number(count) * times[-1].total
+        stage, place = pipeline.slowest(times)
+        slowest = self.library.asarray(place, "int64")
+        if len(times) == 1:
+            slowest = self.library.zeros(len(kinds), "int64")
+        return stage, every, slowest
+
+    def _parts(self) -> list[StageTime | None]:
+        """One micro-batch through each part of the model; None for a part that it does not have."""
+        table = self.known.layers.setdefault(self.hiding, Table(self.library, 7, PASSES * len(PARTS)))
+        places = [self.places[axis] for axis in ("tp", "cp", "ep", "expert_tp")]
+        values = table([self.shape, self.numbers["ep"], self.numbers["expert_tp"], *places], self._part_seconds)
+        model = self.tables.workload.model
+        has = {"dense_layer": not model.experts or model.layers > model.moe_layers, "expert_layer": bool(model.experts)}
+        return [
+            StageTime(*map(number, values[PASSES * place : PASSES * place + PASSES])) if has.get(name, True) else None
+            for place, name in enumerate(PARTS)
+        ]
+
+    def _part_seconds(self, row: int) -> list[float]:
+        """The passes of every part, in order; not numbers where nothing joins the ranks of a group."""
+        timing, model = self.row(row), self.tables.workload.model
+        has = {"dense_layer": not model.experts or model.layers > model.moe_layers, "expert_layer": bool(model.experts)}
+        found: list[float] = []
+        for name in PARTS:
+            try:
+                found += timing.part(name).time if has.get(name, True) else (0.0,) * PASSES
+            except NoPathError:
+                found += (nan,) * PASSES
+        return found
+
+    def _weights(self, row: int, chunks: tuple[Chunk, ...]) -> tuple[float, float, float]:
+        layout = self.row(row).layout
+        share = self.tables.share(layout, chunks)
+        weights = weights_of(share, layout)
+        return weights.dense, weights.expert, share.units
+
+    def _send(self) -> float:
+        """Seconds in which a stage passes one micro-batch on; 0 where there is one stage."""
+        several = bool((self.columns["pp"] > 1).any())
+        if not several:
+            return 0.0
+        table = self.known.sends.setdefault(True, Table(self.library, 3, 1))
+        return number(table([self.shape, self.places["pp"], self.places["tp"]], self._send_seconds)[0])
+
+    def _send_seconds(self, row: int) -> tuple[float]:
+        try:
+            return (sum(one.cost.queued for one in self.row(row).sends()),)
+        except NoPathError:
+            return (nan,)
+
+    def _replicas(self, mirrored: bool, weights: Array, worked_out: Callable[[int], ReplicaSeconds]) -> ReplicaSeconds:
+        template = self.template
+        axes = ("shard", "replicate", "expert_dp") if template.sharding == "hsdp" else ("dp_cp", "expert_dp")
+        layered = self.row(0).layer_by_layer
+        key = (template.sharding, layered, template.gradient_compression, mirrored)
+        table = self.known.replicas.setdefault(key, Table(self.library, 1 + len(axes), 4))
+        columns = [weights, *(self.places[axis] for axis in axes)]
+        return ReplicaSeconds(*map(number, table(columns, worked_out)))
+
+    def _replica_seconds(self, row: int, chunks: tuple[Chunk, ...]) -> ReplicaSeconds:
+        timing = self.row(row)
+        try:
+            return timing.replica_seconds(self.tables.share(timing.layout, chunks))
+        except NoPathError:
+            return ReplicaSeconds(nan, nan, nan, nan)

@@ -1,0 +1,120 @@
+"""Numbers distinct rows of whole numbers, the same number for the same row in every call.
+
+A row is numbered pair by pair through dense tables, so that a call takes a few passes over its columns and no
+sorting; what a table holds grows with what has been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+
+
+class ValueIndex:
+    """Numbers the values of one column: 0, 1, 2 … in the order in which they are first seen."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self.size = 0
+        self._table = library.full(64, -1, "int64")
+
+    def __call__(self, values: Array) -> Array:
+        """For each value its number. Values are whole and not negative."""
+        most = int(values.max())
+        if most >= len(self._table):
+            grown = self.library.full(2 * most + 2, -1, "int64")
+            grown[: len(self._table)] = self._table
+            self._table = grown
+        found = self._table.take(values)
+        if (found < 0).any():
+            fresh, _ = self.library.unique(values[found < 0], return_index=True)
+            self._table[fresh] = self.library.asarray(range(self.size, self.size + len(fresh)))
+            self.size += len(fresh)
+            found = self._table.take(values)
+        return found
+
+
+class PairIndex:
+    """Numbers the pairs of two columns of numbers, and tells a row of each new pair."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self.size = 0
+        self._shape = (8, 8)
+        self._table = library.full(64, -1, "int64")
+
+    def __call__(self, first: Array, second: Array, added: Callable[[int], None] | None = None) -> Array:
+        """For each pair its number; ``added`` is called with a row of each new one, in order of their numbers."""
+        self._grow(int(first.max()), int(second.max()))
+        code = first * self._shape[1] + second
+        found = self._table.take(code)
+        if (found < 0).any():
+            rows = self.library.flatnonzero(found < 0)
+            fresh, where = self.library.unique(code[rows], return_index=True)
+            self._table[fresh] = self.library.asarray(range(self.size, self.size + len(fresh)))
+            self.size += len(fresh)
+            if added is not None:
+                for row in rows[where].tolist():
+                    added(row)
+            found = self._table.take(code)
+        return found
+
+    def _grow(self, first: int, second: int) -> None:
+        rows, columns = self._shape
+        if first < rows and second < columns:
+            return
+        grown = (max(rows, 2 * first + 2), max(columns, 2 * second + 2))
+        table = self.library.full(grown, -1, "int64")
+        table[:rows, :columns] = self._table.reshape(rows, columns)
+        self._shape, self._table = grown, table.reshape(-1)
+
+
+class RowIndex:
+    """Numbers rows of several columns."""
+
+    def __init__(self, library: ArrayLibrary, columns: int) -> None:
+        self._pairs = [PairIndex(library) for _ in range(columns - 1)]
+
+    def __call__(self, columns: Sequence[Array], added: Callable[[int], None] | None = None) -> Array:
+        """For each row its number; ``added`` is called with one row of each new number, in order."""
+        found = columns[0]
+        last = len(self._pairs) - 1
+        for place, (pair, column) in enumerate(zip(self._pairs, columns[1:], strict=True)):
+            found = pair(found, column, added if place == last else None)
+        return found
+
+
+class Table:
+    """Numbers kept for each distinct row: worked out for a row of each new kind, and looked up for all others."""
+
+    def __init__(self, library: ArrayLibrary, columns: int, width: int) -> None:
+        self.library, self.width = library, width
+        self._index = RowIndex(library, columns)
+        self._values = library.zeros((width, 64))
+        self._filled = 0
+
+    def __call__(self, columns: Sequence[Array], worked_out: Callable[[int], Sequence[float]]) -> list[Array]:
+        """The numbers of each row, a column for each; ``worked_out`` gives them for the row of this position."""
+        return self.look_up(self.number(columns, worked_out))
+
+    def number(self, columns: Sequence[Array], worked_out: Callable[[int], Sequence[float]]) -> Array:
+        """For each row its number, which `look_up` takes."""
+        fresh: list[Sequence[float]] = []
+        found = self._index(columns, lambda row: fresh.append(worked_out(row)))
+        if fresh:
+            self._add(fresh)
+        return found
+
+    def look_up(self, numbers: Array) -> list[Array]:
+        return [self._values[place].take(numbers) for place in range(self.width)]
+
+    def _add(self, fresh: Sequence[Sequence[float]]) -> None:
+        end = self._filled + len(fresh)
+        if end > len(self._values[0]):
+            grown = self.library.zeros((self.width, 2 * end))
+            grown[:, : self._filled] = self._values[:, : self._filled]
+            self._values = grown
+        for place in range(self.width):
+            self._values[place, self._filled : end] = self.library.asarray([row[place] for row in fresh])
+        self._filled = end

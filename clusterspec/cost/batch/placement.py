@@ -1,0 +1,69 @@
+"""Where the groups of many layouts lie: the digits of a rank and their strides, as columns.
+
+The digits are those of `clusterspec.cluster.groups`: sizes in ranks, the fastest first. Two layouts with the same
+sizes and strides of the digits of an axis have the same groups along it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from clusterspec.cluster.groups import AXES, EXPERT_AXES
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.index import RowIndex, ValueIndex
+
+DENSE = {
+    "tp": ("tp",),
+    "cp": ("cp_shard", "cp_replicate"),
+    "dp": ("dp_shard", "dp_replicate"),
+    "pp": ("pp",),
+    "dp_shard": ("dp_shard",),
+    "dp_replicate": ("dp_replicate",),
+}
+"""The digits that each word of an order stands for."""
+EXPERT = {"tp": "expert_tp", "ep": "ep", "dp": "expert_dp", "dp_shard": "expert_dp", "pp": "pp"}
+
+
+class Placements:
+    """Numbers the placements of each axis: layouts with one number have the same groups."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self._value = ValueIndex(library)
+        self._rows: dict[tuple[str, int], RowIndex] = {}
+
+    def number(self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str]) -> dict[str, Array]:
+        """For each axis the numbers of its placements; ``columns`` hold the degrees and expert_dp."""
+        dense = self._strides(_dense_digits(template.order), self._dense_sizes(columns))
+        expert = self._strides([EXPERT[axis] for axis in template.order if axis in EXPERT], columns)
+        return {axis: self._numbered(axis, expert if axis in EXPERT_AXES else dense) for axis in axes}
+
+    def _dense_sizes(self, columns: Mapping[str, Array]) -> dict[str, Array]:
+        cp, dp, group = columns["cp"], columns["dp"], columns["shard_group"]
+        of_cp = self.library.gcd(group, cp)
+        of_dp = self.library.gcd(group // of_cp, dp)
+        halves = {"cp_shard": of_cp, "cp_replicate": cp // of_cp, "dp_shard": of_dp, "dp_replicate": dp // of_dp}
+        return {"tp": columns["tp"], "pp": columns["pp"], **halves}
+
+    def _strides(self, digits: list[str], sizes: Mapping[str, Array]) -> dict[str, tuple[Array, Array]]:
+        """Size and stride of each digit; a digit of size one has none."""
+        found = {}
+        stride: Array | None = None
+        for digit in digits:
+            size = sizes[digit]
+            known = self.library.ones_like(size) if stride is None else stride
+            found[digit] = (size, self.library.where(size > 1, known, 0))
+            stride = size if stride is None else stride * size
+        return found
+
+    def _numbered(self, axis: str, digits: Mapping[str, tuple[Array, Array]]) -> Array:
+        columns = [self._value(column) for digit, pair in digits.items() if digit in AXES[axis] for column in pair]
+        key = (axis, len(columns))
+        if key not in self._rows:
+            self._rows[key] = RowIndex(self.library, len(columns))
+        return self._rows[key](columns)
+
+
+def _dense_digits(order: tuple[str, ...]) -> list[str]:
+    return [digit for axis in order if axis != "ep" for digit in DENSE[axis]]

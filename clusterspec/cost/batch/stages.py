@@ -1,0 +1,63 @@
+"""What the pipeline stages of many layouts hold, by their degrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.index import PairIndex
+from clusterspec.cost.parameters import Chunk
+from clusterspec.cost.stages import StageGroup
+from clusterspec.cost.timing import Content
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Stages of one layout that hold the same: how many, how much, and the chunks of the first of them."""
+
+    count: int
+    content: Content
+    chunks: tuple[Chunk, ...]
+
+
+def kinds_of(groups: dict[Content, list[StageGroup]]) -> list[Kind]:
+    """The kinds of stages of a layout, in order of their first stage."""
+    return [Kind(sum(one.count for one in same), content, same[0].chunks) for content, same in groups.items()]
+
+
+class StageTable:
+    """The kinds of stages for each pair of pp and virtual stages."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self._index = PairIndex(library)
+        self.kinds: list[list[Kind]] = []
+        self._columns: list[list[Array]] = []
+        self._lengths = library.zeros(0, "int64")
+
+    def number(self, pp: Array, virtual_stages: Array, worked_out: Callable[[int], list[Kind]]) -> Array:
+        """For each row the number of its pair; ``worked_out`` gives the kinds for the row of this position."""
+        before = len(self.kinds)
+        found = self._index(pp, virtual_stages, lambda row: self.kinds.append(worked_out(row)))
+        if len(self.kinds) > before:
+            self._columns = list(self._filled())
+            self._lengths = self.library.asarray([len(kinds) for kinds in self.kinds])
+        return found
+
+    def _filled(self) -> Iterator[list[Array]]:
+        """For each place in the order of kinds: their counts and what they hold; a layout that has no kind at a
+        place has none of its first kind there.
+        """
+        for place in range(max(map(len, self.kinds))):
+            rows = [
+                (kinds[place].count, *kinds[place].content) if place < len(kinds) else (0, *kinds[0].content)
+                for kinds in self.kinds
+            ]
+            yield [self.library.asarray(column, "float64") for column in zip(*rows, strict=True)]
+
+    def columns(self, numbers: Array) -> Iterator[Sequence[Array]]:
+        """For each place in the order of kinds: the count of such stages, and the numbers of their `Content`."""
+        most = int(self._lengths.take(numbers).max())
+        for place in self._columns[:most]:
+            yield [column.take(numbers) for column in place]
