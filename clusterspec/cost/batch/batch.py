@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.call import Call
-from clusterspec.cost.batch.index import RowIndex, Table, ValueIndex
+from clusterspec.cost.batch.index import PairIndex, RowIndex, Table, ValueIndex
 from clusterspec.cost.batch.layouts import DEGREES
 from clusterspec.cost.batch.placement import Placements
 from clusterspec.cost.batch.stages import StageTable
@@ -30,7 +30,8 @@ class BatchTables:
     def __init__(self, library: ArrayLibrary) -> None:
         self.placements = Placements(library)
         self.values = {name: ValueIndex(library) for name in DEGREES}
-        self.shapes = RowIndex(library, 4)
+        self.tokens = RowIndex(library, 4)
+        self.shapes = PairIndex(library)
         self.cuts = RowIndex(library, 3)
         self.layers: dict[Hiding, Table] = {}
         self.stages: dict[bool, StageTable] = {}

@@ -17,7 +17,7 @@ from clusterspec.cost.step.pipeline import StageTime
 from clusterspec.cost.step.replicas import ReplicaSeconds
 from clusterspec.cost.step.step import StepInputs, compose, owned
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.tables.group import NoPathError
+from clusterspec.cost.tables.group import Group, NoPathError
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.timing import PARTS, LayoutTiming, weights_of
 
@@ -54,22 +54,31 @@ class Call:
         self.hiding = Hiding.of(self.template.overlap, tables.software)
         self.numbers = {name: known.values[name](self.columns[name]) for name in DEGREES}
         axes = SHARDED_AXES if self.template.sharding == "hsdp" else AXES
-        self.places = known.placements.number(self.template, self.columns, axes)
-        self.shape = known.shapes(
-            [self.numbers["micro_batch"], self.numbers["tp"], self.numbers["cp"], self._variant()]
-        )
+        self.places = known.placements.number(self.template, self.columns, axes, self._group)
+        tp, cp = self.numbers["tp"], self.numbers["cp"]
+        sequence_parallel, variant = self._variant()
+        self.tokens = known.tokens([self.numbers["micro_batch"], tp, cp, sequence_parallel])
+        self.shape = known.shapes(self.tokens, variant)
+
+    def _group(self, row: int, axis: str) -> Group:
+        return self.tables.group(self.row(row).layout, axis)
 
     def _expert_dp(self) -> Array:
         columns = self.columns
         dense, expert = columns["tp"] * columns["cp"] * columns["dp"], columns["expert_tp"] * columns["ep"]
         return self.library.maximum(dense // expert, 1)
 
-    def _variant(self) -> Array:
-        """The number of each row's variant, the same in every call."""
+    def _variant(self) -> tuple[Array, Array]:
+        """Whether each row has sequence parallelism, and the number of the rest of its variant, the same in every
+        call. Without tensor parallelism there is none, and without context parallelism its method does not matter.
+        """
+        several = [(self.columns[axis] > 1) * 1 for axis in ("tp", "cp")]
+        parallel = self.library.asarray([int(one.sequence_parallel) for one in self.variants], "int64")
         known = self.known.variants
-        keys = [(one.recompute, one.sequence_parallel, one.cp_method) for one in self.variants]
-        numbers = [known.setdefault(key, len(known)) for key in keys]
-        return self.library.asarray(numbers, "int64").take(self.columns["variant"])
+        keys = [(one.recompute, method) for one in self.variants for method in ("", one.cp_method)]
+        numbers = self.library.asarray([known.setdefault(key, len(known)) for key in keys], "int64")
+        chosen = numbers.take(2 * self.columns["variant"] + several[1])
+        return parallel.take(self.columns["variant"]) * several[0], chosen
 
     def row(self, index: int) -> LayoutTiming:
         """The timing of the layout of one row."""
@@ -168,7 +177,7 @@ class Call:
         if not several:
             return 0.0
         table = self.known.sends.setdefault(True, Table(self.library, 3, 1))
-        return number(table([self.shape, self.places["pp"], self.places["tp"]], self._send_seconds)[0])
+        return number(table([self.tokens, self.places["pp"], self.places["tp"]], self._send_seconds)[0])
 
     def _send_seconds(self, row: int) -> tuple[float]:
         try:

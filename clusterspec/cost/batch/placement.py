@@ -6,12 +6,13 @@ sizes and strides of the digits of an axis have the same groups along it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from clusterspec.cluster.groups import AXES, EXPERT_AXES
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.index import RowIndex, ValueIndex
+from clusterspec.cost.batch.index import Table, ValueIndex
+from clusterspec.cost.tables.group import Group
 
 DENSE = {
     "tp": ("tp",),
@@ -25,19 +26,26 @@ DENSE = {
 EXPERT = {"tp": "expert_tp", "ep": "ep", "dp": "expert_dp", "dp_shard": "expert_dp", "pp": "pp"}
 
 
+GroupOf = Callable[[int, str], Group]
+"""The groups of the layout of one row along an axis."""
+
+
 class Placements:
-    """Numbers the placements of each axis: layouts with one number have the same groups."""
+    """Numbers the groups of each axis: layouts with one number have groups with the same paths."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
         self._value = ValueIndex(library)
-        self._rows: dict[tuple[str, int], RowIndex] = {}
+        self._tables: dict[tuple[str, int], Table] = {}
+        self._numbers: dict[Group, int] = {}
 
-    def number(self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str]) -> dict[str, Array]:
-        """For each axis the numbers of its placements; ``columns`` hold the degrees and expert_dp."""
+    def number(
+        self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf
+    ) -> dict[str, Array]:
+        """For each axis the numbers of its groups; ``columns`` hold the degrees and expert_dp."""
         dense = self._strides(_dense_digits(template.order), self._dense_sizes(columns))
         expert = self._strides([EXPERT[axis] for axis in template.order if axis in EXPERT], columns)
-        return {axis: self._numbered(axis, expert if axis in EXPERT_AXES else dense) for axis in axes}
+        return {axis: self._numbered(axis, expert if axis in EXPERT_AXES else dense, group_of) for axis in axes}
 
     def _dense_sizes(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         cp, dp, group = columns["cp"], columns["dp"], columns["shard_group"]
@@ -57,12 +65,15 @@ class Placements:
             stride = size if stride is None else stride * size
         return found
 
-    def _numbered(self, axis: str, digits: Mapping[str, tuple[Array, Array]]) -> Array:
-        columns = [self._value(column) for digit, pair in digits.items() if digit in AXES[axis] for column in pair]
-        key = (axis, len(columns))
-        if key not in self._rows:
-            self._rows[key] = RowIndex(self.library, len(columns))
-        return self._rows[key](columns)
+    def _numbered(self, axis: str, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf) -> Array:
+        pairs = [pair for digit, pair in digits.items() if digit in AXES[axis]]
+        columns = [self._value(column) for pair in pairs for column in pair]
+        table = self._tables.setdefault((axis, len(columns)), Table(self.library, len(columns), 1))
+        (found,) = table(columns, lambda row: (self._number_of(group_of(row, axis)),))
+        return self.library.asarray(found, "int64")
+
+    def _number_of(self, group: Group) -> int:
+        return self._numbers.setdefault(group, len(self._numbers))
 
 
 def _dense_digits(order: tuple[str, ...]) -> list[str]:

@@ -36,6 +36,11 @@ def timing_of(cluster: Cluster, name: str, group: Placement, algorithm: str | No
     paths = paths_of(cluster, group)
     if paths is None:
         raise NoWay(f"{group.nodes} nodes, and nothing says how they reach each other")
+    return timing_on(cluster, name, paths, algorithm)
+
+
+def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
+    """The same of a group with these paths."""
     paths = with_measured(paths, name, cluster.measured)
     ways = tuple(way for each in algorithms(name, algorithm) for way in each(paths))
     if not ways:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import CollectiveCost, NoWay, nothing, timing_of
-from clusterspec.cost.collectives.predict import CollectiveTiming
+from clusterspec.cost.collectives.model import CollectiveCost, Paths
+from clusterspec.cost.collectives.predict import CollectiveTiming, nothing, timing_on
 
 
 class NoPathError(Exception):
@@ -13,10 +13,10 @@ class NoPathError(Exception):
 
 
 class Group:
-    """Groups with one placement. Two groups of a layout with the same placement are one object."""
+    """Groups with the same ``paths`` (None where no fabric joins them); ``placement`` is that of one of them."""
 
-    def __init__(self, cluster: Cluster, placement: Placement) -> None:
-        self.cluster, self.placement = cluster, placement
+    def __init__(self, cluster: Cluster, placement: Placement, paths: Paths | None) -> None:
+        self.cluster, self.placement, self.paths = cluster, placement, paths
         self._timings: dict[str, CollectiveTiming] = {}
         self._costs: dict[tuple[str, float], CollectiveCost] = {}
 
@@ -27,10 +27,9 @@ class Group:
         """
         found = self._timings.get(name)
         if found is None:
-            try:
-                found = self._timings[name] = timing_of(self.cluster, name, self.placement)
-            except NoWay as fault:
-                raise NoPathError(str(fault)) from None
+            if self.paths is None:
+                raise NoPathError(f"{self.placement.nodes} nodes, and no fabric joins them")
+            found = self._timings[name] = timing_on(self.cluster, name, self.paths)
         return found
 
     def cost(self, name: str, size: float) -> CollectiveCost:

@@ -6,6 +6,7 @@ from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.groups import place_runs, runs
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
+from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.compute import embedding_and_head
 from clusterspec.cost.compute.rates import Rates, rates
 from clusterspec.cost.compute.shard import Shard
@@ -24,7 +25,7 @@ USUAL_SLOT = 4
 
 
 Groups = dict[object, Group]
-"""Groups by the ranks that they and all groups of their axis begin with."""
+"""Groups by the offsets of their ranks, and by their paths."""
 
 
 class Tables:
@@ -51,13 +52,15 @@ class Tables:
         return design.cluster == self.cluster and design.workload == self.workload
 
     def group(self, layout: Layout, axis: str) -> Group:
-        """The groups of an axis (`clusterspec.cluster.groups.AXES`)."""
+        """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
         inside, outside = runs(layout, axis)
         key = (inside, outside, layout.nodes_per_domain)
         found = self.groups.get(key)
         if found is None:
             placement = place_runs(self.cluster, axis, inside, outside, layout.nodes_per_domain)
-            found = self.groups[key] = Group(self.cluster, placement)
+            paths = paths_of(self.cluster, placement)
+            same = (paths or placement, placement.domains)
+            found = self.groups[key] = self.groups.setdefault(same, Group(self.cluster, placement, paths))
         return found
 
     def share(self, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
