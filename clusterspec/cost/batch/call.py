@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.index import Table
+from clusterspec.cost.batch.index import Numbers, Table
 from clusterspec.cost.batch.layouts import DEGREES, layout_of
 from clusterspec.cost.batch.stages import StageTable, kinds_of
 from clusterspec.cost.parameters import Chunk
+from clusterspec.cost.record import PHASES
 from clusterspec.cost.step import pipeline
 from clusterspec.cost.step.pipeline import StageTime
 from clusterspec.cost.step.replicas import ReplicaSeconds
@@ -26,7 +28,19 @@ if TYPE_CHECKING:
 
 AXES = ("tp", "cp", "ep", "expert_tp", "pp", "dp_cp", "expert_dp")
 SHARDED_AXES = (*AXES, "shard", "replicate")
-PASSES = 3
+NUMBERED = ("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch")
+"""The degrees that sub-results are kept by."""
+COMPOSED = ("pp", "virtual_stages", "shard_group", "expert_dp")
+NO_TIME = StageTime(0.0, 0.0, 0.0)
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def _kept(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
+    """What is kept under a key, made when it is first asked for."""
+    if key not in tables:
+        tables[key] = made()
+    return tables[key]
 
 
 def number(column: Array) -> float:
@@ -52,7 +66,7 @@ class Call:
             self.columns["variant"] = library.zeros(len(columns["tp"]), "int64")
         self.columns["expert_dp"] = self._expert_dp()
         self.hiding = Hiding.of(self.template.overlap, tables.software)
-        self.numbers = {name: known.values[name](self.columns[name]) for name in DEGREES}
+        self.numbers = {name: known.values[name](self.columns[name]) for name in NUMBERED}
         axes = SHARDED_AXES if self.template.sharding == "hsdp" else AXES
         self.places = known.placements.number(self.template, self.columns, axes, self._group)
         tp, cp = self.numbers["tp"], self.numbers["cp"]
@@ -68,7 +82,7 @@ class Call:
         dense, expert = columns["tp"] * columns["cp"] * columns["dp"], columns["expert_tp"] * columns["ep"]
         return self.library.maximum(dense // expert, 1)
 
-    def _variant(self) -> tuple[Array, Array]:
+    def _variant(self) -> tuple[Numbers, Numbers]:
         """Whether each row has sequence parallelism, and the number of the rest of its variant, the same in every
         call. Without tensor parallelism there is none, and without context parallelism its method does not matter.
         """
@@ -78,7 +92,7 @@ class Call:
         keys = [(one.recompute, method) for one in self.variants for method in ("", one.cp_method)]
         numbers = self.library.asarray([known.setdefault(key, len(known)) for key in keys], "int64")
         chosen = numbers.take(2 * self.columns["variant"] + several[1])
-        return parallel.take(self.columns["variant"]) * several[0], chosen
+        return Numbers(parallel.take(self.columns["variant"]) * several[0], 2), Numbers(chosen, len(known))
 
     def row(self, index: int) -> LayoutTiming:
         """The timing of the layout of one row."""
@@ -90,20 +104,22 @@ class Call:
         """Seconds of a step for each row."""
         first = self.row(0)
         mirrored = first.layout.schedule == "dualpipe"
-        stages = self.known.stages.setdefault(mirrored, StageTable(self.library))
+        stages = _kept(self.known.stages, mirrored, lambda: StageTable(self.library))
         kinds = stages.number(
             self.numbers["pp"], self.numbers["virtual_stages"], lambda row: kinds_of(self.row(row).groups())
         )
         stage, every, slowest = self._stage(stages, kinds, first.chunk_share)
         cut = self.known.cuts([self.numbers[axis] for axis in ("tp", "ep", "expert_tp")])
-        table = self.known.weights.setdefault(mirrored, Table(self.library, 3, 3))
+        table = _kept(self.known.weights, mirrored, lambda: Table(self.library, 3, 3))
 
         def chunks_of(row: int) -> tuple[Chunk, ...]:
-            return stages.kinds[int(kinds[row])][int(slowest[row])].chunks
+            return stages.kinds[int(kinds.values[row])][int(slowest.values[row])].chunks
 
         weights = table.number([cut, kinds, slowest], lambda row: self._weights(row, chunks_of(row)))
         dense, expert, layers = map(number, table.look_up(weights))
-        floats = {name: self._float(column) for name, column in self.columns.items()}
+        floats = {
+            name: self._float(self.columns[name]) for name in ("pp", "virtual_stages", "shard_group", "expert_dp")
+        }
         inputs = StepInputs(
             stage=stage,
             every=every,
@@ -127,7 +143,7 @@ class Call:
         each = columns["dp"] * columns["micro_batch"]
         return self._float(self.library.maximum(batch // each, 1))
 
-    def _stage(self, stages: StageTable, kinds: Array, share: float) -> tuple[StageTime, float, Array]:
+    def _stage(self, stages: StageTable, kinds: Numbers, share: float) -> tuple[StageTime, float, Numbers]:
         """One micro-batch on the slowest stage, on all stages together, and the place of the slowest kind."""
         parts = self._parts()
         times, every = [], 0.0
@@ -138,31 +154,40 @@ class Call:
         stage, place = pipeline.slowest(times)
         slowest = self.library.asarray(place, "int64")
         if len(times) == 1:
-            slowest = self.library.zeros(len(kinds), "int64")
-        return stage, every, slowest
+            slowest = self.library.zeros(len(kinds.values), "int64")
+        return stage, every, Numbers(slowest, len(times))
 
     def _parts(self) -> list[StageTime | None]:
         """One micro-batch through each part of the model; None for a part that it does not have."""
-        table = self.known.layers.setdefault(self.hiding, Table(self.library, 7, PASSES * len(PARTS)))
-        places = [self.places[axis] for axis in ("tp", "cp", "ep", "expert_tp")]
-        values = table([self.shape, self.numbers["ep"], self.numbers["expert_tp"], *places], self._part_seconds)
+        columns = [self.shape, self.places["tp"], self.places["cp"]]
+        if self.tables.workload.model.experts:
+            columns += [self.numbers["ep"], self.numbers["expert_tp"], self.places["ep"], self.places["expert_tp"]]
+        width = sum(len(passes) for passes in self._passes)
+        table = _kept(self.known.layers, self.hiding, lambda: Table(self.library, len(columns), width))
+        values = iter(table(columns, self._part_seconds))
+        found: list[StageTime | None] = []
+        for passes in self._passes:
+            seconds = {name: number(next(values)) for name in passes}
+            found.append(StageTime(**{**NO_TIME._asdict(), **seconds}) if passes else None)
+        return found
+
+    @cached_property
+    def _passes(self) -> tuple[tuple[str, ...], ...]:
+        """The passes that take time in each of the `PARTS`: nothing outside the layers is computed again."""
         model = self.tables.workload.model
-        has = {"dense_layer": not model.experts or model.layers > model.moe_layers, "expert_layer": bool(model.experts)}
-        return [
-            StageTime(*map(number, values[PASSES * place : PASSES * place + PASSES])) if has.get(name, True) else None
-            for place, name in enumerate(PARTS)
-        ]
+        dense = not model.experts or model.layers > model.moe_layers
+        return (PHASES if dense else (), PHASES if model.experts else (), PHASES[:2], PHASES[:2])
 
     def _part_seconds(self, row: int) -> list[float]:
         """The passes of every part, in order; not numbers where nothing joins the ranks of a group."""
-        timing, model = self.row(row), self.tables.workload.model
-        has = {"dense_layer": not model.experts or model.layers > model.moe_layers, "expert_layer": bool(model.experts)}
+        timing = self.row(row)
         found: list[float] = []
-        for name in PARTS:
+        for name, passes in zip(PARTS, self._passes, strict=True):
             try:
-                found += timing.part(name).time if has.get(name, True) else (0.0,) * PASSES
+                time = timing.part(name).time if passes else NO_TIME
+                found += [getattr(time, each) for each in passes]
             except NoPathError:
-                found += (nan,) * PASSES
+                found += [nan] * len(passes)
         return found
 
     def _weights(self, row: int, chunks: tuple[Chunk, ...]) -> tuple[float, float, float]:
@@ -176,7 +201,7 @@ class Call:
         several = bool((self.columns["pp"] > 1).any())
         if not several:
             return 0.0
-        table = self.known.sends.setdefault(True, Table(self.library, 3, 1))
+        table = _kept(self.known.sends, True, lambda: Table(self.library, 3, 1))
         return number(table([self.tokens, self.places["pp"], self.places["tp"]], self._send_seconds)[0])
 
     def _send_seconds(self, row: int) -> tuple[float]:
@@ -185,12 +210,14 @@ class Call:
         except NoPathError:
             return (nan,)
 
-    def _replicas(self, mirrored: bool, weights: Array, worked_out: Callable[[int], ReplicaSeconds]) -> ReplicaSeconds:
+    def _replicas(
+        self, mirrored: bool, weights: Numbers, worked_out: Callable[[int], ReplicaSeconds]
+    ) -> ReplicaSeconds:
         template = self.template
         axes = ("shard", "replicate", "expert_dp") if template.sharding == "hsdp" else ("dp_cp", "expert_dp")
         layered = self.row(0).layer_by_layer
         key = (template.sharding, layered, template.gradient_compression, mirrored)
-        table = self.known.replicas.setdefault(key, Table(self.library, 1 + len(axes), 4))
+        table = _kept(self.known.replicas, key, lambda: Table(self.library, 1 + len(axes), 4))
         columns = [weights, *(self.places[axis] for axis in axes)]
         return ReplicaSeconds(*map(number, table(columns, worked_out)))
 

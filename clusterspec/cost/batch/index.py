@@ -7,8 +7,16 @@ sorting; what a table holds grows with what has been seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+
+
+class Numbers(NamedTuple):
+    """A number for each row, all of them below ``end``."""
+
+    values: Array
+    end: int
 
 
 class ValueIndex:
@@ -19,7 +27,7 @@ class ValueIndex:
         self.size = 0
         self._table = library.full(64, -1, "int64")
 
-    def __call__(self, values: Array) -> Array:
+    def __call__(self, values: Array) -> Numbers:
         """For each value its number. Values are whole and not negative."""
         most = int(values.max())
         if most >= len(self._table):
@@ -27,12 +35,12 @@ class ValueIndex:
             grown[: len(self._table)] = self._table
             self._table = grown
         found = self._table.take(values)
-        if (found < 0).any():
+        if found.min() < 0:
             fresh, _ = self.library.unique(values[found < 0], return_index=True)
             self._table[fresh] = self.library.asarray(range(self.size, self.size + len(fresh)))
             self.size += len(fresh)
             found = self._table.take(values)
-        return found
+        return Numbers(found, self.size)
 
 
 class PairIndex:
@@ -44,12 +52,12 @@ class PairIndex:
         self._shape = (8, 8)
         self._table = library.full(64, -1, "int64")
 
-    def __call__(self, first: Array, second: Array, added: Callable[[int], None] | None = None) -> Array:
+    def __call__(self, first: Numbers, second: Numbers, added: Callable[[int], None] | None = None) -> Numbers:
         """For each pair its number; ``added`` is called with a row of each new one, in order of their numbers."""
-        self._grow(int(first.max()), int(second.max()))
-        code = first * self._shape[1] + second
+        self._grow(first.end, second.end)
+        code = first.values * self._shape[1] + second.values
         found = self._table.take(code)
-        if (found < 0).any():
+        if found.min() < 0:
             rows = self.library.flatnonzero(found < 0)
             fresh, where = self.library.unique(code[rows], return_index=True)
             self._table[fresh] = self.library.asarray(range(self.size, self.size + len(fresh)))
@@ -58,13 +66,13 @@ class PairIndex:
                 for row in rows[where].tolist():
                     added(row)
             found = self._table.take(code)
-        return found
+        return Numbers(found, self.size)
 
     def _grow(self, first: int, second: int) -> None:
         rows, columns = self._shape
-        if first < rows and second < columns:
+        if first <= rows and second <= columns:
             return
-        grown = (max(rows, 2 * first + 2), max(columns, 2 * second + 2))
+        grown = (2 * first if first > rows else rows, 2 * second if second > columns else columns)
         table = self.library.full(grown, -1, "int64")
         table[:rows, :columns] = self._table.reshape(rows, columns)
         self._shape, self._table = grown, table.reshape(-1)
@@ -76,7 +84,7 @@ class RowIndex:
     def __init__(self, library: ArrayLibrary, columns: int) -> None:
         self._pairs = [PairIndex(library) for _ in range(columns - 1)]
 
-    def __call__(self, columns: Sequence[Array], added: Callable[[int], None] | None = None) -> Array:
+    def __call__(self, columns: Sequence[Numbers], added: Callable[[int], None] | None = None) -> Numbers:
         """For each row its number; ``added`` is called with one row of each new number, in order."""
         found = columns[0]
         last = len(self._pairs) - 1
@@ -92,13 +100,13 @@ class Table:
         self.library, self.width = library, width
         self._index = RowIndex(library, columns)
         self._values = library.zeros((width, 64))
-        self._filled = 0
+        self.size = 0
 
-    def __call__(self, columns: Sequence[Array], worked_out: Callable[[int], Sequence[float]]) -> list[Array]:
+    def __call__(self, columns: Sequence[Numbers], worked_out: Callable[[int], Sequence[float]]) -> list[Array]:
         """The numbers of each row, a column for each; ``worked_out`` gives them for the row of this position."""
         return self.look_up(self.number(columns, worked_out))
 
-    def number(self, columns: Sequence[Array], worked_out: Callable[[int], Sequence[float]]) -> Array:
+    def number(self, columns: Sequence[Numbers], worked_out: Callable[[int], Sequence[float]]) -> Numbers:
         """For each row its number, which `look_up` takes."""
         fresh: list[Sequence[float]] = []
         found = self._index(columns, lambda row: fresh.append(worked_out(row)))
@@ -106,15 +114,16 @@ class Table:
             self._add(fresh)
         return found
 
-    def look_up(self, numbers: Array) -> list[Array]:
-        return [self._values[place].take(numbers) for place in range(self.width)]
+    def look_up(self, numbers: Numbers) -> list[Array]:
+        """The numbers kept for each row, a column for each."""
+        return [self._values[place].take(numbers.values) for place in range(self.width)]
 
     def _add(self, fresh: Sequence[Sequence[float]]) -> None:
-        end = self._filled + len(fresh)
+        end = self.size + len(fresh)
         if end > len(self._values[0]):
             grown = self.library.zeros((self.width, 2 * end))
-            grown[:, : self._filled] = self._values[:, : self._filled]
+            grown[:, : self.size] = self._values[:, : self.size]
             self._values = grown
         for place in range(self.width):
-            self._values[place, self._filled : end] = self.library.asarray([row[place] for row in fresh])
-        self._filled = end
+            self._values[place, self.size : end] = self.library.asarray([row[place] for row in fresh])
+        self.size = end

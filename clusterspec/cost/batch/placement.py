@@ -11,18 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from clusterspec.cluster.groups import AXES, EXPERT_AXES
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.index import Table, ValueIndex
+from clusterspec.cost.batch.index import Numbers, Table, ValueIndex
 from clusterspec.cost.tables.group import Group
 
-DENSE = {
-    "tp": ("tp",),
-    "cp": ("cp_shard", "cp_replicate"),
-    "dp": ("dp_shard", "dp_replicate"),
-    "pp": ("pp",),
-    "dp_shard": ("dp_shard",),
-    "dp_replicate": ("dp_replicate",),
-}
-"""The digits that each word of an order stands for."""
+HALVES = {"cp": ("cp_shard", "cp_replicate"), "dp": ("dp_shard", "dp_replicate")}
+"""The digits that a word of an order stands for where shard groups split it."""
+WHOLE = {"cp": ("cp",), "dp_cp": ("cp", "dp")}
+"""The digits of an axis where nothing splits them."""
 EXPERT = {"tp": "expert_tp", "ep": "ep", "dp": "expert_dp", "dp_shard": "expert_dp", "pp": "pp"}
 
 
@@ -41,13 +36,15 @@ class Placements:
 
     def number(
         self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf
-    ) -> dict[str, Array]:
+    ) -> dict[str, Numbers]:
         """For each axis the numbers of its groups; ``columns`` hold the degrees and expert_dp."""
-        dense = self._strides(_dense_digits(template.order), self._dense_sizes(columns))
+        split = template.sharding == "hsdp" or "dp_shard" in template.order
+        digits = _dense_digits(template.order, split)
+        dense = self._strides(digits, self._halves(columns) if split else columns)
         expert = self._strides([EXPERT[axis] for axis in template.order if axis in EXPERT], columns)
         return {axis: self._numbered(axis, expert if axis in EXPERT_AXES else dense, group_of) for axis in axes}
 
-    def _dense_sizes(self, columns: Mapping[str, Array]) -> dict[str, Array]:
+    def _halves(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         cp, dp, group = columns["cp"], columns["dp"], columns["shard_group"]
         of_cp = self.library.gcd(group, cp)
         of_dp = self.library.gcd(group // of_cp, dp)
@@ -65,16 +62,19 @@ class Placements:
             stride = size if stride is None else stride * size
         return found
 
-    def _numbered(self, axis: str, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf) -> Array:
-        pairs = [pair for digit, pair in digits.items() if digit in AXES[axis]]
+    def _numbered(self, axis: str, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf) -> Numbers:
+        pairs = [pair for digit, pair in digits.items() if digit in WHOLE.get(axis, ()) or digit in AXES[axis]]
         columns = [self._value(column) for pair in pairs for column in pair]
-        table = self._tables.setdefault((axis, len(columns)), Table(self.library, len(columns), 1))
-        (found,) = table(columns, lambda row: (self._number_of(group_of(row, axis)),))
-        return self.library.asarray(found, "int64")
+        key = (axis, len(columns))
+        if key not in self._tables:
+            self._tables[key] = Table(self.library, len(columns), 1)
+        (found,) = self._tables[key](columns, lambda row: (self._number_of(group_of(row, axis)),))
+        return Numbers(self.library.asarray(found, "int64"), len(self._numbers))
 
     def _number_of(self, group: Group) -> int:
         return self._numbers.setdefault(group, len(self._numbers))
 
 
-def _dense_digits(order: tuple[str, ...]) -> list[str]:
-    return [digit for axis in order if axis != "ep" for digit in DENSE[axis]]
+def _dense_digits(order: tuple[str, ...], split: bool) -> list[str]:
+    axes = [axis for axis in order if axis != "ep"]
+    return [digit for axis in axes for digit in HALVES.get(axis, (axis,))] if split else axes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.index import PairIndex
+from clusterspec.cost.batch.index import Numbers, PairIndex
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.stages import StageGroup
 from clusterspec.cost.timing import Content
@@ -36,7 +36,7 @@ class StageTable:
         self._columns: list[list[Array]] = []
         self._lengths = library.zeros(0, "int64")
 
-    def number(self, pp: Array, virtual_stages: Array, worked_out: Callable[[int], list[Kind]]) -> Array:
+    def number(self, pp: Numbers, virtual_stages: Numbers, worked_out: Callable[[int], list[Kind]]) -> Numbers:
         """For each row the number of its pair; ``worked_out`` gives the kinds for the row of this position."""
         before = len(self.kinds)
         found = self._index(pp, virtual_stages, lambda row: self.kinds.append(worked_out(row)))
@@ -56,8 +56,8 @@ class StageTable:
             ]
             yield [self.library.asarray(column, "float64") for column in zip(*rows, strict=True)]
 
-    def columns(self, numbers: Array) -> Iterator[Sequence[Array]]:
+    def columns(self, numbers: Numbers) -> Iterator[Sequence[Array]]:
         """For each place in the order of kinds: the count of such stages, and the numbers of their `Content`."""
-        most = int(self._lengths.take(numbers).max())
+        most = int(self._lengths.take(numbers.values).max())
         for place in self._columns[:most]:
-            yield [column.take(numbers) for column in place]
+            yield [column.take(numbers.values) for column in place]

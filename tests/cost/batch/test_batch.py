@@ -1,0 +1,128 @@
+"""A batch of layouts is timed as each of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from math import isnan, nan
+from random import Random
+from typing import Any, cast
+
+import numpy
+import pytest
+
+from clusterspec.cluster.model import Design, Layout
+from clusterspec.cost.batch import DEGREES, Batch, layout_of
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.timing import tables_of, timed
+from tests.cost.plans import design, spec
+
+LIBRARY = cast(ArrayLibrary, numpy)
+TORUS = {
+    "platform": None,
+    "accelerator": "tpu-v5p",
+    "accelerators_per_node": 4,
+    "nodes": 16,
+    "scale_up": {"shape": [4, 4, 4]},
+}
+TAPERED = {"nodes": 8, "scale_out": {"oversubscription": "4:1", "topology": "fat-tree"}}
+RACK = {"platform": "gb200-nvl72", "nodes": 36}
+ORDERS = (["tp", "cp", "ep", "dp", "pp"], ["tp", "pp", "ep", "cp", "dp"], ["dp", "tp", "ep", "pp", "cp"])
+CASES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("dense", {"nodes": 8}, "llama-3.1-8b", "megatron-core"),
+    ("tapered", TAPERED, "llama-3.1-8b", "megatron-deepspeed"),
+    ("experts", {"nodes": 8}, "mixtral-8x7b", "megatron-core"),
+    ("some layers with experts", RACK, "deepseek-v3", "megatron-core"),
+    ("fully sharded", {"nodes": 8}, "llama-3.1-70b", "torchtitan"),
+    ("torus", TORUS, "llama-3.1-8b", "maxtext"),
+]
+
+
+def variants(layout: Layout) -> list[Layout]:
+    choices = product(("none", "selective", "full"), (False, True), ("ring", "all-gather", "all-to-all"))
+    return [
+        replace(layout, recompute=again, sequence_parallel=parallel, cp_method=method)
+        for again, parallel, method in choices
+    ]
+
+
+def degrees(ranks: int, experts: bool, sharding: str, schedule: str, random: Random) -> Iterator[tuple[int, ...]]:
+    """Random degrees that make up all the ranks."""
+    while True:
+        tp, cp, pp = random.choice((1, 2, 4, 8)), random.choice((1, 1, 2, 4)), random.choice((1, 1, 2, 4, 8))
+        ep, expert_tp = random.choice((1, 2, 4, 8)) if experts else 1, random.choice((1, tp))
+        dp = ranks // (tp * cp * pp)
+        if dp * tp * cp * pp != ranks or (tp * cp * dp) % (ep * expert_tp):
+            continue
+        group = random.choice([size for size in range(1, dp * cp + 1) if dp * cp % size == 0])
+        shards = {"none": 1, "hsdp": group}.get(sharding, dp * cp)
+        virtual = random.choice((1, 2, 4)) if schedule == "interleaved" and pp > 1 else 1
+        yield tp, cp, ep, expert_tp, pp, dp, virtual, random.choice((1, 2, 4)), shards
+
+
+def rows(whole: Design, sharding: str, schedule: str, many: int, random: Random) -> dict[str, list[int]]:
+    assert whole.layout and whole.workload
+    found = degrees(whole.layout.ranks, bool(whole.workload.model.experts), sharding, schedule, random)
+    table = zip(*(next(found) for _ in range(many)), strict=True)
+    columns = dict(zip(DEGREES, map(list, table), strict=True))
+    return columns | {"variant": [random.randrange(18) for _ in range(many)]}
+
+
+def arrays(columns: Mapping[str, list[int]]) -> dict[str, Array]:
+    return {name: cast(Array, numpy.array(column, "int64")) for name, column in columns.items()}
+
+
+def alone(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> list[float]:
+    """Seconds of the step of each layout, estimated one by one; not a number where it has none."""
+    tables = tables_of(whole)
+    assert whole.workload and tables
+    found = []
+    for row, variant in enumerate(columns["variant"]):
+        layout = layout_of(choices[variant], whole.workload, {name: columns[name][row] for name in DEGREES})
+        record = timed(replace(whole, layout=layout), tables)
+        found.append(record.seconds if record else nan)
+    return found
+
+
+def together(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> list[float]:
+    tables = tables_of(whole)
+    assert tables
+    return cast(list[float], Batch(tables, LIBRARY)(choices, arrays(columns)).step_time.tolist())
+
+
+@pytest.mark.parametrize(("cluster", "model", "framework"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize("sharding", ["none", "zero1", "zero2", "fsdp", "hsdp"])
+def test_a_batch_gives_what_each_layout_gives_alone(
+    cluster: dict[str, Any], model: str, framework: str, sharding: str
+) -> None:
+    for schedule, order in zip(("1f1b", "interleaved", "zero-bubble", "dualpipe"), (*ORDERS, ORDERS[0]), strict=True):
+        cut = {"tp": 1, "framework": framework, "sharding": sharding, "schedule": schedule, "order": order}
+        whole = design(spec(cluster, workload={"model": model, "global_batch": 512}, layout=cut))
+        assert whole.layout
+        choices, columns = variants(whole.layout), rows(whole, sharding, schedule, 24, Random(f"{model} {schedule}"))
+        assert together(whole, choices, columns) == pytest.approx(alone(whole, choices, columns), rel=1e-12)
+
+
+def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
+    whole = design(spec({"nodes": 2}, workload={"global_batch": 512}, layout={"tp": 1}))
+    assert whole.cluster and whole.layout
+    apart = replace(whole, cluster=replace(whole.cluster, scale_out=None))
+    choices, columns = [whole.layout], rows(apart, "zero1", "1f1b", 20, Random(1)) | {"variant": [0] * 20}
+    assert all(map(isnan, together(apart, choices, columns)))
+    assert all(map(isnan, alone(apart, choices, columns)))
+    assert not any(map(isnan, together(whole, choices, columns)))
+
+
+def test_a_later_call_gives_what_a_first_call_gives() -> None:
+    """What a call has worked out is kept by all that it depends on: calls in another order give the same."""
+    whole = design(spec({"nodes": 8}, workload={"model": "mixtral-8x7b", "global_batch": 512}, layout={"tp": 1}))
+    tables = tables_of(whole)
+    assert whole.layout and tables
+    calls: list[tuple[list[Layout], dict[str, Array]]] = []
+    for sharding, schedule, order in product(("zero1", "hsdp"), ("1f1b", "dualpipe"), ORDERS):
+        layout = replace(whole.layout, sharding=sharding, schedule=schedule, order=tuple(order))
+        calls.append((variants(layout), arrays(rows(whole, sharding, schedule, 30, Random(len(calls))))))
+    fresh = [Batch(tables, LIBRARY)(*call).step_time.tolist() for call in calls]
+    shared = Batch(tables, LIBRARY)
+    assert [shared(*call).step_time.tolist() for call in reversed(calls)] == fresh[::-1]
