@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clusterspec.catalog.build_model import architecture, published
+from clusterspec.catalog.build_stack import framework_memory
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Stack, Switch
 from clusterspec.catalog.reader import Reader
 
@@ -152,6 +153,7 @@ def stack(read: Reader) -> Stack:
         hides=read.texts("hides"),
         dispatcher=read.text("dispatcher") or "all-to-all",
         releases=read.texts("releases"),
+        memory=framework_memory(read),
         compiled=read.flag("compiled") or False,
         achievable=read.achievable(),
     )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clusterspec.catalog.entry import Entry
+from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.catalog.model import Model
 from clusterspec.catalog.status import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
@@ -197,4 +198,5 @@ class Stack(Entry):
     dispatcher: str = "all-to-all"
     releases: tuple[str, ...] = ()
     compiled: bool = False
+    memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     achievable: Mapping[str, Figure] = field(default_factory=dict)

@@ -49,6 +49,10 @@ COMMANDS = {
     "catalog": Command("shows what is known, with its sources", "catalog"),
     "convert": Command("shows every reading of a quantity: bits and bytes, one direction and both", "convert"),
     "import": Command("reads what an infrastructure repository already holds into a spec", "importer"),
+    "diagnose": Command(
+        "compares logs of collectives with the design, and ranks the causes of what is slow", "diagnose"
+    ),
+    "accept": Command("holds logs of collectives against the acceptance tests: pass, fail, not run", "accept"),
     "export": Command("writes what an infrastructure repository holds", "exporter", built=False),
     "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
     "init": Command("prints a starting spec", "start"),

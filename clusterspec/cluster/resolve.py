@@ -6,9 +6,9 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.layout import resolve_layout
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import resolve_cluster
-from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.cluster.software import resolve_software
+from clusterspec.cluster.software import Software, resolve_software
 from clusterspec.cluster.workload import resolve_workload
 from clusterspec.document.outline import at
 from clusterspec.finding import Problem
@@ -29,19 +29,22 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
         log.missing(("cluster",), "nothing describes the machine", "describe it, at least `platform` and `nodes`")
     cluster = resolve_cluster(spec.cluster, lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
-    workload = resolve_workload(spec.workload, accelerator, lookup) if spec.workload else None
-    layout = _layout(spec, cluster, workload, lookup)
+    software = _software(spec, cluster, lookup)
+    stack = software.stack if software else None
+    workload = resolve_workload(spec.workload, accelerator, stack, lookup) if spec.workload else None
+    layout = None
+    if cluster is not None and software is not None:
+        layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions)), log.problems
 
 
-def _layout(spec: Spec, cluster: Cluster | None, workload: Workload | None, lookup: Lookup) -> Layout | None:
-    """The layout; separate engines for prefill and decode are one without `layout` in the spec."""
-    serving = workload.serving if workload is not None else None
-    said = spec.layout or (LayoutSpec() if serving is not None and serving.decode is not None else None)
-    if said is None or cluster is None:
+def _software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> Software | None:
+    """The software of the layout. Separate engines for prefill and decode are a layout without `layout` in the spec."""
+    serving = spec.workload.serving if spec.workload is not None else None
+    engines = serving is not None and serving.disaggregated is not None
+    if cluster is None or (spec.layout is None and not engines):
         return None
-    software = resolve_software(said, lookup, _frameworks())
-    return resolve_layout(said, cluster, workload, software, lookup.log)
+    return resolve_software(spec.layout or LayoutSpec(), lookup, _frameworks())
 
 
 def _frameworks() -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clusterspec.catalog.entries import Accelerator, Model
+from clusterspec.catalog.entries import Accelerator, Model, Stack
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import written_peak
 from clusterspec.cluster.model import Serving, Workload
@@ -18,12 +18,14 @@ from clusterspec.spec.model import WorkloadSpec
 PATH: Path = ("workload",)
 
 
-def resolve_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup: Lookup) -> Workload | None:
+def resolve_workload(
+    said: WorkloadSpec, accelerator: Accelerator | None, stack: Stack | None, lookup: Lookup
+) -> Workload | None:
     """The workload, or None where its model, sequence length or batch is not known.
 
     A serving workload has ``serving``, or a sequence length and a batch (one sequence, as an assumption,
     where it states none). ``accelerator`` is None where the cluster could not be resolved; the peak is
-    then not known either.
+    then not known either. ``stack`` is the software, which may have its own precision of gradients.
     """
     log = lookup.log
     kind = _kind(said, log)
@@ -31,7 +33,7 @@ def resolve_workload(said: WorkloadSpec, accelerator: Accelerator | None, lookup
     serving, size = _size(said, kind, model, log)
     if model is None or size is None:
         return None
-    precisions = _precisions(said, kind, log)
+    precisions = _precisions(said, kind, stack, log)
     data_loading = said.data_loading
     return Workload(
         kind=kind,
@@ -103,20 +105,28 @@ class _Precisions(NamedTuple):
     cache: str
 
 
-def _precisions(said: WorkloadSpec, kind: str, log: ResolutionLog) -> _Precisions:
+def _precisions(said: WorkloadSpec, kind: str, stack: Stack | None, log: ResolutionLog) -> _Precisions:
     usual = "usual for training" if kind == "train" else "usual for serving"
-    gradients = said.gradient_precision or "fp32"
-    if kind == "train" and said.gradient_precision is None:
-        log.assume("workload.gradient_precision", gradients, "gradients are usually summed in fp32")
+    work = log.either(said.precision, "workload.precision", "bf16", usual)
     cache = said.kv_precision or "bf16"
     if kind == "serve" and said.kv_precision is None:
         log.assume("workload.kv_precision", cache, "the default of serving frameworks")
     return _Precisions(
-        work=log.either(said.precision, "workload.precision", "bf16", usual),
+        work=work,
         parameters=log.either(said.parameter_precision, "workload.parameter_precision", "bf16", "usual"),
-        gradients=gradients,
+        gradients=_gradients(said, work, kind, stack, log),
         cache=cache,
     )
+
+
+def _gradients(said: WorkloadSpec, work: str, kind: str, stack: Stack | None, log: ResolutionLog) -> str:
+    """The precision in which gradients are kept and reduced: what the software does where the spec states none."""
+    if said.gradient_precision is not None or kind != "train":
+        return said.gradient_precision or "fp32"
+    if stack is None:
+        return log.assume("workload.gradient_precision", "fp32", "gradients are usually summed in fp32")
+    found = stack.memory.gradient_precision(work)
+    return log.assume("workload.gradient_precision", found, f"what {stack.id} does when products run in {work}")
 
 
 def _peak(said: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:

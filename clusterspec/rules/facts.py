@@ -209,6 +209,11 @@ class Facts:
         return self._estimated()
 
     @cached_property
+    def rated(self) -> Cluster | None:
+        """The cluster, where its bandwidths can be relied on; None where one is reported as wrong."""
+        return None if self.slips.mislead_time else self.design.cluster
+
+    @cached_property
     def timed(self) -> Plan | None:
         """The plan, where its times can be relied on; None where they rest on a figure that is reported as wrong."""
         return None if self.slips.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan

@@ -6,7 +6,7 @@ catalog has the figure in one of both readings, the problem names it and offers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clusterspec.finding import Problem
@@ -15,9 +15,13 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.peaks import known_peaks
 from clusterspec.rules.knowledge.stated import StatedFigure, bandwidth_figure
 from clusterspec.rules.rule import rewrite
+from clusterspec.rules.words import either
 from clusterspec.source import Path, dotted
 from clusterspec.units import UnitFault, read, say
 from clusterspec.units.slips import AGREES, near
+
+TOTAL = 0.015
+"""Data sheets of systems print whole PFLOP/s: 32 for eight times 3.958."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +40,15 @@ def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[
     """
     for problem in problems:
         found = list(_headlines(problem, facts, written(problem.path)))
-        if len(found) != 1:
+        if not found:
             yield replace(problem, message=problem.message + _instead(problem, facts))
             continue
-        headline = found[0]
-        fix = rewrite(dotted(problem.path), headline.text) if headline.certain else None
-        message = f"{problem.message}: it is {headline.what}"
-        yield replace(problem, message=message, help=f"write `{headline.text}`", fix=fix)
+        is_, texts = ("it is", {found[0].text}) if len(found) == 1 else ("it may be", {one.text for one in found})
+        fix = rewrite(dotted(problem.path), found[0].text) if len(found) == 1 and found[0].certain else None
+        message = f"{problem.message}: {is_} {either([one.what for one in found])}"
+        yield replace(
+            problem, message=message, help=f"write {either([f'`{text}`' for text in sorted(texts)])}", fix=fix
+        )
 
 
 def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
@@ -50,6 +56,10 @@ def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
         yield from _bandwidths(facts, dotted(problem.path), text)
     elif problem.rule == "missing-sparsity":
         yield from _peaks(facts, problem.path, text)
+    elif problem.rule == "unreadable-quantity" and "," in text:
+        whole = text.replace(",", "")
+        yield from _bandwidths(facts, dotted(problem.path), whole)
+        yield from _peaks(facts, problem.path, whole)
 
 
 def _instead(problem: Problem, facts: Facts) -> str:
@@ -90,17 +100,53 @@ def _name(quantity: Quantity) -> str:
 
 
 def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
-    """The dense or the sparse peak of the accelerator in the precision asked for."""
+    """The dense or the sparse peak of the accelerator in the precision asked for; else that of another precision, or of
+    a node or a domain.
+    """
     found = known_peaks(facts.spec, facts.design, facts.catalog)
     override = path[:2] == ("workload", "peak_flops")
+    if found is None or not (override or path[:3] == ("cluster", "accelerator", "peak")):
+        return
+    whose, peaks = found
     precision = facts.workload.precision if override and facts.workload else str(path[-1])
-    for word in Sparsity if found is not None else ():
-        quantity = _read(f"{text} {word}", "peak")
-        peak = found[1].get(precision) if found else None
-        if found is not None and quantity is not None and peak is not None and near(quantity.dense, peak, AGREES):
-            of = f"{found[0]} in {precision}"
-            sparse = f"the peak of {of} with 2:4 sparsity, {say(peak, 'FLOP/s')} dense"
-            yield Headline(sparse if word is Sparsity.SPARSE else f"the dense peak of {of}", quantity.written)
+    wanted = peaks.get(precision)
+    if wanted is None:
+        return
+    read_as = [quantity for word in Sparsity if (quantity := _read(f"{text} {word}", "peak")) is not None]
+    own = [quantity for quantity in read_as if near(quantity.dense, wanted, AGREES)]
+    for quantity in own:
+        of = f"{whose} in {precision}"
+        sparse = f"the peak of {of} with 2:4 sparsity, {say(wanted, 'FLOP/s')} dense"
+        is_sparse = quantity.sparsity is Sparsity.SPARSE
+        yield Headline(sparse if is_sparse else f"the dense peak of {of}", quantity.written)
+    for what in () if own else _other_peaks(_groups(facts, whose), peaks, read_as):
+        yield Headline(what, f"{say(wanted, 'FLOP/s', 4)} dense", certain=False)
+
+
+def _other_peaks(
+    groups: Iterable[tuple[int, str]], peaks: Mapping[str, float], read_as: Sequence[Quantity]
+) -> list[str]:
+    """What else a peak is: of one accelerator in another precision, else of a node, else of a domain."""
+    for count, whose in groups:
+        found = []
+        for quantity in read_as:
+            word = "with 2:4 sparsity" if quantity.sparsity is Sparsity.SPARSE else "dense"
+            fits = [precision for precision, peak in peaks.items() if near(quantity.dense, count * peak, TOTAL)]
+            found += [f"the peak of {whose} in {either(fits)} {word}"] if fits else []
+        if found:
+            return found
+    return []
+
+
+def _groups(facts: Facts, whose: str) -> Iterator[tuple[int, str]]:
+    yield 1, whose
+    if facts.cluster is None:
+        return
+    node, domain = facts.cluster.accelerators_per_node, facts.cluster.scale_up.domain
+    if node > 1:
+        yield node, f"the {node} accelerators of a node together"
+    if domain > 1 and domain != node:
+        yield domain, f"the {domain} accelerators of a domain together"
 
 
 def _read(text: str, kind: str) -> Quantity | None:

@@ -133,3 +133,83 @@ cluster:
     (told,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
     assert "Gb/s" in told.message and "8 NICs of a node" in told.message
     assert told.edits == ()
+
+
+WRONG = [
+    # one wrong figure in a design that also communicates much: the one finding it gets
+    ("scale_out: {technology: infiniband-ndr, nic_bandwidth: 400 GB/s}", "bits-and-bytes-swapped"),
+    ("scale_out: {technology: infiniband-ndr, nic_bandwidth: 50 Gb/s}", "bits-and-bytes-swapped"),
+    ("scale_out: {technology: infiniband-ndr, nic_bandwidth: 400 Gb/s duplex}", "one-way-counted-as-duplex"),
+    ("scale_out: {technology: infiniband-ndr, nic_bandwidth: 100 Gb/s}", "lanes-counted-as-nics"),
+    ("scale_up: {bandwidth: 900 Gb/s duplex}", "bits-and-bytes-swapped"),
+    ("scale_up: {bandwidth: 450 GB/s duplex}", "one-way-counted-as-duplex"),
+    ("scale_up: {bandwidth: 50 GB/s duplex}", "bandwidth-of-another-scope"),
+]
+BUSY = """\
+clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 8, {figure}}}
+workload: {{model: llama-3.1-8b, sequence_length: 2048, global_batch: 64}}
+layout: {{tp: {tp}, sharding: {sharding}, recompute: full}}
+measured:
+  - {{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 330 GB/s}}
+acceptance:
+  - {{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 320 GB/s}}
+  - {{collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 400 GB/s}}
+  - {{collective: all-gather, nodes: 4, size: 8 GiB, busbw: 320 GB/s}}
+"""
+
+
+@pytest.mark.parametrize(("tp", "sharding"), [(1, "zero1"), (1, "fsdp"), (8, "zero1")])
+@pytest.mark.parametrize(("figure", "rule"), WRONG)
+def test_nothing_is_reported_that_is_computed_from_a_wrong_figure(
+    figure: str, rule: str, tp: int, sharding: str, check: Check
+) -> None:
+    sound = {finding.rule for finding in check(BUSY.format(figure="spare_nodes: 0", tp=tp, sharding=sharding))}
+    found = {finding.rule for finding in check(BUSY.format(figure=figure, tp=tp, sharding=sharding))}
+    assert found - sound == {rule}
+
+
+HEADLINES = [
+    # platform, as written, what it is, and what to write (empty: the catalog has no such figure)
+    ("dgx-h100", "900 GB/s", "the duplex figure of h100-sxm-80gb", "900 GB/s duplex", True),
+    ("dgx-h100", "450 GB/s", "the one-way figure of h100-sxm-80gb", "450 GB/s unidirectional", True),
+    ("dgx-b200", "1.8 TB/s", "the duplex figure of b200-sxm-180gb", "1.8 TB/s duplex", True),
+    ("mi300x-ubb8", "7.2 TB/s", "the duplex figure of the 8 accelerators of a node together", "896 GB/s duplex", False),
+    ("mi300x-ubb8", "896 GB/s", "the duplex figure of mi300x", "896 GB/s duplex", True),
+]
+
+
+@pytest.mark.parametrize(("platform", "written", "what", "text", "fixed"), HEADLINES)
+def test_a_headline_without_direction_is_named(
+    platform: str, written: str, what: str, text: str, fixed: bool, check: Check
+) -> None:
+    spec = f"clusterspec: 1\ncluster: {{platform: {platform}, nodes: 2, scale_up: {{bandwidth: {written}}}}}\n"
+    (found,) = [finding for finding in check(spec) if finding.rule == "missing-direction"]
+    assert found.message.endswith(f": it is {what}")
+    assert found.help == f"write `{text}`"
+    assert [edit.text for edit in found.edits] == [text] * fixed
+
+
+def test_a_headline_of_another_part_names_the_parts_own_figure(check: Check) -> None:
+    spec = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2, scale_up: {bandwidth: 1.8 TB/s}}\n"
+    (found,) = [finding for finding in check(spec) if finding.rule == "missing-direction"]
+    assert found.message.endswith("; h100-sxm-80gb has 450 GB/s unidirectional, 900 GB/s duplex")
+    assert "`1.8 TB/s duplex`" in found.help and found.edits == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "what", "text"),
+    [
+        (
+            "1979 TFLOP/s",
+            "the peak of h100-sxm-80gb in bf16 with 2:4 sparsity, 989 TFLOP/s dense",
+            "1979 TFLOP/s sparse",
+        ),
+        ("989 TFLOP/s", "the dense peak of h100-sxm-80gb in bf16", "989 TFLOP/s dense"),
+    ],
+)
+def test_a_headline_peak_is_named(written: str, what: str, text: str, check: Check) -> None:
+    workload = f"{{model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, peak_flops: {written}}}"
+    found = check(f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 2}}\nworkload: {workload}\n")
+    (one,) = [finding for finding in found if finding.rule == "missing-sparsity"]
+    assert one.message.endswith(f": it is {what}") and one.help == f"write `{text}`"

@@ -67,19 +67,20 @@ def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> floa
     return SCORES * tokens * keys * heads / ranks
 
 
-@formula()
-def latent_bytes(tokens: float, ranks: tuple[float, float], rope: float, cut: float, *, width: float = 2) -> float:
+@formula("width * tokens * (2 * (query_rank + key_rank) + rope) / cut")
+def latent_bytes(
+    tokens: float, query_rank: float, key_rank: float, rope: float, cut: float, *, width: float = 2
+) -> float:
     """The compressed queries and keys of latent attention, before and after their norms: B = 2 w t (q + c) + w t r.
 
-    ``ranks`` are the query and key-value ranks; ``cut`` the tensor-parallel degree under
-    sequence parallelism, else 1.
+    ``cut`` is the tensor-parallel degree under sequence parallelism, else 1.
 
     Source: DeepSeek-V2, arXiv 2405.04434, section 2.1.
 
-    >>> latent_bytes(1, (1536, 512), 64, 1)
+    >>> latent_bytes(1, 1536, 512, 64, 1)
     8320.0
     """
-    return width * tokens * (2 * (ranks[0] + ranks[1]) + rope) / cut
+    return width * tokens * (2 * (query_rank + key_rank) + rope) / cut
 
 
 @formula("width * tokens * heads * (2 * (head_dim + rope) + 2 * head_dim) / ranks")

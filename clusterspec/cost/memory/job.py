@@ -1,52 +1,52 @@
-"""What all ranks of one training job share, as the numbers that memory follows."""
+"""What all ranks of one job share: the model, the workload, the layout, and the framework's use of memory.
+
+Degrees and counts of the layout may be columns; precisions, sharding, schedule and the like are words.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clusterspec.catalog.entries import Model
+from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cost.memory import families
-from clusterspec.cost.memory.given import Given
-from clusterspec.cost.memory.habits import Habits
-from clusterspec.cost.memory.spread import Spread
+from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.precision import NARROW, activation_width, operand_width
 
-ACTIVATION = 2.0
-"""Bytes of an activation or a weight that is gathered: 16 bits."""
+GATHERED = 2.0
+"""Bytes of a weight that is gathered, and of a gradient in a buffer: 16 bits."""
+FULLY = frozenset({"fsdp", "hsdp"})
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One training job. Tokens are those of one micro-batch on one rank."""
+    """One job. Tokens are those of one micro-batch on one rank; widths are bytes of one number."""
 
     model: Model
     workload: Workload
     layout: Layout
-    habits: Habits
-    given: Given
-    gradients_said: bool
+    framework: FrameworkMemory
+    vendor: str = ""
+    selective: str = field(default="core-attention")
 
     @classmethod
     def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
-        said = design.spec.workload
+        """The job of a design; without a known generation of software nothing is taken of a framework."""
         vendor = design.cluster.accelerator.vendor if design.cluster else ""
-        return cls(
-            model=workload.model,
-            workload=workload,
-            layout=layout,
-            habits=families.of(layout.framework, layout.software_year, layout.sharding, vendor),
-            given=Given(design),
-            gradients_said=said is not None and said.gradient_precision is not None,
-        )
+        stack = layout.stack
+        if stack is None:
+            return cls(workload.model, workload, layout, FrameworkMemory(), vendor)
+        return cls(workload.model, workload, layout, stack.memory, vendor, stack.selective)
 
     @property
     def tokens(self) -> float:
+        """Tokens of one micro-batch on one rank."""
         return self.layout.micro_batch * self.workload.sequence_length / self.layout.cp
 
     @property
-    def micro_batches(self) -> int:
-        return self.layout.micro_batches or 1
+    def micro_batches(self) -> float:
+        """Micro-batches of one step and replica."""
+        return 1 if self.layout.micro_batches is None else self.layout.micro_batches
 
     @property
     def matrices(self) -> int:
@@ -54,9 +54,14 @@ class Job:
         return self.model.ffn_matrices
 
     @property
-    def residual_ranks(self) -> int:
-        """Ranks that cut the residual stream."""
-        return self.layout.tp if self.layout.sequence_parallel or self.habits.hidden_cut else 1
+    def residual_ranks(self) -> float:
+        """Ranks that divide the residual stream."""
+        return self.layout.tp if self.layout.sequence_parallel or self.framework.cuts_residual else 1
+
+    @property
+    def hidden_ranks(self) -> float:
+        """Ranks that divide even what sequence parallelism gathers before a product."""
+        return self.layout.tp if self.framework.cuts_residual else 1
 
     @property
     def width(self) -> float:
@@ -66,46 +71,39 @@ class Job:
     @property
     def kept(self) -> float:
         """Bytes of one number that a matrix product keeps as its input."""
-        precision = self.workload.precision
-        return operand_width(precision) if self.habits.quantized_inputs and precision in NARROW else self.width
+        work = self.workload.precision
+        return operand_width(work) if self.framework.quantized_inputs and work in NARROW else self.width
 
     @property
-    def hidden_ranks(self) -> int:
-        """Ranks that cut even what sequence parallelism gathers before a product."""
-        return self.layout.tp if self.habits.hidden_cut else 1
-
-    @property
-    def quantized_gradients(self) -> Spread | None:
-        """What is taken for the bytes of a gradient because products run in fp8 or fp4."""
-        return (
-            self.habits.quantized_gradients if self.workload.precision in NARROW and not self.gradients_said else None
-        )
-
-    @property
-    def leaves_gathered(self) -> bool:
-        """Whether FSDP leaves weights gathered from forward to backward: as ZeRO-2, and in pipelines."""
-        if not self.habits.sharded_master or self.shards == 1:
-            return False
-        fully = self.layout.sharding in {"fsdp", "hsdp"}
-        return self.layout.sharding == "zero2" or (fully and self.layout.pp > 1)
-
-    @property
-    def shards_weights(self) -> bool:
-        """Whether a rank keeps only its part of the weights."""
-        return self.layout.sharding in {"fsdp", "hsdp"} or self.leaves_gathered
-
-    @property
-    def gathers_units(self) -> bool:
-        """Whether weights are gathered layer by layer."""
-        return self.layout.sharding in {"fsdp", "hsdp"} and self.shards > 1 and not self.leaves_gathered
-
-    @property
-    def shards(self) -> int:
-        """Ranks over which the sharded state of weights outside experts is cut."""
+    def shards(self) -> float:
+        """Ranks over which the sharded state of weights outside experts is divided."""
         return self.layout.shard_group
 
     @property
     def expert_shards(self) -> float:
-        """The same for experts, which have fewer copies of them to shard over."""
+        """The same for experts, which have fewer copies to shard over."""
+        if self.layout.sharding == "none":
+            return 1.0
         replicas = self.layout.dp * self.layout.cp / self.layout.shard_group
-        return max(1.0, self.layout.expert_dp / replicas) if self.layout.sharding != "none" else 1.0
+        return larger(1.0, self.layout.expert_dp / replicas)
+
+    @property
+    def sharded_fully(self) -> bool:
+        """Whether the layout shards weights: fsdp and hsdp."""
+        return self.layout.sharding in FULLY
+
+    @property
+    def keeps_gathered(self) -> float:
+        """1 where FSDP leaves weights gathered from forward to backward (as ZeRO-2, and in pipelines), else 0."""
+        if not self.framework.sharded_master or not (self.sharded_fully or self.layout.sharding == "zero2"):
+            return 0.0
+        if self.layout.sharding == "zero2":
+            return chosen(self.shards > 1, 1.0, 0.0)
+        return chosen(self.layout.pp > 1, 1.0, 0.0) * chosen(self.shards > 1, 1.0, 0.0)
+
+    @property
+    def gathers_layers(self) -> float:
+        """1 where weights are gathered layer by layer, else 0."""
+        if not self.sharded_fully:
+            return 0.0
+        return chosen(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)

@@ -58,14 +58,14 @@ RULE = Rule.of(__name__, "error")
 ROUNDED = 1.005
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        asked, best = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
+        asked, best = bus_bandwidth(test, rated), predicted(test, rated, PLATEAU)
         if asked is None or best is None or asked <= best.ceiling_busbw * ROUNDED:
             continue
         ceiling = say(best.ceiling_busbw, "B/s")
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, cluster)}: {say(asked, 'B/s')} of bus bandwidth is above the {ceiling} that its links carry",
+            f"{titled(test, rated)}: {say(asked, 'B/s')} of bus bandwidth is above the {ceiling} that its links carry",
             f"at most {ceiling}; fair is {fair_floor(best)}",
         )

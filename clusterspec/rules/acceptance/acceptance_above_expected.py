@@ -66,15 +66,15 @@ from clusterspec.units import say
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("acceptance-above-ceiling",))
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
         size = test.size.value if test.size else PLATEAU
-        asked, here = bus_bandwidth(test, cluster), predicted(test, cluster, size)
-        if asked is None or here is None or asked <= best_possible(here) or asks_plateau_at_small_size(test, cluster):
+        asked, here = bus_bandwidth(test, rated), predicted(test, rated, size)
+        if asked is None or here is None or asked <= best_possible(here) or asks_plateau_at_small_size(test, rated):
             continue
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, cluster)}: {say(asked, 'B/s')} of bus bandwidth exceeds the predicted {say(here.busbw, 'B/s')} (at most "
+            f"{titled(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the predicted {say(here.busbw, 'B/s')} (at most "
             f"{say(best_possible(here), 'B/s')} within its range)",
             f"demand {fair_floor(here)}",
         )

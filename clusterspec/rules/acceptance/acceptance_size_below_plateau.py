@@ -54,15 +54,15 @@ from clusterspec.units import say
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        if test.size is None or not asks_plateau_at_small_size(test, cluster):
+        if test.size is None or not asks_plateau_at_small_size(test, rated):
             continue
-        asked, here = bus_bandwidth(test, cluster), predicted(test, cluster, test.size.value)
+        asked, here = bus_bandwidth(test, rated), predicted(test, rated, test.size.value)
         if asked is not None and here is not None:
             yield RULE.problem(
                 ("acceptance", number, "size"),
-                f"{titled(test, cluster)}: {say(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
+                f"{titled(test, rated)}: {say(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
                 f"prediction is {say(here.busbw, 'B/s')}",
                 f"use a size of 8 or 16 GiB, or demand at most {say(here.busbw, 'B/s')}",
             )

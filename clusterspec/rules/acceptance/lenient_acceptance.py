@@ -56,11 +56,11 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
         if test.size is None or test.size.value < GIB:
             continue
-        asked, best = bus_bandwidth(test, cluster), predicted(test, cluster, PLATEAU)
+        asked, best = bus_bandwidth(test, rated), predicted(test, rated, PLATEAU)
         if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
             continue
         share = percent(asked / best.ceiling_busbw, 2)
@@ -68,6 +68,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
             continue  # the collective itself stays far below its ceiling here
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, cluster)}: {say(asked, 'B/s')} is {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
+            f"{titled(test, rated)}: {say(asked, 'B/s')} is {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
             f"ask for {fair_floor(best)}",
         )

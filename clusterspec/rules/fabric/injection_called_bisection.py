@@ -60,22 +60,22 @@ RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05
 
 
-def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
+def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) -> Iterator[Problem]:
     said = written_scale_out.bisection
     if said is None:
         return
-    ratio, injection = max(1.0, scale_out.taper), cluster.all_nodes * scale_out.node_bandwidth
-    bisection = links.bisection(cluster.all_nodes, scale_out.node_bandwidth) / ratio
+    ratio, injection = max(1.0, scale_out.taper), rated.all_nodes * scale_out.node_bandwidth
+    bisection = links.bisection(rated.all_nodes, scale_out.node_bandwidth) / ratio
     if said.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""
     is_injection = near(said.per_direction, injection, ROUNDED) or near(
-        said.per_direction, cluster.nodes * scale_out.node_bandwidth, ROUNDED
+        said.per_direction, rated.nodes * scale_out.node_bandwidth, ROUNDED
     )
     both_ways = near(said.value, 2 * bisection, ROUNDED) and said.direction is None and not is_injection
     yield RULE.problem(
         "cluster.scale_out.bisection",
-        f"{said.written} is more than the {say(bisection, 'B/s')} per direction that {cluster.nodes:,} nodes have between two "
+        f"{said.written} is more than the {say(bisection, 'B/s')} per direction that {rated.nodes:,} nodes have between two "
         f"halves{over}{_meaning(said, is_injection, both_ways)}",
         f"write {say(bisection, 'B/s')}, or {say(2 * bisection, 'B/s')} duplex",
         severity="note" if both_ways else "error",

@@ -58,7 +58,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import breaks, near_multiples, offer
+from clusterspec.rules.advice.proposals import breaks, framework, near_multiples, offer
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
@@ -85,7 +85,7 @@ def check(facts: Facts, written_layout: LayoutSpec, model: Model, layout: Layout
         message = (
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
-        severity = "note" if layout.framework in SPREADS else "warning"
+        severity = "note" if framework(facts) in SPREADS else "warning"
         yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity=severity)
 
 

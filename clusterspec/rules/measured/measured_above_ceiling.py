@@ -56,9 +56,9 @@ RULE = Rule.of(__name__, "note", "likely")
 ROUNDED = 1.01
 
 
-def check(measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
+def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:
     for measurement in measurements:
-        best = expected(cluster, measurement, PLATEAU)
+        best = expected(rated, measurement, PLATEAU)
         seen = max((row.busbw for row in measurement.rows), default=0.0)
         tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
         if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:

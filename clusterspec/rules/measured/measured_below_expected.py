@@ -50,7 +50,6 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement, expected, idle_nics
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.proofs import GIB, SOCKETS, shown
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
@@ -59,14 +58,12 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.90
 
 
-def check(facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster) -> Iterator[Problem]:
-    if any(slip.readings and slip.stated.kind in {"scale-up", "peer", "nic"} for slip in facts.slips.found):
-        return  # what is expected follows from a figure that is wrong
+def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:
     for measurement in measurements:
         row = measurement.largest
-        if row is None or row.size < GIB or idle_nics(cluster, measurement):
+        if row is None or row.size < GIB or idle_nics(rated, measurement):
             continue
-        usual = expected(cluster, measurement, row.size)
+        usual = expected(rated, measurement, row.size)
         if usual is None or row.busbw >= min(LEAST, usual.seconds / usual.high) * usual.busbw:
             continue
         if usual.tier == "scale-out" and row.busbw < SOCKETS * usual.ceiling_busbw:

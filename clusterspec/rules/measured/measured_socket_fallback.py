@@ -56,12 +56,12 @@ from clusterspec.units import percent, say
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(measurements: tuple[Measurement, ...], cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     for measurement in measurements:
         row, ranks = measurement.largest, measurement.ranks
-        if row is None or row.size < GIB or not ranks or ranks <= cluster.ranks_per_domain:
+        if row is None or row.size < GIB or not ranks or ranks <= rated.ranks_per_domain:
             continue
-        best = expected(cluster, measurement, row.size)
+        best = expected(rated, measurement, row.size)
         if best is None or row.busbw >= SOCKETS * best.ceiling_busbw:
             continue
         plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")

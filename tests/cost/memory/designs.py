@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from clusterspec.catalog.entries import Accelerator, Model, Status
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator, Model, Stack, Status
+from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster, Design, Layout, Overlap, ScaleUp, Workload
+from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.cluster.software import resolve_software
 from clusterspec.cluster.stages import even_stages
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.spec.model import Spec
+from clusterspec.spec.model import LayoutSpec, Spec
 
 STATUS = Status("shipping", "2026-01-01")
 TEST = Assumed("test", "a test")
@@ -73,9 +78,17 @@ def layout(of: Model, **cut: Any) -> Layout:
         "gradient_compression": 1.0,
         "overlap": Overlap(),
     }
-    return Layout(
-        tp=tp, cp=cp, pp=pp, dp=dp, ep=ep, expert_tp=expert_tp, ranks=ranks, virtual_stages=virtual, **{**base, **cut}
-    )
+    whole = {**base, **cut}
+    whole.setdefault("stack", stack(whole["framework"], whole["software_year"]))
+    return Layout(tp=tp, cp=cp, pp=pp, dp=dp, ep=ep, expert_tp=expert_tp, ranks=ranks, virtual_stages=virtual, **whole)
+
+
+@cache
+def stack(framework: str, year: int) -> Stack | None:
+    """The generation of software of a year, of the shipped catalog."""
+    spec = LayoutSpec(framework=framework, software_year=year)
+    lookup = Lookup(Catalog.open(), ResolutionLog(Spec("test.yaml")))
+    return resolve_software(spec, lookup, frozenset()).stack
 
 
 def workload(of: Model, **said: Any) -> Workload:
@@ -113,4 +126,9 @@ def design(
         scale_up=ScaleUp(8, "switched", rate, rate),
         scale_out=None,
     )
-    return Design(Spec("test.yaml"), cluster, workload(chosen, **(work or {})), layout(chosen, **cut))
+    placed = layout(chosen, **cut)
+    asked = work or {}
+    if placed.stack is not None:
+        usual = placed.stack.memory.gradient_precision(asked.get("precision", "bf16"))
+        asked = {"gradient_precision": usual, **asked}
+    return Design(Spec("test.yaml"), cluster, workload(chosen, **asked), placed)

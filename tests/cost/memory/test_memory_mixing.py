@@ -12,9 +12,9 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cost import layers
 from clusterspec.cost.memory import use
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.layer import whole
-from clusterspec.cost.memory.piece import Layers, Piece
-from clusterspec.cost.memory.stored import passes
+from clusterspec.cost.memory.layer_activations import whole
+from clusterspec.cost.memory.rank import Layers, passes
+from clusterspec.cost.memory.tensor import Tensor
 from tests.cost.memory.designs import design, experts, layout, model
 
 TOKENS = 2048
@@ -22,7 +22,7 @@ DELTA = LinearAttention("gated-delta", 6, 4, 8, 64, 32)
 HYBRID = model(linear=DELTA, window=Window(128, 1, heads=32, kv_heads=4, head_dim=32))
 
 
-def pieces(of: Model, **cut: Any) -> dict[str, Piece]:
+def pieces(of: Model, **cut: Any) -> dict[str, Tensor]:
     settled = design(of, **cut)
     assert settled.workload and settled.layout
     return {piece.name: piece for piece in whole(Job.of(settled, settled.workload, settled.layout))}
@@ -66,7 +66,9 @@ def test_an_index_stores_its_queries_and_what_it_chose_in_the_layers_that_have_o
 
 def test_compressed_attention_stores_queries_and_outputs_and_latents() -> None:
     of = model(compressed=CompressedAttention(256, 32, 2, 128, 4, 4, 128, 4, 64), kv_heads=1)
-    assert pieces(of)["attention"].value == 2 * TOKENS * (2 * 16 * 64 + 2 * 256 + 64 + 2 * 128)
+    found = pieces(of)
+    assert found["attention"].value == 2 * TOKENS * 2 * 16 * 64
+    assert found["compressed latents"].value == 2 * TOKENS * (2 * 256 + 64 + 2 * 128)
 
 
 def test_a_layer_that_does_one_thing_has_one_norm() -> None:

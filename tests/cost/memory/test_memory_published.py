@@ -54,7 +54,7 @@ def test_allocated_memory_of_megatron_on_b200(
     was fused, so two bytes a logit are counted in place of six.
     """
     found = used(of, {"sequence_length": 4096, **work}, **cut)
-    allocated = found.total.value - found.other.value - part(found.activations, "logits and loss") * 2 / 3
+    allocated = found.total.value - found.other.value - part(found.activations, "logits_and_loss") * 2 / 3
     assert allocated == pytest.approx(gib * GIB, rel=0.03)
 
 
@@ -148,7 +148,7 @@ def _kept(found: MemoryUse) -> list[tuple[Term, str]]:
     return [
         (found.weights, "weights"),
         (found.gradients, "gradients"),
-        (found.optimizer, "master weights"),
+        (found.optimizer, "master_weights"),
         (found.optimizer, "moments"),
     ]
 

@@ -1,14 +1,14 @@
-"""How often the activations of each chunk of layers are held at once on one rank."""
+"""Micro-batches in flight: how many of each chunk of layers have their activations on one rank at once."""
 
 from __future__ import annotations
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.formulas import activations
-from clusterspec.cost.parameters import Chunk
+from clusterspec.cost.layers import Chunk
 
 
-def flights(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: int) -> tuple[float, ...]:
-    """For each chunk of pipeline stage ``stage``, the micro-batches whose activations it holds at the fullest time.
+def in_flight(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: float) -> tuple[float, ...]:
+    """For each chunk of pipeline stage ``stage``, the most micro-batches whose activations it holds at once.
 
     1F1B fills as deep as the pipeline is behind it; GPipe holds all; zero-bubble as many as the
     first stage of 1F1B (ZB-H1, arXiv 2401.10241); DualPipe one side's and the other's (arXiv 2412.19437, table 2).

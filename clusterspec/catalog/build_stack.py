@@ -1,0 +1,52 @@
+"""Builds the entry of a generation of software."""
+
+from __future__ import annotations
+
+from math import inf
+
+from clusterspec.catalog.framework_memory import FrameworkMemory, Spread
+from clusterspec.catalog.reader import Reader
+
+GROUP = "memory"
+_FLAGS = (
+    "sharded_master",
+    "accumulators",
+    "placeholders",
+    "quantized_inputs",
+    "cuts_residual",
+    "pipeline_copies",
+    "late_gradients",
+    "whole_logits",
+)
+
+
+def framework_memory(read: Reader) -> FrameworkMemory:
+    """The facts of ``memory``; what an entry leaves out is not done, or costs nothing."""
+    names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
+    written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
+    live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))
+    return FrameworkMemory(
+        logits=_spread(read, "logits", "bytes"),
+        context=_spread(read, "context", "bytes"),
+        fragmentation=_spread(read, "fragmentation", "number"),
+        gradients={name: value for name, value in written.items() if value is not None},
+        gradient_copy=read.number(f"{GROUP}.gradient_copy") or 0.0,
+        outputs_kept=read.count(f"{GROUP}.outputs_kept") or 0,
+        buckets=read.number(f"{GROUP}.buckets") or 0.0,
+        communicators=read.count(f"{GROUP}.communicators") or 0,
+        offloads_selective=read.texts(f"{GROUP}.offloads_selective"),
+        layers_at_once=2 if at_once is None else int(at_once),
+        live=inf if live is None else live,
+        tables_kept=read.texts(f"{GROUP}.tables_kept"),
+        reduced=4.0 if reduced is None else reduced,
+        **{name: read.flag(f"{GROUP}.{name}") or False for name in _FLAGS},
+    )
+
+
+def _spread(read: Reader, name: str, kind: str) -> Spread | None:
+    """A figure with ``<name>_low`` and ``<name>_high`` beside it; without those it is exact."""
+    value = read.figure(f"{GROUP}.{name}", kind)
+    if value is None:
+        return None
+    low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
+    return Spread(value, low.value if low else value.value, high.value if high else value.value)

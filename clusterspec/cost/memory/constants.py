@@ -1,0 +1,69 @@
+"""Constants of memory that no data sheet states: each with its range and the reason to take it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.catalog.framework_memory import Spread
+from clusterspec.origin import Assumed
+from clusterspec.quantity import Figure
+
+
+def _spread(key: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
+    """A spread from its low, typical and high value."""
+    low, value, high = values
+    return Spread(Figure(value, unit, Assumed(key, why)), low, high)
+
+
+COMMUNICATOR = _spread(
+    "memory.communicator",
+    "B",
+    (0.0, 0.25e9, 0.6e9),
+    "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
+)
+ROUTING = _spread("memory.routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
+
+
+class Range(NamedTuple):
+    """The factors from a predicted size to the ends of its range, and why they are taken."""
+
+    low: float
+    high: float
+    why: str
+
+
+_TENSORS = Range(0.9, 1.1, "frameworks differ in which tensors of a layer they save: a tenth either way, by judgment")
+_GATHERS = Range(0.5, 1.5, "how many layers are gathered at a time depends on prefetching, by judgment")
+RANGES = {
+    "normalizations": _TENSORS,
+    "dropout masks": Range(0.0, 1.0, "without dropout there are none"),
+    "attention": _TENSORS,
+    "quantized attention output": _TENSORS,
+    "softmax": _TENSORS,
+    "scores": Range(0.4, 1.1, "fused kernels keep two bytes of a score of the five, unfused ones a copy more"),
+    "attention gate": _TENSORS,
+    "compressed latents": _TENSORS,
+    "sparse index": Range(0.5, 1.5, "kernels keep the chosen tokens or choose again"),
+    "linear attention": Range(0.7, 1.4, "which of the convolution's inputs and outputs are kept differs by kernel"),
+    "latents": _TENSORS,
+    "expanded latents": _TENSORS,
+    "attention output": _TENSORS,
+    "feed-forward": _TENSORS,
+    "shared experts": _TENSORS,
+    "router": _TENSORS,
+    "experts": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, up to 1.5 times with a capacity limit"),
+    "layer inputs": Range(1.0, 1.1, "a copy in another precision for some layers, by judgment"),
+    "layer outputs": Range(1.0, 1.1, "as layer inputs"),
+    "projections": Range(0.8, 2.0, "recipes save the attention output too, or less"),
+    "pipeline buffers": Range(0.5, 1.1, "inputs are freed where the first layer keeps them itself"),
+    "outputs kept": Range(0.5, 1.0, "one of the copies may be freed first"),
+    "placeholders": Range(0.0, 1.0, "only fused weight-gradient kernels need them"),
+    "gathered tables": Range(0.5, 1.0, "a tied or split table is gathered in part"),
+    "gathered layers": _GATHERS,
+    "layer being reduced": Range(0.3, 1.5, "reduced in buckets smaller than a layer, or with the next one beside it"),
+    "working space": Range(0.6, 1.4, "which gradients are there at once depends on the order of kernels, by judgment"),
+    "context exchange": Range(0.5, 1.0, "gradients travel in the backward pass only"),
+    "buckets": Range(0.25, 1.0, "buffers are allocated as they are first used"),
+    "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
+}
+"""How far each size may lie from its prediction; a size without an entry follows from counts alone."""

@@ -1,0 +1,117 @@
+"""Memory as terms: made of the lines of the fullest rank, each with the formula that computed it.
+
+Every leaf, evaluated from its inputs, gives its value; the parts of every sum add up to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from clusterspec.catalog.framework_memory import FrameworkMemory
+from clusterspec.cluster.model import Design
+from clusterspec.cost.expressions import EXPRESSIONS
+from clusterspec.cost.memory.constants import COMMUNICATOR, RANGES
+from clusterspec.cost.memory.line import Line, Lines
+from clusterspec.cost.memory.peak_memory import RankMemory
+from clusterspec.cost.memory.reasons import FACTORS, NUMBERS
+from clusterspec.cost.term import MemoryUse, Term
+from clusterspec.origin import Cited, Computed, Origin, Written
+from clusterspec.quantity import Figure
+
+UNIT = "B"
+OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": "head_dim", "rope": "latent_rope"}
+"""Numbers that are sizes of the model, by the name of the size."""
+
+
+def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
+    """The terms of one accelerator, whose ``ranks`` ranks are all as full as ``rank``."""
+    peak, teller = rank.peak, _Explanation(design, ranks)
+    parts = {
+        "weights": teller.section("weights", (*rank.weights, *peak.weights)),
+        "gradients": teller.section("gradients", (*rank.gradients, *peak.gradients)),
+        "optimizer": teller.section("optimizer", rank.optimizer),
+        "activations": teller.section("activations", (*rank.activations, *peak.activations)),
+        "other": teller.section("other", rank.reserved),
+    }
+    return MemoryUse(total=summed("memory", parts.values()), **parts, capacity=capacity)
+
+
+def summed(name: str, parts: Iterable[Term]) -> Term:
+    """The sum of its parts. Their errors are independent, so their distances add as squares do."""
+    kept = tuple(part for part in parts if part.value)
+    added = Term.total(name, kept, UNIT)
+    below = sum((part.value - _low(part)) ** 2 for part in kept) ** 0.5
+    above = sum((_high(part) - part.value) ** 2 for part in kept) ** 0.5
+    return replace(added, low=added.value - below, high=added.value + above)
+
+
+def _low(term: Term) -> float:
+    return term.value if term.low is None else term.low
+
+
+def _high(term: Term) -> float:
+    return term.value if term.high is None else term.high
+
+
+class _Explanation:
+    """Makes terms of the lines of one design."""
+
+    def __init__(self, design: Design, ranks: int) -> None:
+        self.design, self.ranks = design, ranks
+        layout = design.layout
+        self.framework = layout.stack.memory if layout and layout.stack else FrameworkMemory()
+
+    def section(self, name: str, lines: Lines) -> Term:
+        """The sum of the lines that are not zero."""
+        several = ((each.times("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines)
+        return summed(name, (self._leaf(each) for each in several if each.value))
+
+    def _leaf(self, found: Line) -> Term:
+        factors = [(name, factor) for name, factor in found.factors if factor != 1 or name in {"passes"}]
+        expression = EXPRESSIONS[found.formula]
+        text = " * ".join([*(name for name, _ in factors), f"({expression})"]) if factors else expression
+        numbers = [(name, self._number(found, name, number)) for name, number in found.numbers.items()]
+        inputs = [(name, Figure(factor, "1", Computed(FACTORS[name]))) for name, factor in factors]
+        low, high = found.low, found.high
+        usual = RANGES.get(found.name.removeprefix("window "))
+        if usual is not None:
+            low, high = usual.low, usual.high
+        value = found.value
+        name = re.sub(r"\W+", "_", found.name)
+        return Term(
+            name, value, UNIT, text, (*inputs, *numbers), source=found.source, low=value * low, high=value * high
+        )
+
+    def _number(self, found: Line, name: str, number: float) -> Figure:
+        """One number of a line with its unit and where it comes from."""
+        assumed = self._assumed(found, name)
+        if assumed is not None:
+            return assumed
+        line = found.name.removeprefix("window ")
+        unit, why = NUMBERS[line, name] if (line, name) in NUMBERS else NUMBERS["", name]
+        return Figure(float(number), unit, self._origin(name, why))
+
+    def _assumed(self, found: Line, name: str) -> Figure | None:
+        """The figure of the framework that a number is, where it is one."""
+        spreads = {
+            ("context", "each"): self.framework.context,
+            ("logits and loss", "width"): self.framework.logits,
+            ("fragmentation", "each"): self.framework.fragmentation,
+            ("communication buffers", "each"): COMMUNICATOR,
+        }
+        spread = spreads.get((found.name, name))
+        return None if spread is None else spread.figure
+
+    def _origin(self, name: str, why: str) -> Origin:
+        """Where a size of the model was read, else how the number follows from others."""
+        workload = self.design.workload
+        if name not in OF_MODEL or workload is None:
+            return Computed(why)
+        key = OF_MODEL[name]
+        said = self.design.spec.workload.model if self.design.spec.workload else None
+        if said is not None and not isinstance(said, str) and getattr(said, key, None) is not None:
+            return Written(f"workload.model.{key}")
+        model = workload.model
+        return Cited(f"model/{model.id}", key, model.name) if model.id else Computed(why)

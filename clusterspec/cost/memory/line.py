@@ -1,0 +1,39 @@
+"""One line of memory: a formula, the numbers that it was given, and the bytes that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+
+class Line(NamedTuple):
+    """``value`` bytes = the product of ``factors`` × ``formula`` of ``numbers``.
+
+    ``low`` and ``high`` are the factors from the value to the ends of its range; the numbers may be columns.
+    """
+
+    name: str
+    value: float
+    formula: Callable[..., float]
+    numbers: dict[str, float]
+    factors: tuple[tuple[str, float], ...] = ()
+    source: str = ""
+    low: float = 1.0
+    high: float = 1.0
+
+    def times(self, name: str, factor: float) -> Line:
+        """The line with one more factor."""
+        return self._replace(value=self.value * factor, factors=((name, factor), *self.factors))
+
+
+Lines = tuple[Line, ...]
+
+
+def line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> Line:
+    """A line with its value computed."""
+    return Line(name, formula(**numbers), formula, numbers, source=source)
+
+
+def added(lines: Iterable[Line]) -> float:
+    """Bytes of some lines together."""
+    return sum((each.value for each in lines), 0.0)

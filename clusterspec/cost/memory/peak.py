@@ -1,0 +1,143 @@
+"""The two points of a step at which memory peaks, and what is there beside what is stored.
+
+At the *loss*, the last stage has the logits and what the loss makes of them; in the *backward pass* of a
+layer, that layer's recomputed activations and gradients, and what full sharding gathers and reduces.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.cost.formulas import activations
+from clusterspec.cost.formulas.elementwise import chosen, larger, smaller
+from clusterspec.cost.formulas.rank_memory import backward_bytes, gathered_bytes, reduced_bytes, several
+from clusterspec.cost.memory.job import GATHERED, Job
+from clusterspec.cost.memory.line import Line, Lines, added, line
+from clusterspec.cost.memory.rank import Layers, Rank
+from clusterspec.cost.memory.recomputation import recomputed
+from clusterspec.cost.memory.tensor import KORTHIKANTI
+from clusterspec.cost.parameters import Share
+
+RING = "Liu et al., Ring Attention, arXiv 2310.01889"
+FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
+RING_COPIES = 4
+"""Keys and values that a ring receives ahead, and their gradients."""
+ALL_TO_ALL_COPIES = 2
+"""A tensor and its gradient."""
+
+
+class Peak(NamedTuple):
+    """What is there at one point of the step only, by the part of memory that it counts to."""
+
+    weights: Lines
+    gradients: Lines
+    activations: Lines
+
+    @property
+    def value(self) -> float:
+        return added((*self.weights, *self.gradients, *self.activations))
+
+
+def at_loss(job: Job, rank: Rank) -> Peak:
+    """The logits, and the tables that they need; nothing on a stage without the head."""
+    tables = tuple(each.times("head", rank.head) for each in _tables(job, rank.share, ("head",)))
+    return Peak(tables, (), tuple(each.times("head", rank.head) for each in _logits(job)))
+
+
+def in_backward(job: Job, rank: Rank) -> Peak:
+    """The layer at work, and what full sharding gathers and reduces."""
+    activations_there = (_working(job, rank.kinds), *_exchanged(job))
+    if not job.sharded_fully:
+        return Peak((), (), activations_there)
+    gathers, share = job.gathers_layers, rank.share
+    weights = (_layers(job, share).times("gathers", gathers), *_tables(job, share, ()))
+    return Peak(weights, (_reduced(job, share).times("gathers", gathers),), activations_there)
+
+
+def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
+    """Embedding and head where they are gathered: at work, or left so."""
+    there = {*job.framework.tables_kept, *at_work}
+    if not job.sharded_fully or not there:
+        return ()
+    weights = sum((getattr(share, name) for name in sorted(there)), 0.0)
+    return (line("gathered tables", several, FSDP, count=weights, each=GATHERED).times("gathers", job.gathers_layers),)
+
+
+def _live(job: Job, share: Share) -> float:
+    """Most weights that are gathered at a time: the framework's bound, at most all layers of the rank."""
+    return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
+
+
+def _layers(job: Job, share: Share) -> Line:
+    return line(
+        "gathered layers",
+        gathered_bytes,
+        FSDP,
+        unit=share.unit,
+        units=share.units,
+        at_once=job.framework.layers_at_once,
+        live=_live(job, share),
+        width=GATHERED,
+    )
+
+
+def _reduced(job: Job, share: Share) -> Line:
+    """The gradient of one layer, whole, and as it is reduced."""
+    sizes = {"unit": share.unit, "live": _live(job, share), "reduced": job.framework.reduced, "width": GATHERED}
+    return line("layer being reduced", reduced_bytes, FSDP, **sizes)
+
+
+def _working(job: Job, kinds: frozenset[Layers]) -> Line:
+    """One layer as the backward pass computes it again, with the gradients of its widest tensors."""
+    again, widest = 0.0, 0.0
+    for kind in sorted(kinds, key=str):
+        again, widest = larger(again, recomputed(job, kind)), larger(widest, _widest(job, kind))
+    return line(
+        "working space",
+        backward_bytes,
+        KORTHIKANTI,
+        recomputed=again,
+        tokens=job.tokens,
+        widest=widest,
+        hidden=job.model.hidden,
+        matrices=job.matrices,
+        ranks=job.hidden_ranks,
+        width=job.width,
+    )
+
+
+def _widest(job: Job, kind: Layers) -> float:
+    """Width of a layer's feed-forward network for each token of the rank; tokens sent to experts and back count too."""
+    layout, model = job.layout, job.model
+    if kind is not Layers.EXPERT:
+        return model.ffn_hidden / layout.tp
+    routed = activations.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
+    sent = chosen(layout.ep > 1, 2 * model.expert_width / job.matrices, 0.0)
+    return routed * (model.expert_ffn_hidden / layout.expert_tp + sent)
+
+
+def _exchanged(job: Job) -> Lines:
+    """Keys and values that context parallelism has under way, with their gradients; all-to-all moves queries too."""
+    layout, model = job.layout, job.model
+    heads = model.heads if model.latent else model.kv_heads
+    width = 2 * heads * model.head_dim
+    copies: float = RING_COPIES
+    if layout.cp_method == "all-to-all":
+        width += 2 * model.heads * model.head_dim
+        copies = ALL_TO_ALL_COPIES
+    if layout.cp_method == "all-gather":
+        copies = 2 * layout.cp
+    sizes = {"tokens": job.tokens, "heads_width": width, "copies": copies, "ranks": layout.tp, "width": job.width}
+    found = line("context exchange", activations.exchanged_bytes, RING, **sizes)
+    return (found.times("exchanges", chosen(layout.cp > 1, 1.0, 0.0)),)
+
+
+def _logits(job: Job) -> Lines:
+    """Logits and what the loss makes of them."""
+    spread = job.framework.logits
+    if spread is None:
+        return ()
+    ranks = 1 if job.framework.whole_logits else job.layout.tp
+    sizes = {"tokens": job.tokens, "vocab": job.model.vocab, "ranks": ranks, "width": spread.value}
+    found = line("logits and loss", activations.logits_bytes, KORTHIKANTI, **sizes)
+    return (found._replace(low=spread.low / spread.value, high=spread.high / spread.value),)

@@ -1,0 +1,26 @@
+"""A tensor that one layer stores, and the layers that have it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.cost.memory.line import Line
+from clusterspec.cost.memory.rank import Layers
+
+KORTHIKANTI = "Korthikanti et al., arXiv 2205.05198"
+DEEPSEEK = "DeepSeek-V2, arXiv 2405.04434"
+
+
+class Tensor(NamedTuple):
+    """What one layer of some kind stores of one micro-batch."""
+
+    line: Line
+    layers: Layers = Layers.ALL
+
+    @property
+    def name(self) -> str:
+        return self.line.name
+
+    @property
+    def value(self) -> float:
+        return self.line.value

@@ -1,0 +1,182 @@
+"""The acceptance plan of a design, and what logs show of it.
+
+The tests are those of the spec. Where it states none, the tests of each tier are taken, each with the slow end of the
+predicted band as its threshold: what a sound machine shows at the least.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.collectives import NoWay, table
+from clusterspec.logs.benchmark import Benchmark, Series
+from clusterspec.logs.factors import bus_factor
+from clusterspec.logs.sizes import size_text
+from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
+from clusterspec.results.diagnosis import AcceptanceOutcome
+from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import plural, say
+
+_RUNS = re.compile(r"\s*([0-9]{1,4})\s*(?:of|/)\s*([0-9]{1,4})\s*")
+_SCOPE = re.compile(r"every-([0-9]{1,5})-nodes")
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One acceptance test: ``threshold`` in B/s of bus bandwidth; ``passes`` of ``runs`` must reach it on each of
+    ``groups`` sets of nodes; ``duration`` in seconds of each run where one is asked for.
+    """
+
+    name: str
+    collective: str
+    nodes: int
+    ranks: int
+    size: float
+    threshold: float
+    tool: str
+    algorithm: str | None = None
+    passes: int = 1
+    runs: int = 1
+    groups: int = 1
+    duration: float | None = None
+
+
+def plan(design: Design) -> tuple[tuple[Test, ...], bool, tuple[str, ...]]:
+    """The tests, whether the spec states them, and which of its entries are too incomplete to be run, with why."""
+    cluster = design.cluster
+    if cluster is None:
+        return (), False, ()
+    stated = design.spec.acceptance
+    if not stated:
+        return _computed(cluster), False, ()
+    tests: list[Test] = []
+    unclear: list[str] = []
+    for number, entry in enumerate(stated):
+        test = _stated(entry, cluster)
+        if isinstance(test, Test):
+            tests.append(test)
+        else:
+            unclear.append(f"acceptance[{number}]: {test}")
+    return tuple(_distinct(tests)), True, tuple(unclear)
+
+
+def _computed(cluster: Cluster) -> tuple[Test, ...]:
+    tests = []
+    for each in acceptance_tests(cluster):
+        try:
+            row = table(cluster, each.collective, each.ranks, (each.size,))[0]
+        except NoWay:
+            continue
+        name = _name(each.collective, each.nodes, each.size)
+        tests.append(Test(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool))
+    return tuple(tests)
+
+
+def _name(collective: str, nodes: int, size: float) -> str:
+    return f"{collective}-{plural(nodes, 'node').replace(' ', '-')}-{size_text(size).replace(' ', '')}"
+
+
+def _stated(entry: AcceptanceSpec, cluster: Cluster) -> Test | str:
+    """A test of the spec; what it lacks where it cannot be run."""
+    ranks = entry.ranks or (entry.nodes * cluster.ranks_per_node if entry.nodes else None)
+    if entry.collective is None or ranks is None or entry.size is None:
+        missing = [
+            key
+            for key, value in (("collective", entry.collective), ("nodes", ranks), ("size", entry.size))
+            if not value
+        ]
+        return f"it lacks {', '.join(missing)}"
+    if entry.busbw is not None:
+        threshold = entry.busbw.per_direction
+    elif entry.algbw is not None:
+        threshold = entry.algbw.per_direction * bus_factor(entry.collective, ranks)
+    else:
+        return "it asks for no bandwidth"
+    nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
+    runs = _RUNS.fullmatch(entry.passes or "")
+    scope = _SCOPE.fullmatch(entry.scope or "")
+    return Test(
+        name=_name(entry.collective, nodes, entry.size.value),
+        collective=entry.collective,
+        nodes=nodes,
+        ranks=ranks,
+        size=entry.size.value,
+        threshold=threshold,
+        tool=benchmark_of(cluster),
+        algorithm=entry.algorithm,
+        passes=min(int(runs[1]), int(runs[2])) if runs else 1,
+        runs=max(1, int(runs[2])) if runs else 1,
+        groups=max(1, cluster.nodes // int(scope[1])) if scope and int(scope[1]) else 1,
+        duration=entry.duration.value if entry.duration else None,
+    )
+
+
+def _distinct(tests: Sequence[Test]) -> list[Test]:
+    """Tests whose names differ, so that a name means one test."""
+    from dataclasses import replace
+
+    seen: dict[str, int] = {}
+    out = []
+    for test in tests:
+        count = seen[test.name] = seen.get(test.name, 0) + 1
+        out.append(test if count == 1 else replace(test, name=f"{test.name}-{count}"))
+    return out
+
+
+def judge(
+    tests: Sequence[Test], logs: Sequence[tuple[str, Benchmark]]
+) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
+    """The outcome of every test, and the logs that belong to none, with why."""
+    series = [(log, each) for log, benchmark in logs for each in benchmark.series]
+    outcomes = tuple(_outcome(test, [each for _, each in series if _belongs(each, test)]) for test in tests)
+    unused = [(log, _why(each)) for log, each in series if not any(_belongs(each, test) for test in tests)] + [
+        (log, "it measures pairs of accelerators, not a collective") for log, benchmark in logs if not benchmark.series
+    ]
+    return outcomes, tuple(unused)
+
+
+def _belongs(series: Series, test: Test) -> bool:
+    """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one."""
+    if series.collective != test.collective or series.ranks != test.ranks:
+        return False
+    if series.nodes is not None and series.nodes != test.nodes:
+        return False
+    return not (series.algorithm and test.algorithm and series.algorithm != test.algorithm)
+
+
+def _why(series: Series) -> str:
+    name = series.collective or "a collective that it does not name"
+    return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'ranks that it does not tell'}"
+
+
+def _outcome(test: Test, found: Sequence[Series]) -> AcceptanceOutcome:
+    """Pass, fail or not run. The figure shown is the lowest of all runs."""
+    at_size = [rates for each in found if (rates := [p.busbw for p in each.points if p.size == test.size])]
+    wrong = sum(each.wrong for each in found)
+    needed = test.runs * test.groups
+    if not at_size:
+        why = f"no log of {test.collective} on {plural(test.ranks, 'rank')}"
+        if found:
+            largest = max(point.size for each in found for point in each.points)
+            why = f"the logs have no row of {size_text(test.size)}; their largest is {size_text(largest)}"
+        return AcceptanceOutcome(test.name, test.threshold, None, "not-run", why)
+    lowest = [min(rates) for rates in at_size]
+    reached = sum(rate >= test.threshold for rate in lowest)
+    failed = len(lowest) - reached
+    measured = min(lowest)
+    if wrong:
+        return AcceptanceOutcome(test.name, test.threshold, measured, "fail", f"{wrong} wrong values in the results")
+    if failed > (test.runs - test.passes) * test.groups:
+        share = f"{failed} of {plural(len(lowest), 'run')} below {say(test.threshold, 'B/s')}"
+        return AcceptanceOutcome(test.name, test.threshold, measured, "fail", share)
+    if len(lowest) < needed:
+        why = f"{len(lowest)} of {plural(needed, 'run')} seen" + (
+            f", on {test.groups} sets of nodes" if test.groups > 1 else ""
+        )
+        return AcceptanceOutcome(test.name, test.threshold, measured, "not-run", why)
+    return AcceptanceOutcome(
+        test.name, test.threshold, measured, "pass", f"{reached} of {plural(len(lowest), 'run')} at or above it"
+    )

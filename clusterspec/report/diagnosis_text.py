@@ -1,0 +1,98 @@
+"""Diagnoses and acceptance tests for terminals: measured against expected by size, drawn as bars."""
+
+from __future__ import annotations
+
+from clusterspec.report.grid import bar, grid
+from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
+from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport
+from clusterspec.units import percent, plural, say
+
+WORDS = {"expected": "as expected", "slow": "slower than expected", "fast": "faster than expected"}
+STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
+
+
+def text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
+    """Each collective with its sizes and causes, then what the estimate becomes."""
+    parts = [_one(one, ink) for one in report.compared]
+    parts += [
+        "\n".join(wrapped(plain(f"{log}: not compared: {why}"), ink.measure)) + "\n" for log, why in report.unread
+    ]
+    if report.moved is not None:
+        parts.append(_moved(report))
+    if report.written:
+        parts.append("".join(plain(f"wrote {each}\n") for each in report.written))
+    return "\n".join(parts)
+
+
+def _one(one: Compared, ink: Ink) -> str:
+    last = one.largest
+    title = f"{one.collective} over {plural(one.ranks, 'rank')} on {plural(one.nodes, 'node')}"
+    color = "red" if one.verdict == "slow" else "green"
+    verdict = ink.paint(color, f"{WORDS[one.verdict]}: {percent(last.ratio)} at {_size(last.size)}")
+    most = max(max(row.measured, row.high) for row in one.rows)
+    rows = [
+        (
+            _size(row.size),
+            f"{row.measured / 1e9:,.2f}",
+            f"{row.expected / 1e9:,.2f}",
+            f"{row.low / 1e9:,.2f} – {row.high / 1e9:,.2f}",
+            percent(row.ratio),
+            _drawn(row.measured / most, row.expected / most),
+        )
+        for row in one.rows
+    ]
+    heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
+    table = grid(heads, rows, right=range(5), ink=ink)
+    lines = [f"{plain(one.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
+    if one.causes:
+        lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
+        for number, cause in enumerate(one.causes, 1):
+            lines += wrapped(plain(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
+            lines += wrapped(plain(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
+    elif one.verdict == "slow":
+        lines.append("No cause that is known explains it: compare pairs of nodes, then single nodes.")
+    return "\n".join(lines) + "\n"
+
+
+def _drawn(measured: float, expected: float, width: int = 32) -> str:
+    """A bar for what was measured, and a mark where the expected value lies."""
+    drawn = bar(measured, width).ljust(width)
+    at = min(width - 1, max(0, round(expected * width) - 1))
+    return (drawn[:at] + "│" + drawn[at + 1 :]).rstrip()
+
+
+def _moved(report: DiagnosisReport) -> str:
+    moved = report.moved
+    if moved is None or moved.before is None or moved.after is None:
+        return "The spec has no step time that these measurements could move.\n"
+    share = percent(moved.after / moved.before - 1, 2)
+    sign = "+" if moved.after >= moved.before else ""
+    return f"Step time with these measurements: {say(moved.before, 's')} → {say(moved.after, 's')} ({sign}{share}).\n"
+
+
+def acceptance(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
+    """Every test with its threshold, what was measured, and its status."""
+    rows = [
+        (
+            test.name,
+            f"{test.threshold / 1e9:,.1f}",
+            "" if test.measured is None else f"{test.measured / 1e9:,.1f}",
+            ink.paint(STYLES[test.status], test.status.replace("-", " ")),
+            plain(test.why),
+        )
+        for test in report.tests
+    ]
+    table = grid(("test", "at least", "measured", "status", "why"), rows, right=(1, 2), wrap=(4,), ink=ink)
+    origin = "the spec" if report.stated else "the cost model: the spec states no acceptance tests"
+    lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
+    lines += [plain(f"{log}: belongs to no test: {why}") for log, why in report.unused]
+    count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
+    lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
+    return "\n".join(lines) + "\n"
+
+
+def _size(size: float) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.4g} {unit}"
+    return f"{size:.4g} B"

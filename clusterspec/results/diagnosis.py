@@ -1,0 +1,168 @@
+"""What logs of collectives show: measured against expected, causes of a shortfall, and acceptance tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from clusterspec.results import Input, Tool, head
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One size of a log: bytes, and bus bandwidths in B/s; ``low`` and ``high`` bound the expected one."""
+
+    size: float
+    measured: float
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def ratio(self) -> float:
+        """Measured over expected."""
+        return self.measured / self.expected if self.expected else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A likely cause of a shortfall: its name, the evidence for it, and the command that confirms it.
+
+    ``weight`` ranks causes, from 0 to 1: 1 where the log states it, else how well the cost model with this fault
+    gives what was measured.
+    """
+
+    name: str
+    evidence: str
+    next: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One collective of one log against the cost model. ``verdict`` is `expected`, `slow` or `fast` at the largest
+    size."""
+
+    log: str
+    collective: str
+    ranks: int
+    nodes: int
+    algorithm: str
+    rows: tuple[ComparedRow, ...]
+    causes: tuple[Cause, ...]
+
+    @property
+    def largest(self) -> ComparedRow:
+        return max(self.rows, key=lambda row: row.size)
+
+    @property
+    def verdict(self) -> Literal["expected", "slow", "fast"]:
+        last = self.largest
+        return "slow" if last.measured < last.low else "fast" if last.measured > last.high else "expected"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What the measurements do to the estimate: step time in seconds before and after; None where it has none."""
+
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisReport:
+    """Logs against a design: every collective compared, and what the estimate becomes with them."""
+
+    tool: Tool
+    input: Input
+    compared: tuple[Compared, ...]
+    unread: tuple[tuple[str, str], ...]
+    """Logs or collectives that could not be compared, and why."""
+    moved: Moved | None = None
+    written: Sequence[str] = ()
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "rows": [
+                {
+                    "size": row.size,
+                    "measured": row.measured,
+                    "expected": row.expected,
+                    "ratio": row.ratio,
+                    "low": row.low,
+                    "high": row.high,
+                    "log": one.log,
+                    "collective": one.collective,
+                    "ranks": one.ranks,
+                }
+                for one in self.compared
+                for row in one.rows
+            ],
+            "causes": [
+                {
+                    "name": cause.name,
+                    "evidence": cause.evidence,
+                    "next": cause.next,
+                    "weight": cause.weight,
+                    "log": one.log,
+                    "collective": one.collective,
+                }
+                for one in self.compared
+                for cause in one.causes
+            ],
+            "verdicts": [
+                {"log": one.log, "collective": one.collective, "verdict": one.verdict} for one in self.compared
+            ],
+            "unread": [{"log": log, "why": why} for log, why in self.unread],
+            "step_time": {"before": self.moved.before, "after": self.moved.after} if self.moved else None,
+            "written": list(self.written),
+        }
+
+
+Status = Literal["pass", "fail", "not-run"]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceOutcome:
+    """One acceptance test: bus bandwidths in B/s, None where it was not measured; ``why`` explains the status."""
+
+    name: str
+    threshold: float
+    measured: float | None
+    status: Status
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceReport:
+    """Every test of the plan, and the logs that belong to none."""
+
+    tool: Tool
+    input: Input
+    tests: tuple[AcceptanceOutcome, ...]
+    unused: tuple[tuple[str, str], ...] = ()
+    stated: bool = True
+    """Whether the spec states the plan; else its tests and thresholds are those of the cost model."""
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.tests) and all(test.status == "pass" for test in self.tests)
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "tests": [
+                {
+                    "name": test.name,
+                    "threshold": test.threshold,
+                    "measured": test.measured,
+                    "status": test.status,
+                    "why": test.why,
+                }
+                for test in self.tests
+            ],
+            "unused": [{"log": log, "why": why} for log, why in self.unused],
+            "plan": "spec" if self.stated else "computed",
+        }

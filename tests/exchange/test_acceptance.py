@@ -1,0 +1,142 @@
+"""Logs against the acceptance plan: pass, fail, not run, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterspec.exchange.acceptance import judge, plan
+from clusterspec.logs.benchmark import Benchmark, Point, Series
+from clusterspec.pipeline import study_text
+from tests.cli.conftest import Call, call  # noqa: F401
+from tests.exchange.test_diagnosis import DGX, log
+from tests.settings import SETTINGS
+
+BASE = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16}\n"
+TEST = "  - {{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s{0}}}\n"
+
+
+def outcomes(
+    extra: str, rates: list[float], *, size: float = 2.0**33, ranks: int = 32, wrong: int = 0
+) -> list[tuple[str, float | None]]:
+    design = study_text(f"{BASE}acceptance:\n{TEST.format(extra)}", SETTINGS).design
+    logs = [
+        (
+            f"{n}.log",
+            Benchmark("t", (Series("all-reduce", ranks, None, (Point(size, 1.0, rate * 1e9, 1),), wrong=wrong),)),
+        )
+        for n, rate in enumerate(rates)
+    ]
+    found, _ = judge(plan(design)[0], logs)
+    return [(test.status, test.measured) for test in found]
+
+
+@pytest.mark.parametrize(
+    ("extra", "rates", "expected"),
+    [
+        ("", [350], "pass"),
+        ("", [330], "fail"),
+        ("", [350, 330], "fail"),
+        ("", [], "not-run"),
+        (", pass: 3 of 3", [350, 350], "not-run"),
+        (", pass: 3 of 3", [350, 350, 341], "pass"),
+        (", pass: 2 of 3", [350, 350, 330], "pass"),
+        (", pass: 2 of 3", [350, 330, 330], "fail"),
+        (", scope: every-4-nodes", [350], "not-run"),
+        (", scope: every-4-nodes", [350] * 4, "pass"),
+    ],
+)
+def test_the_rule_of_a_test_decides(extra: str, rates: list[float], expected: str) -> None:
+    assert outcomes(extra, rates) == [(expected, min(rates) * 1e9 if rates else None)]
+
+
+def test_another_size_or_group_is_not_the_test() -> None:
+    assert outcomes("", [350], size=2.0**30) == [("not-run", None)]
+    assert outcomes("", [350], ranks=16) == [("not-run", None)]
+
+
+def test_wrong_results_fail_whatever_their_speed() -> None:
+    assert outcomes("", [350], wrong=1) == [("fail", 350e9)]
+
+
+def test_an_algorithm_bandwidth_becomes_a_bus_bandwidth() -> None:
+    text = f"{BASE}acceptance:\n  - {{collective: all-reduce, nodes: 1, size: 1 GiB, algbw: 200 GB/s}}\n"
+    tests, stated, _ = plan(study_text(text, SETTINGS).design)
+    assert stated
+    assert tests[0].threshold == pytest.approx(200e9 * 2 * 7 / 8)
+
+
+def test_a_spec_without_tests_gets_those_of_its_tiers() -> None:
+    tests, stated, _ = plan(study_text(BASE, SETTINGS).design)
+    assert not stated
+    assert {(test.collective, test.nodes) for test in tests} >= {
+        ("all-reduce", 1),
+        ("all-reduce", 4),
+        ("all-to-all", 4),
+    }
+    found, _ = judge(tests, [("a", log(DGX, 8)), ("b", log(DGX, 32))])
+    status = {test.name: test.status for test in found}
+    assert status["all-reduce-1-node-8GiB"] == status["all-reduce-4-nodes-8GiB"] == "pass"
+    assert status["all-to-all-4-nodes-8GiB"] == "not-run"
+
+
+def test_an_incomplete_test_is_named() -> None:
+    text = f"{BASE}acceptance:\n  - {{collective: all-reduce, busbw: 100 GB/s}}\n"
+    assert plan(study_text(text, SETTINGS).design)[2] == ("acceptance[0]: it lacks nodes, size",)
+
+
+LOG = "8589934592 2147483648 float sum -1 {0:.1f} {1:.2f} {2:.2f} 0\n"
+HEAD = "all_reduce_perf\n# Rank 31 Group 0 Pid 1 on h3 device 7 [0x01] NVIDIA H100\n"
+
+
+def written(busbw: float) -> str:
+    algbw = busbw / (2 * 31 / 32)
+    return HEAD + LOG.format(2**33 / algbw / 1e3, algbw, busbw)
+
+
+def test_the_command_exits_with_what_it_found(call: Call) -> None:  # noqa: F811
+    Path("spec.yaml").write_text(f"{BASE}acceptance:\n{TEST.format('')}")
+    for busbw, status, expected in ((350.0, "pass", 0), (300.0, "fail", 1)):
+        Path("nccl.log").write_text(written(busbw))
+        done = call("accept", "spec.yaml", "nccl.log", "--format", "json")
+        assert done.status == expected, done.error
+        document = json.loads(done.out)
+        assert list(document)[:3] == ["version", "tool", "input"]
+        assert [test["status"] for test in document["tests"]] == [status]
+        assert document["tests"][0]["threshold"] == 340e9
+        assert document["tests"][0]["measured"] == pytest.approx(busbw * 1e9)
+    assert call("accept", "spec.yaml").status == 1
+    assert "not run" in call("accept", "spec.yaml").out
+
+
+def test_a_diagnosis_is_written_and_moves_the_estimate(call: Call) -> None:  # noqa: F811
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\nlayout: {tp: 8}\n"
+    Path("spec.yaml").write_text(f"# ours\n{BASE}{work}")
+    Path("nccl.log").write_text(written(60.0))
+    done = call("diagnose", "spec.yaml", "nccl.log", "--format", "json")
+    assert done.status == 1
+    document = json.loads(done.out)
+    assert set(document) >= {"rows", "causes"}
+    row = document["rows"][0]
+    assert row["ratio"] == pytest.approx(row["measured"] / row["expected"])
+    assert all(set(cause) >= {"name", "evidence", "next"} for cause in document["causes"])
+    assert document["step_time"]["after"] > document["step_time"]["before"]
+    assert "measured" not in Path("spec.yaml").read_text()
+    again = call("diagnose", "spec.yaml", "nccl.log", "--write")
+    assert "Step time with these measurements" in again.out
+    text = Path("spec.yaml").read_text()
+    assert text.startswith("# ours\n")
+    assert "- {collective: all-reduce, nodes: 4, ranks: 32, size: 8 GiB, busbw: 60 GB/s}  # nccl.log:3" in text
+    after = json.loads(call("estimate", "spec.yaml", "--format", "json").out)["step_time"]
+    assert after == pytest.approx(document["step_time"]["after"])
+
+
+def test_logs_that_cannot_be_read_are_one_line(call: Call) -> None:  # noqa: F811
+    Path("spec.yaml").write_text(BASE)
+    Path("bad.log").write_bytes(b"\x00\x01")
+    for command in ("diagnose", "accept"):
+        for name in ("bad.log", "none.log"):
+            done = call(command, "spec.yaml", name)
+            assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
