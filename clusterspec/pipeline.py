@@ -139,7 +139,8 @@ class Study:
         settled = [places.settle(problem, self.document, self.source) for problem in problems]
         waived: list[Waived] = []
         if self.document is not None:
-            settled, waived = waivers.split(settled, self.settings.trusted(self.document), self.settings.today)
+            document = self.settings.trusted(self.document)
+            settled, waived = waivers.split(settled, document, self.settings.today, known=rules.may_be_waived)
         config = self.settings.config
         findings = tuple(sorted(rules.bounded(rules.choose(settled, config)), key=_by_place))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
@@ -244,7 +245,9 @@ def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport
     findings = tuple(names.without_repeats([(one.input.name, one.findings) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
     pointed = names.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
-    return CheckReport(settings.tool, tuple(one.input for one in studies), findings, sources, pointed)
+    waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
+    inputs = tuple(one.input for one in studies)
+    return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived)
 
 
 def estimate(one: Study) -> EstimateReport:

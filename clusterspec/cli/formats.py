@@ -13,7 +13,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import ink, say
 from clusterspec.finding import Severity
-from clusterspec.report import findings_machines, findings_text
+from clusterspec.report import findings_machines, findings_sarif, findings_text
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.results import CheckReport
 
@@ -64,6 +64,14 @@ def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Opt
         say(text, exact=form in (*MACHINES, "github"))
 
 
+def described(rule: str) -> findings_sarif.RuleText:
+    """What SARIF holds of a rule."""
+    if not rules.known(rule):
+        return findings_sarif.RuleText(rule)
+    page = rules.page(rule)
+    return findings_sarif.RuleText(page.summary, page.text, page.rule.severity)
+
+
 def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
     """The report in one of the formats."""
     writers: dict[str, Callable[[], str]] = {
@@ -71,7 +79,7 @@ def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> st
         "concise": lambda: findings_text.concise(report, paint),
         "github": lambda: findings_text.github(report),
         "json": lambda: findings_machines.dumps(report.to_json()),
-        "sarif": lambda: findings_machines.dumps(findings_machines.sarif(report, rules.summary_of)),
+        "sarif": lambda: findings_machines.dumps(findings_sarif.sarif(report, described)),
         "junit": lambda: findings_machines.junit(report, options.fail_on),
         "gitlab": lambda: findings_machines.dumps(findings_machines.gitlab(report)),
         "markdown": lambda: findings_machines.markdown(report),

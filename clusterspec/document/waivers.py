@@ -10,13 +10,14 @@ line above. One for the whole file stands before its first key.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
-from clusterspec.finding import ALWAYS_REPORTED, Confidence, Finding, Severity
-from clusterspec.source import Position, Span
+from clusterspec.document.waiver_notes import FORM, Use, Waiver, about, ended, of_comment
+from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity
 
 _MARK = re.compile(r"#+\s*clusterspec\s*:\s*ignore", re.IGNORECASE)
 _WAIVER = re.compile(
@@ -25,21 +26,8 @@ _WAIVER = re.compile(
 )
 _MOST_ABOVE = 20
 """Comment lines that may stand between a waiver and the line it speaks for."""
-_FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"
-
-
-@dataclass(frozen=True, slots=True)
-class Waiver:
-    """One waiver: what it silences, where, and for how long.
-
-    ``line`` is the line that it speaks for (None: the whole file); it holds to the end of ``until``.
-    """
-
-    comment: Comment
-    rules: tuple[str, ...]
-    line: int | None
-    until: date | None
-    reason: str
+_MOST = 500
+"""Waivers of one file that are read; nobody writes so many, and each is compared with every finding of its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +44,21 @@ def apply(findings: list[Finding], document: Document, today: date, skipped: Col
 
 
 def split(
-    findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()
+    findings: list[Finding],
+    document: Document,
+    today: date,
+    skipped: Collection[str] = (),
+    known: Callable[[str], bool] = lambda _: True,
 ) -> tuple[list[Finding], list[Waived]]:
     """The open findings with those about the waivers themselves, and the waived findings.
 
     A waiver without a reason waives nothing and is a warning (waiver-without-reason); one whose
     date lies before ``today`` waives nothing and is a note (expired-waiver); a rule that a waiver
-    names without need is a note (unused-waiver), unless it is among ``skipped``: rules that did not run.
+    names without need is a note (unused-waiver), unless it is among ``skipped``: rules that did not run. One that
+    names a rule which is not ``known`` is a warning (unreadable-waiver).
     """
     waivers, said = read(document)
-    good = _by_rule(waiver for waiver in waivers if waiver.reason and not _ended(waiver, today))
+    good = _by_rule(waiver for waiver in waivers if waiver.reason and not ended(waiver, today))
     kept: list[Finding] = []
     waived: list[Waived] = []
     used: set[tuple[Comment, str]] = set()
@@ -78,7 +71,7 @@ def split(
         else:
             kept.append(finding)
     for waiver in waivers:
-        said += _about(waiver, document, used, today, skipped)
+        said += about(waiver, document, Use(used, today, skipped, known))
     return kept + said, waived
 
 
@@ -88,11 +81,18 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     first = _first_keys(document)
     waivers: list[Waiver] = []
     faults: list[Finding] = []
+    read_of: Counter[str] = Counter()
     for comment in document.comments:
         if _MARK.match(comment.text):
+            read_of[comment.file] += 1
+            if read_of[comment.file] == _MOST + 1:
+                why = f"more than {_MOST} waivers in one file: this one and those below waive nothing"
+                faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, why, FORM))
+            if read_of[comment.file] > _MOST:
+                continue
             waiver = _parsed(comment, alone, first.get(comment.file, 1))
             if isinstance(waiver, str):
-                faults.append(_finding("unreadable-waiver", Severity.WARNING, comment, waiver, _FORM))
+                faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, waiver, FORM))
             else:
                 waivers.append(waiver)
     return waivers, faults
@@ -134,10 +134,6 @@ def _line(comment: Comment, alone: set[tuple[str, int]]) -> int:
     return line
 
 
-def _ended(waiver: Waiver, today: date) -> bool:
-    return waiver.until is not None and waiver.until < today
-
-
 _Spot = tuple[str, int | None]
 """A file and a line of it, or None for all of it."""
 
@@ -157,29 +153,3 @@ def _spots(finding: Finding, document: Document) -> set[_Spot]:
     if place is not None and finding.path:
         spans += [span for span in (place.key, place.value) if span is not None]
     return {(span.file, span.start.line) for span in spans} | {(finding.span.file, None)}
-
-
-def _about(
-    waiver: Waiver, document: Document, used: set[tuple[Comment, str]], today: date, skipped: Collection[str]
-) -> Iterator[Finding]:
-    """What there is to say of one waiver; of those in a base only what holds for every spec on it."""
-    comment = waiver.comment
-    if not waiver.reason:
-        message = "this waiver gives no reason, and waives nothing"
-        yield _finding("waiver-without-reason", Severity.WARNING, comment, message, _FORM)
-    elif _ended(waiver, today):
-        message = f"this waiver ended on {waiver.until}, and today is {today}"
-        yield _finding("expired-waiver", Severity.NOTE, comment, message, "mend what it waived, or set a later date")
-    elif comment.file == document.source.name:
-        idle = [rule for rule in waiver.rules if (comment, rule) not in used and rule not in skipped]
-        if idle:
-            message = f"nothing here is waived by {', '.join(idle)}"
-            yield _finding("unused-waiver", Severity.NOTE, comment, message, "delete it from the waiver")
-
-
-def _finding(rule: str, severity: Severity, comment: Comment, message: str, advice: str) -> Finding:
-    start = Position(comment.line, comment.column)
-    end = Position(comment.line, comment.column + len(comment.text.rstrip()))
-    return Finding(
-        rule, severity, Confidence.CERTAIN, message, advice, Span(comment.file, start, end), (), written=comment.text
-    )

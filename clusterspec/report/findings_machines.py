@@ -1,14 +1,11 @@
-"""Findings for machines: SARIF 2.1.0, JUnit XML, GitLab code quality, and a table in Markdown."""
+"""Findings for machines: JUnit XML, GitLab code quality, and a table in Markdown (SARIF is in `findings_sarif`)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from html import escape
-from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.fingerprint import fingerprint
@@ -20,72 +17,6 @@ Json = dict[str, Any]
 DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def sarif(report: CheckReport, page: Callable[[str], str] = lambda rule: rule) -> Json:
-    """SARIF 2.1.0, as code scanning reads it; ``page`` gives the one-line summary of a rule."""
-    rules = sorted({finding.rule for finding in report.findings})
-    driver = {
-        "name": "clusterspec",
-        "semanticVersion": report.tool.version,
-        "informationUri": "https://github.com/clusterspec/clusterspec",
-        "rules": [
-            {"id": rule, "shortDescription": {"text": page(rule)}, "helpUri": f"{DOCUMENTATION}#{rule}"}
-            for rule in rules
-        ],
-    }
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {"driver": driver},
-                "columnKind": "unicodeCodePoints",
-                "results": [sarif_result(report, finding, rules) for finding in report.findings],
-            }
-        ],
-    }
-
-
-def sarif_result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
-    help_text = f"\n{finding.help}" if finding.help else ""
-    result: Json = {
-        "ruleId": finding.rule,
-        "ruleIndex": rules.index(finding.rule),
-        "level": str(finding.severity),
-        "message": {"text": finding.message + help_text},
-        "locations": [{"physicalLocation": location(finding)}],
-        "partialFingerprints": {"clusterspec/v1": fingerprint(report, finding)},
-    }
-    if finding.edits:
-        replacements = [
-            {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}} for edit in finding.edits
-        ]
-        change = {"artifactLocation": {"uri": uri(finding.span.file)}, "replacements": replacements}
-        result["fixes"] = [{"description": {"text": finding.fix_description}, "artifactChanges": [change]}]
-    return result
-
-
-def region(span: Any) -> Json:
-    return {
-        "startLine": span.start.line,
-        "startColumn": span.start.column,
-        "endLine": span.end.line,
-        "endColumn": span.end.column,
-    }
-
-
-def uri(file: str) -> str:
-    """The name of a file as the relative reference that SARIF asks for.
-
-    >>> uri("clusters/my pod.yaml")
-    'clusters/my%20pod.yaml'
-    """
-    return quote(PurePath(file).as_posix(), safe="/", errors="surrogateescape")
-
-
-def location(finding: Finding) -> Json:
-    return {"artifactLocation": {"uri": uri(finding.span.file)}, "region": region(finding.span)}
 
 
 def junit(report: CheckReport, fail_on: Severity = Severity.ERROR) -> str:
@@ -144,7 +75,7 @@ def gitlab(report: CheckReport) -> list[Json]:
             "fingerprint": fingerprint(report, finding),
             "severity": GITLAB[finding.severity],
             "location": {
-                "path": finding.span.file,
+                "path": report.name_of(finding).repository,
                 "lines": {"begin": finding.span.start.line, "end": finding.span.end.line},
             },
         }

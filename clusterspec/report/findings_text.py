@@ -151,17 +151,17 @@ def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
 
 def github(report: CheckReport) -> str:
     """Workflow commands that GitHub shows beside the lines of a pull request."""
-    return "".join(annotation(finding) + "\n" for finding in report.findings)
+    return "".join(annotation(report, finding) + "\n" for finding in report.findings)
 
 
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def annotation(finding: Finding) -> str:
+def annotation(report: CheckReport, finding: Finding) -> str:
     start, end = finding.span.start, finding.span.end
     properties = {
         "title": f"clusterspec ({finding.rule})",
-        "file": finding.span.file,
+        "file": report.name_of(finding).repository,
         "line": str(start.line),
         "col": str(start.column),
         "endLine": str(end.line),

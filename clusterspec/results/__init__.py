@@ -133,6 +133,7 @@ class CheckReport:
     names: Mapping[str, FileName] = field(default_factory=dict)
     hidden: int | None = None
     stale: tuple[tuple[str, str], ...] = ()
+    waived: tuple[Waived, ...] = ()
 
     def name_of(self, finding: Finding) -> FileName:
         """The file of a finding, relative to its project and to its repository."""

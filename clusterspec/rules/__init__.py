@@ -10,7 +10,18 @@ from clusterspec.rules.choices import bounded, choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
-from clusterspec.rules.pages import OWN, explain, known, listing, listing_text, nearest, of_group, page, summary_of
+from clusterspec.rules.pages import (
+    OWN,
+    explain,
+    known,
+    listing,
+    listing_text,
+    may_be_waived,
+    nearest,
+    of_group,
+    page,
+    summary_of,
+)
 from clusterspec.rules.provisional import estimable, judge_incomplete
 
 __all__ = [
@@ -26,6 +37,7 @@ __all__ = [
     "known",
     "listing",
     "listing_text",
+    "may_be_waived",
     "name_headlines",
     "nearest",
     "of_group",

@@ -112,6 +112,11 @@ def of_group(name: str) -> tuple[str, ...]:
     return tuple(rule for rule, (group, _) in RULES.items() if group == name)
 
 
+def may_be_waived(name: str) -> bool:
+    """Whether a waiver may name a rule: one that exists, or one of a company's own."""
+    return name in RULES or name.startswith(OWN)
+
+
 def listing() -> list[Row]:
     """All rules, by group."""
     return [Row(page(name).rule, page(name).summary) for name in RULES]

@@ -11,7 +11,7 @@ import pytest
 
 from clusterspec import pipeline
 from clusterspec.document import apply_edits
-from clusterspec.report import baseline, findings_machines, findings_text
+from clusterspec.report import baseline, findings_machines, findings_sarif, findings_text
 from clusterspec.report.fingerprint import fingerprint
 from clusterspec.report.ink import Ink
 from clusterspec.results import CheckReport
@@ -82,7 +82,7 @@ def test_every_machine_format_holds_every_finding(report: CheckReport) -> None:
     number = len(report.findings)
     assert number >= 3
     assert len(report.to_json()["findings"]) == number
-    assert len(findings_machines.sarif(report)["runs"][0]["results"]) == number
+    assert len(findings_sarif.sarif(report)["runs"][0]["results"]) == number
     assert len(findings_machines.gitlab(report)) == number
     suite = ElementTree.fromstring(findings_machines.junit(report))[0]
     assert len(suite) == number == int(suite.attrib["tests"])
@@ -140,6 +140,6 @@ def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
 
 def test_sarif_names_files_as_references() -> None:
     one = pipeline.study_text("clusterspec: 2\n", SETTINGS, "my clusters/pod #1 \udcff.yaml")
-    sarif = findings_machines.sarif(pipeline.check([one], SETTINGS))
+    sarif = findings_sarif.sarif(pipeline.check([one], SETTINGS))
     place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert place == {"uri": "my%20clusters/pod%20%231%20%FF.yaml"}
+    assert place == {"uri": "my%20clusters/pod%20%231%20%FF.yaml", "uriBaseId": "ROOTPATH"}

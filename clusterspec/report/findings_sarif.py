@@ -1,0 +1,137 @@
+"""SARIF 2.1.0, as code scanning reads it: findings, fixes, waived findings with their reasons, and the rules' pages.
+
+Paths are relative to the root of the repository, whatever the current folder is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from clusterspec.finding import Finding, Severity
+from clusterspec.report.fingerprint import fingerprint
+from clusterspec.report.ink import plain
+from clusterspec.results import CheckReport
+from clusterspec.source import Span
+
+Json = dict[str, Any]
+DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
+ROOT = "ROOTPATH"
+"""The name of the base of relative paths: the root of the repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """What SARIF holds of a rule: one line, the page as Markdown, and its usual severity."""
+
+    summary: str
+    page: str = ""
+    severity: Severity = Severity.WARNING
+
+
+Describe = Callable[[str], RuleText]
+
+
+def sarif(report: CheckReport, describe: Describe = RuleText) -> Json:
+    """The findings of a report; ``describe`` gives the text of a rule."""
+    found = [*report.findings, *(one.finding for one in report.waived)]
+    rules = sorted({finding.rule for finding in found})
+    driver = {
+        "name": "clusterspec",
+        "semanticVersion": report.tool.version,
+        "informationUri": "https://github.com/clusterspec/clusterspec",
+        "rules": [rule_json(rule, describe(rule)) for rule in rules],
+    }
+    results = [result(report, finding, rules) for finding in report.findings]
+    for one in report.waived:
+        reason = {"kind": "inSource", "status": "accepted", "justification": plain(one.waiver.reason)}
+        results.append(result(report, one.finding, rules) | {"suppressions": [reason]})
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository."}}},
+        "results": results,
+    }
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def rule_json(rule: str, text: RuleText) -> Json:
+    """One rule of the driver, with its page."""
+    address = f"{DOCUMENTATION}#{rule}"
+    return {
+        "id": rule,
+        "shortDescription": {"text": text.summary},
+        "fullDescription": {"text": text.summary},
+        "help": {"text": f"See {address}", "markdown": text.page or text.summary},
+        "helpUri": address,
+        "defaultConfiguration": {"level": LEVELS[text.severity]},
+    }
+
+
+def result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
+    """One finding."""
+    out: Json = {
+        "ruleId": finding.rule,
+        "ruleIndex": rules.index(finding.rule),
+        "level": LEVELS[finding.severity],
+        "message": {"text": finding.message + (f"\n{finding.help}" if finding.help else "")},
+        "locations": [{"physicalLocation": place(report, finding.span)}],
+        "partialFingerprints": {"clusterspec/v1": fingerprint(report, finding)},
+    }
+    if finding.related:
+        out["relatedLocations"] = related(report, finding.related)
+    if finding.edits:
+        out["fixes"] = [fix(report, finding)]
+    return out
+
+
+def related(report: CheckReport, places: Iterable[tuple[Span, str]]) -> list[Json]:
+    """The further places of a finding."""
+    return [
+        {"id": number, "physicalLocation": place(report, span), "message": {"text": words}}
+        for number, (span, words) in enumerate(places, 1)
+    ]
+
+
+def fix(report: CheckReport, finding: Finding) -> Json:
+    """The edits of a finding, file by file."""
+    by_file: dict[str, list[Json]] = {}
+    for edit in finding.edits:
+        change = {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}}
+        by_file.setdefault(edit.span.file, []).append(change)
+    changes = [{"artifactLocation": artifact(report, file), "replacements": by_file[file]} for file in by_file]
+    return {"description": {"text": finding.fix_description}, "artifactChanges": changes}
+
+
+def place(report: CheckReport, span: Span) -> Json:
+    return {"artifactLocation": artifact(report, span.file), "region": region(span)}
+
+
+def artifact(report: CheckReport, file: str) -> Json:
+    """A file as a reference relative to the root of the repository."""
+    name = report.names.get(file)
+    return {"uri": uri(name.repository if name else file), "uriBaseId": ROOT}
+
+
+def region(span: Span) -> Json:
+    return {
+        "startLine": span.start.line,
+        "startColumn": span.start.column,
+        "endLine": span.end.line,
+        "endColumn": span.end.column,
+    }
+
+
+def uri(file: str) -> str:
+    """The name of a file as the relative reference that SARIF asks for.
+
+    >>> uri("clusters/my pod.yaml")
+    'clusters/my%20pod.yaml'
+    """
+    return quote(PurePath(file).as_posix(), safe="/", errors="surrogateescape")
