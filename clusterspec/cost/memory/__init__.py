@@ -6,7 +6,6 @@ from math import inf
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Assumption, Cluster, Design, Workload
-from clusterspec.cost.layers import stages
 from clusterspec.cost.memory import peak_memory
 from clusterspec.cost.memory.assumptions import assumptions
 from clusterspec.cost.memory.explain import explained
@@ -14,6 +13,7 @@ from clusterspec.cost.memory.fullest import shortlist
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.peak_memory import RankMemory
 from clusterspec.cost.memory.rank import Rank
+from clusterspec.cost.stages import StageGroup, stage_groups
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
@@ -44,17 +44,21 @@ def memory(design: Design) -> Memory | None:
     if cluster is None or workload is None or layout is None:
         return None
     job = Job.of(design, workload, layout)
-    held = stages(job.model, layout)
-    if not held:
+    groups = stage_groups(job.model, layout)
+    if not groups:
         return None
     capacity = _capacity(cluster, workload)
     limit = capacity.value / cluster.ranks_per_accelerator if capacity else inf
-    found = []
-    for stage in shortlist(job, held):
-        rank = Rank.of(job, stage, held[stage])
-        serves = workload.kind == "serve"
-        found.append(peak_memory.serve(job, rank, held[stage], limit) if serves else peak_memory.training(job, rank))
+    found = [_of(job, group, limit) for group in shortlist(job, groups)]
     return Memory(job, max(found, key=lambda each: each.total), cluster.ranks_per_accelerator, capacity)
+
+
+def _of(job: Job, group: StageGroup, limit: float) -> RankMemory:
+    """One rank of a group of equal stages; ``limit`` is the bytes that it may fill."""
+    rank = Rank.of(job, group.first, group.chunks)
+    if job.workload.kind == "serve":
+        return peak_memory.serve(job, rank, group.chunks, limit)
+    return peak_memory.training(job, rank)
 
 
 def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:

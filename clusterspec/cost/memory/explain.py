@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design
@@ -55,6 +56,11 @@ def _high(term: Term) -> float:
     return term.value if term.high is None else term.high
 
 
+@cache
+def _identifier(text: str) -> str:
+    return re.sub(r"\W+", "_", text)
+
+
 class _Explanation:
     """Makes terms of the lines of one design."""
 
@@ -79,7 +85,7 @@ class _Explanation:
         if usual is not None:
             low, high = usual.low, usual.high
         value = found.value
-        name = re.sub(r"\W+", "_", found.name)
+        name = _identifier(found.name)
         return Term(
             name, value, UNIT, text, (*inputs, *numbers), source=found.source, low=value * low, high=value * high
         )

@@ -1,33 +1,29 @@
-"""The pipeline stage whose ranks hold most."""
+"""The pipeline stages of which one holds most."""
 
 from __future__ import annotations
 
-from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Layers, passes
+from clusterspec.cost.stages import StageGroup
 
 SHORTLIST = 4
-"""Stages looked at for each reason that one may be the fullest."""
+"""Groups of stages looked at for each reason that one may be the fullest."""
 
 
-def shortlist(job: Job, held: tuple[tuple[Chunk, ...], ...]) -> list[int]:
-    """Stages of which one is the fullest: both ends, those with most layers, and those with most in flight.
-
-    Of stages that hold the same, the earliest has most in flight.
+def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
+    """Groups of equal stages of which one is the fullest: both ends, those with most layers, and those with most in
+    flight. The first stage of a group has most in flight.
     """
-    first_of: dict[tuple[Chunk, ...], int] = {}
-    for stage, chunks in enumerate(held):
-        first_of.setdefault(chunks, stage)
-    stages = list(first_of.values())
 
-    def layers(stage: int) -> float:
-        return sum(chunk.layers for chunk in held[stage])
+    def layers(group: StageGroup) -> float:
+        return sum(chunk.layers for chunk in group.chunks)
 
-    def flying(stage: int) -> float:
-        counts = in_flight(job.layout, stage, held[stage], job.micro_batches)
-        return passes(held[stage], counts)[Layers.ALL]
+    def held(group: StageGroup) -> float:
+        counts = in_flight(job.layout, group.first, group.chunks, job.micro_batches)
+        return passes(group.chunks, counts)[Layers.ALL]
 
-    most_layers = sorted(stages, key=layers, reverse=True)[:SHORTLIST]
-    most_flying = sorted(stages, key=flying, reverse=True)[:SHORTLIST]
-    return sorted({0, len(held) - 1, *most_layers, *most_flying})
+    most_layers = sorted(groups, key=layers, reverse=True)[:SHORTLIST]
+    most_held = sorted(groups, key=held, reverse=True)[:SHORTLIST]
+    chosen = {group.first: group for group in (groups[0], groups[-1], *most_layers, *most_held)}
+    return [chosen[first] for first in sorted(chosen)]

@@ -40,6 +40,8 @@ def kept(job: Job) -> list[Tensor]:
 
 def recomputed(job: Job, kind: Layers) -> float:
     """Bytes of one layer of ``kind`` that its backward pass has to compute again first."""
+    if job.layout.recompute == "none":
+        return 0.0
     stored = kept(job)
     if job.layout.recompute == "selective" and job.selective == "alternate-layers":
         stored = [layer_input(job)]

@@ -216,14 +216,14 @@ def test_an_accelerator_of_unknown_memory_is_not_judged() -> None:
 
 def test_a_cluster_of_any_size_takes_the_same_time() -> None:
     """Nothing is enumerated rank by rank: a pipeline of a thousand stages is looked at in a handful."""
-    from clusterspec.cost.layers import stages
     from clusterspec.cost.memory.fullest import shortlist
     from clusterspec.cost.memory.job import Job
+    from clusterspec.cost.stages import stage_groups
 
     whole = design(model(layers=1003), pp=1000, dp=100)
     assert whole.workload is not None and whole.layout is not None
     job = Job.of(whole, whole.workload, whole.layout)
-    assert len(shortlist(job, stages(job.model, job.layout))) <= 10
+    assert len(shortlist(job, stage_groups(job.model, job.layout))) <= 10
 
 
 class TestServing:
