@@ -1,20 +1,30 @@
 """clusterspec checks, estimates and reports on AI cluster designs.
 
-The library says what the commands say: each function takes the path of a spec and returns a typed
-value with `to_json`.
+The library says what the commands say. `load` gives a design, which can be changed, checked and estimated; the
+other functions take the path of a spec and return a typed value with `to_json`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clusterspec.library import Catalogs, Design
     from clusterspec.pipeline import Study
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
 
 __version__ = "0.1.0"
-__all__ = ["bill", "check", "collective", "estimate", "study"]
+__all__ = ["bill", "check", "collective", "estimate", "load", "study"]
+
+
+def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None) -> Design:
+    """The design of a spec: a path, YAML text, or a mapping (`clusterspec.library.load`). Raises `OSError`."""
+    from clusterspec import library
+
+    return library.load(source, catalog=catalog, today=today)
 
 
 def study(path: str | Path) -> Study:

@@ -1,0 +1,187 @@
+"""The library: a design that can be loaded, changed, checked and estimated in Python.
+
+    design = clusterspec.load("cluster.yaml")
+    design.with_layout(tp=4).estimate().plan.step_time
+
+A design never changes: each ``with_…`` method returns another one.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clusterspec import document as documents
+from clusterspec import pipeline
+from clusterspec.document.extends import merge
+from clusterspec.pipeline import Settings, Study
+
+if TYPE_CHECKING:
+    from clusterspec.cluster.model import Assumption, Cluster, Layout, Workload
+    from clusterspec.cost.plan import Plan
+    from clusterspec.finding import Finding
+    from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
+
+DEGREES = frozenset({"tp", "cp", "pp", "nodes", "nodes_per_domain", "attention_dp"})
+"""Keys of a layout from which dp follows."""
+Catalogs = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """One spec, resolved. Two designs are equal where their text, catalog and day are."""
+
+    study: Study
+
+    # What it says
+
+    @property
+    def name(self) -> str:
+        """The name that the spec gives, else that of its file."""
+        return self.study.spec.name or self.study.source.name
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """The resolved cluster; None where its description is incomplete (`findings` say why)."""
+        return self.study.design.cluster
+
+    @property
+    def workload(self) -> Workload | None:
+        """The resolved workload; None where there is none, or too little of it."""
+        return self.study.design.workload
+
+    @property
+    def layout(self) -> Layout | None:
+        """The resolved layout, hashable; None where there is none."""
+        return self.study.design.layout
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Every default that was taken: key, value, reason."""
+        return self.study.design.assumptions
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The spec as plain values, with what it extends merged in."""
+        document = self.study.document
+        value = document.value if document is not None else None
+        return copy.deepcopy(value) if isinstance(value, dict) else {}
+
+    # What follows
+
+    def check(self) -> CheckReport:
+        """The findings, with the sources that they point into."""
+        return pipeline.check([self.study], self.study.settings)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings alone, in order of place."""
+        return self.study.findings
+
+    def estimate(self) -> EstimateReport:
+        """Memory, step time, MFU and communication, term by term."""
+        return pipeline.estimate(self.study)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The figures of `estimate` without its report."""
+        return self.study.plan
+
+    def collective(
+        self, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
+    ) -> CollectiveReport:
+        """Time and bus bandwidth of a collective of ``ranks`` ranks over sizes in bytes, as nccl-tests counts them."""
+        return pipeline.collective(self.study, name, ranks, sizes, algorithm)
+
+    def bill(self) -> BillReport:
+        """What has to be bought, counted and priced."""
+        return pipeline.bill(self.study)
+
+    # Other designs
+
+    def with_layout(self, **changes: Any) -> Design:
+        """The design with keys of its layout changed; None deletes a key.
+
+        A written dp is dropped where a degree from which it follows changes.
+        """
+        derived = {"dp": None} if "dp" not in changes and DEGREES & changes.keys() else {}
+        return self._with("layout", {**derived, **changes})
+
+    def with_cluster(self, **changes: Any) -> Design:
+        """The design with keys of its cluster changed; mappings are merged key by key, None deletes a key."""
+        return self._with("cluster", changes)
+
+    def with_workload(self, **changes: Any) -> Design:
+        """The design with keys of its workload changed; mappings are merged key by key, None deletes a key."""
+        return self._with("workload", changes)
+
+    def _with(self, section: str, changes: Mapping[str, Any]) -> Design:
+        whole = merge(self.to_mapping(), {section: dict(changes)})
+        whole.pop("extends", None)
+        return _of_text(json.dumps(whole), self.study.settings, self.study.source.name, self.study.folder)
+
+    # As a value
+
+    @property
+    def _identity(self) -> tuple[str, str, date]:
+        settings = self.study.settings
+        return (json.dumps(self.to_mapping(), sort_keys=True), settings.catalog.version, settings.today)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Design) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __repr__(self) -> str:
+        parts = [_cluster_text(self.cluster), _workload_text(self.workload), _layout_text(self.layout)]
+        return f"<Design {self.name}: {', '.join(part for part in parts if part)}>"
+
+
+def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None) -> Design:
+    """The design of a spec: a file (a path), YAML text (a string with a line break), or a mapping.
+
+    ``catalog`` names folders of entries that lie over the shipped ones; ``today`` is the day by which waivers
+    expire and hardware is released. The configuration of the spec's folder holds.
+
+    Raises `OSError` where the file cannot be read, `NotADirectoryError` for a catalog that is not there, and
+    `ConfigFault` for a configuration that is wrong. A wrong spec raises nothing: its findings say what is wrong.
+    """
+    day = date.fromisoformat(today) if isinstance(today, str) else today
+    folders = [Path(catalog)] if isinstance(catalog, str | Path) else [Path(each) for each in catalog]
+    if isinstance(source, Mapping):
+        source = json.dumps(source, default=str) + "\n"
+    if isinstance(source, str) and "\n" in source:
+        return _of_text(source, Settings.of(Path.cwd(), folders, day), "spec.yaml", Path.cwd())
+    path = Path(source)
+    data = documents.read_bytes(path)
+    folder = path.resolve().parent
+    settings = Settings.of(folder, folders, day)
+    return Design(pipeline.study(documents.decode(str(path), data), data, settings, folder))
+
+
+def _of_text(text: str, settings: Settings, name: str, folder: Path) -> Design:
+    return Design(pipeline.study_text(text, settings, name, folder))
+
+
+def _cluster_text(cluster: Cluster | None) -> str:
+    if cluster is None:
+        return "cluster not resolved"
+    return f"{cluster.nodes} × {cluster.platform.id if cluster.platform else cluster.accelerator.id}"
+
+
+def _workload_text(workload: Workload | None) -> str:
+    if workload is None:
+        return ""
+    return f"{workload.kind} {workload.model.id or workload.model.name}"
+
+
+def _layout_text(layout: Layout | None) -> str:
+    if layout is None:
+        return ""
+    return " ".join(f"{axis} {getattr(layout, axis)}" for axis in ("tp", "cp", "ep", "pp", "dp"))

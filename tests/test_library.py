@@ -1,0 +1,83 @@
+"""The library: what its page shows is what it does, and designs are values."""
+
+from __future__ import annotations
+
+import doctest
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import clusterspec
+from clusterspec.library import Design
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = """
+clusterspec: 1
+name: small
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {tp: 2, dp: 16}
+"""
+
+
+@pytest.fixture
+def design() -> Design:
+    return clusterspec.load(TEXT, today="2026-11-20")
+
+
+def test_the_examples_of_the_page_are_what_the_library_does() -> None:
+    result = doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False)
+    assert result.attempted > 15
+    assert result.failed == 0
+
+
+def test_text_a_mapping_and_a_file_are_the_same_design(design: Design, tmp_path: Path) -> None:
+    file = tmp_path / "spec.yaml"
+    file.write_text(TEXT)
+    of_file, of_mapping = (clusterspec.load(each, today=date(2026, 11, 20)) for each in (file, design.to_mapping()))
+    assert of_file == design == of_mapping
+    assert len({of_file, design, of_mapping}) == 1
+    assert of_file.estimate().plan.step_time == design.plan.step_time
+
+
+def test_a_file_that_is_not_there_raises() -> None:
+    with pytest.raises(FileNotFoundError):
+        clusterspec.load("nowhere.yaml")
+
+
+def test_a_changed_design_leaves_the_first_as_it_was(design: Design) -> None:
+    other = design.with_layout(tp=4)
+    assert design.layout and other.layout
+    assert (design.layout.tp, design.layout.dp) == (2, 16)
+    assert (other.layout.tp, other.layout.dp) == (4, 8)  # a written dp follows the degrees
+    assert other != design
+    assert other.with_layout(tp=2, dp=16) == design
+
+
+def test_none_deletes_a_key_and_mappings_are_merged(design: Design) -> None:
+    changed = design.with_cluster(scale_out={"oversubscription": "2:1"}).with_cluster(scale_out={"sharing": "shared"})
+    assert changed.cluster and changed.cluster.scale_out and design.cluster and design.cluster.scale_out
+    assert changed.cluster.scale_out.oversubscription == (2.0,)
+    assert changed.cluster.scale_out.sharing == "shared"
+    back = changed.with_cluster(scale_out=None)
+    assert back.cluster and back.cluster.scale_out == design.cluster.scale_out
+
+
+def test_a_change_that_is_wrong_is_a_finding(design: Design) -> None:
+    wrong = design.with_workload(model="no-such-model")
+    assert wrong.workload is None
+    assert [finding.rule for finding in wrong.findings] == ["unknown-catalog-id"]
+    assert repr(wrong) == "<Design small: 4 × dgx-h100, tp 2 cp 1 ep 1 pp 1 dp 16>"
+
+
+def test_a_day_decides_about_waivers() -> None:
+    text = TEXT.replace("nodes: 4}", "nodes: 4}  # clusterspec: ignore[shared-nic] until 2026-01-31: by design")
+    before, after = (clusterspec.load(text, today=day) for day in ("2026-01-01", "2026-11-20"))
+    assert "expired-waiver" in {finding.rule for finding in after.findings}
+    assert "expired-waiver" not in {finding.rule for finding in before.findings}
+
+
+def test_equal_layouts_are_one_key(design: Design) -> None:
+    assert design.layout is not None
+    assert {design.layout: 1}[clusterspec.load(TEXT).layout] == 1  # type: ignore[index]
