@@ -1,0 +1,119 @@
+"""The verdict by area: the constraint that binds, its number, its limit, and the headroom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clusterspec.cost.plan import Plan
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.money import ends
+from clusterspec.results.machine import Rack
+from clusterspec.results.verdict import condition
+
+CLOSE = 0.1
+"""Headroom, relative to the limit, below which an area is tight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """One area: ``constraint`` is what binds it, ``value`` its number and ``limit`` what that must not exceed,
+    both in ``unit``. ``headroom`` is the share of the limit that is left, negative where it is exceeded.
+    ``state`` is ``good``, ``tight``, ``bad`` or ``open`` (not judged, for the reason in ``note``).
+    """
+
+    area: str
+    constraint: str
+    value: float | None
+    limit: float | None
+    unit: str
+    headroom: float | None
+    state: str
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
+    """The areas of a design that has a cluster; those that a design does not have are left out."""
+    return tuple((*_memory(plan), *_links(plan), *_schedule(plan), *_power(rack), *_storage(plan), *_budget(plan, bill)))
+
+
+def _area(area: str, constraint: str, value: float, limit: float, unit: str, note: str = "") -> Area:
+    """An area with a limit; within `CLOSE` of the limit it is tight."""
+    headroom = 1 - value / limit if limit else None
+    state = "open" if headroom is None else "bad" if headroom < 0 else "tight" if headroom < CLOSE else "good"
+    return Area(area, constraint, value, limit, unit, headroom, state, note)
+
+
+def _memory(plan: Plan) -> Iterator[Area]:
+    use = plan.memory
+    if use is None or use.capacity is None:
+        yield Area("memory", "memory of one accelerator", None, None, "B", None, "open", "not judged")
+        return
+    parts = (use.weights, use.gradients, use.optimizer, use.activations, use.other)
+    largest = max(parts, key=lambda part: part.value)
+    found = _area("memory", f"{largest.name} on the fullest accelerator", use.total.value, use.capacity.value, "B")
+    low, high = plan.memory_range or (use.total.value, use.total.value)
+    state = "bad" if low > use.capacity.value else "tight" if high > use.capacity.value else found.state
+    yield Area(*(getattr(found, name) for name in ("area", "constraint", "value", "limit", "unit", "headroom")), state)
+
+
+def _links(plan: Plan) -> Iterator[Area]:
+    """How long the links of a tier are busy in a step; a step cannot be shorter than its busiest link."""
+    if plan.step_time is None:
+        return
+    held = condition(plan)
+    for tier in dict.fromkeys(row.tier for row in plan.communication):
+        rows = [row for row in plan.communication if row.tier == tier]
+        first = max(rows, key=lambda row: row.exposed)
+        busy = sum(row.seconds for row in rows)
+        if not busy:
+            continue
+        seen = sum(row.exposed for row in rows)
+        note = f"exposed {100 * seen / plan.step_time.value:.0f} % of the step" + (f", {held}" if held else "")
+        found = _area(f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, "s", note)
+        yield found
+
+
+def _schedule(plan: Plan) -> Iterator[Area]:
+    work = plan.design.workload
+    if plan.mfu is not None and work is not None and work.expected_mfu:
+        yield _area("compute", "MFU that the plan counts on", work.expected_mfu, plan.mfu, "1")
+    if plan.step_time is None:
+        yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
+
+
+def _power(rack: Rack | None) -> Iterator[Area]:
+    if rack is None:
+        return
+    if rack.watts is not None and rack.limit is not None:
+        yield _area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, "W")
+    elif rack.watts is not None:
+        yield Area("power", f"one rack of {rack.nodes} nodes", rack.watts, None, "W", None, "open", "no limit stated")
+
+
+def _storage(plan: Plan) -> Iterator[Area]:
+    """Seconds of writing one checkpoint against the interval between two."""
+    spec = plan.design.spec
+    networks = spec.cluster.networks if spec.cluster else None
+    store = networks.storage.bandwidth if networks and networks.storage else None
+    interval = spec.operations.checkpoint_interval if spec.operations else None
+    if store is None or interval is None or plan.parameters is None:
+        return
+    seconds = plan.parameters * CHECKPOINT_BYTES / store.per_direction
+    yield _area("storage", "writing one checkpoint, 14 B a parameter", seconds, interval.value, "s")
+
+
+CHECKPOINT_BYTES = 14.0
+"""Bytes of a checkpoint for each parameter: weights at 2, master weights and two moments at 4 each."""
+
+
+def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
+    procurement = plan.design.spec.procurement
+    budget = getattr(procurement, "budget", None)
+    if budget and bill.total is not None:
+        note = "" if bill.complete else "some lines have no price"
+        yield _area("budget", bill.total_title.lower(), ends(bill.total)[1], float(budget), bill.currency or "1", note)

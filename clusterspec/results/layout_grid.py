@@ -1,0 +1,95 @@
+"""Which layouts survive: step time and memory over tp and pp, everything else of the layout kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.resolve import resolve
+from clusterspec.cost.estimate import estimate
+
+MOST_PP = 64
+"""Pipeline stages beyond which the grid ends."""
+MOST_TP = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One layout of the grid; None where its degrees do not divide what they must, for the reason in ``why``."""
+
+    tp: int
+    pp: int
+    step_time: float | None
+    memory: float | None
+    fits: bool | None
+    why: str = ""
+    present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutGrid:
+    """The cells, tp by tp; ``capacity`` bytes of one accelerator."""
+
+    tp: tuple[int, ...]
+    pp: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    capacity: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def layout_grid(design: Design, catalog: Catalog) -> LayoutGrid | None:
+    """The grid of powers of two around the present layout; None where there is no training layout."""
+    cluster, work, layout = design.cluster, design.workload, design.layout
+    if cluster is None or work is None or layout is None or work.kind != "train" or design.spec.layout is None:
+        return None
+    ranks = layout.nodes * cluster.ranks_per_node
+    tps = _degrees(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
+    pps = _degrees(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
+    cells = tuple(_cell(design, catalog, tp, pp, ranks) for tp in tps for pp in pps)
+    memory = cluster.accelerator.memory
+    return LayoutGrid(tps, pps, cells, memory.value if memory else None)
+
+
+def _degrees(most: int, present: int) -> tuple[int, ...]:
+    """The powers of two up to a limit, and the present degree."""
+    powers = {1 << power for power in range(most.bit_length()) if 1 << power <= most}
+    return tuple(sorted(powers | {present}))
+
+
+def _cell(design: Design, catalog: Catalog, tp: int, pp: int, ranks: int) -> Cell:
+    layout = design.layout
+    assert layout is not None and design.spec.layout is not None
+    here = (tp, pp) == (layout.tp, layout.pp)
+    why = "" if here else _illegal(design, tp, pp, ranks)
+    if why:
+        return Cell(tp, pp, None, None, None, why)
+    own = {} if here else {"dp": None, "stage_layers": None}
+    said = replace(design.spec.layout, tp=tp, pp=pp, **own)
+    other = design if here else resolve(replace(design.spec, layout=said), catalog)[0]
+    if not here and other.cluster is not None and design.cluster is not None:
+        other = replace(other, cluster=replace(other.cluster, measured=design.cluster.measured))
+    plan = estimate(other)
+    step = plan.step_time.value if plan.step_time else None
+    used = plan.memory
+    return Cell(tp, pp, step, used.total.value if used else None, used.fits if used else None, "", here)
+
+
+def _illegal(design: Design, tp: int, pp: int, ranks: int) -> str:
+    """Why degrees are not legal; empty where they are."""
+    work, layout = design.workload, design.layout
+    assert work is not None and layout is not None
+    model, cut = work.model, tp * pp * layout.cp
+    if ranks % cut:
+        return f"tp × cp × pp = {cut} does not divide {ranks} ranks"
+    if model.heads % tp:
+        return f"tp {tp} does not divide {model.heads} heads"
+    if model.layers < pp * layout.virtual_stages:
+        return f"{model.layers} layers do not fill {pp} stages"
+    replicas = ranks // cut
+    if work.global_batch % (replicas * layout.micro_batch):
+        return f"dp {replicas} does not divide the batch of {work.global_batch}"
+    return ""

@@ -1,0 +1,149 @@
+"""The machine as drawn: units, switch levels, what one failed part costs, and the power of a rack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.procurement.racks import power_draw
+from clusterspec.spec.model import PowerSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One level of the machine from the nodes upward: ``links`` go up from it, ``ratio`` is down over up."""
+
+    name: str
+    count: int
+    links: int
+    ratio: float | None
+    nodes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What one failed part costs: the share of bandwidth lost, and who loses it."""
+
+    part: str
+    lost: float
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rack:
+    """One rack: ``watts`` at full load of its nodes with the overhead; ``limit`` what the rack may draw."""
+
+    nodes: int
+    racks: int
+    watts: float | None
+    limit: float | None
+    node_watts: float | None
+    overhead: float
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine in numbers: racks, rails and levels as the spec describes them."""
+
+    accelerators: int
+    accelerators_per_node: int
+    nodes: int
+    spare_nodes: int
+    domain: int
+    domains: int
+    nics_per_node: int
+    rails: int
+    planes: int
+    topology: str
+    nodes_per_leaf: int
+    rows: tuple[Row, ...]
+    failures: tuple[Failure, ...]
+    rack: Rack | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Machine:
+    """The machine of a cluster and of its counted fabric; ``power`` is the section as written."""
+    out = cluster.scale_out
+    rails = out.rails if out and out.topology in RAIL_TOPOLOGIES else 1
+    levels = fabric_levels(cluster)
+    return Machine(
+        accelerators=cluster.accelerators,
+        accelerators_per_node=cluster.accelerators_per_node,
+        nodes=cluster.nodes,
+        spare_nodes=cluster.spare_nodes,
+        domain=cluster.scale_up.domain,
+        domains=-(-cluster.accelerators // max(1, cluster.scale_up.domain)),
+        nics_per_node=out.nics_per_node if out else 0,
+        rails=rails,
+        planes=out.planes if out else 0,
+        topology=out.topology if out else "none",
+        nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.nodes,
+        rows=tuple(_rows(cluster, fabric)),
+        failures=tuple(_failures(cluster, fabric, rails)),
+        rack=_rack(cluster, fabric, power),
+    )
+
+
+def _rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[Row]:
+    of_domain = nodes_of_domain(cluster)
+    links = fabric.links if fabric else {}
+    if of_domain > 1:
+        yield Row("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, of_domain)
+    else:
+        yield Row("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, 1)
+    if fabric is None:
+        return
+    levels = fabric_levels(cluster)
+    counts = (("leaf", fabric.leaf_switches, "leaf_spine"), ("spine", fabric.spine_switches, "spine_core"))
+    for number, (name, count, up) in enumerate((*counts, ("core", fabric.core_switches, ""))):
+        level = levels[number] if number < len(levels) else None
+        ratio = level.oversubscription if level and links.get(up) else None
+        if count:
+            yield Row(f"{name} switches", count, links.get(up, 0), ratio, level.nodes if level else None)
+
+
+def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:
+    out = cluster.scale_out
+    if out is None or cluster.nodes < 2:
+        return
+    yield Failure("one NIC or its link", 1 / out.nics_per_node, "one node's bandwidth to the fabric")
+    if fabric is None:
+        return
+    if fabric.tiers == 1 and rails == 1:
+        share = 1 / max(1, fabric.leaf_switches) if fabric.leaf_switches > 1 else 1.0
+        yield Failure("one switch", share, "the bandwidth of every node")
+        return
+    nics = max(1, -(-out.nics_per_node // rails))
+    lost = nics / out.nics_per_node / out.planes
+    yield Failure("one leaf switch", lost, f"the bandwidth of the {_plural_nodes(cluster)} below it")
+    if fabric.spine_switches > 1:
+        yield Failure("one spine switch", 1 / fabric.spine_switches, "the bandwidth between leaves")
+    if fabric.core_switches > 1:
+        yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods")
+
+
+def _plural_nodes(cluster: Cluster) -> str:
+    levels = fabric_levels(cluster)
+    below = min((levels[0].nodes or 1) if levels else cluster.nodes, cluster.all_nodes)
+    return f"{below:,} node" + ("" if below == 1 else "s")
+
+
+def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Rack | None:
+    drawn = power_draw(cluster, fabric, power)
+    per_rack = power.nodes_per_rack if power else None
+    if not per_rack or drawn.racks is None:
+        return None
+    node = drawn.node.value if drawn.node else None
+    overhead = drawn.rack_overhead.value
+    limit = power.rack_limit.value if power and power.rack_limit else None
+    watts = node * min(per_rack, cluster.all_nodes) + overhead if node is not None else None
+    return Rack(per_rack, drawn.racks, watts, limit, node, overhead)
