@@ -32,7 +32,6 @@ from clusterspec.results import (
     CheckReport,
     CollectiveReport,
     EstimateReport,
-    FullReport,
     Input,
     Tool,
 )
@@ -46,8 +45,9 @@ from clusterspec.spec.schema import schema
 if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.measured import Measurement
-    from clusterspec.report.paper.blocks import Paper
+    from clusterspec.results.acceptance import PlannedTest
     from clusterspec.results.cost import CostReport
+    from clusterspec.results.full import FullReport
     from clusterspec.results.influence import Influence
 
 
@@ -316,12 +316,14 @@ def cost(one: Study) -> CostReport:
     return CostReport(one.settings.tool, one.input, found, neighbor, one.checked.findings)
 
 
-def proofs(one: Study) -> tuple[CollectiveRow, ...]:
-    """What the machine should show in the acceptance tests of its tiers."""
+def planned_tests(one: Study) -> tuple[PlannedTest, ...]:
+    """The acceptance tests of the tiers that the machine has, each with its prediction and its command."""
     from clusterspec.procurement.acceptance import acceptance_tests
+    from clusterspec.results.acceptance import planned
 
     tests = acceptance_tests(one.design.cluster) if one.design.cluster else ()
-    return tuple(row for test in tests for row in collective(one, test.collective, test.ranks, (test.size,)).rows)
+    rows = [(test, collective(one, test.collective, test.ranks, (test.size,)).rows) for test in tests]
+    return tuple(planned(test, found[0]) for test, found in rows if found)
 
 
 TENDER = "tender.yaml"
@@ -334,12 +336,54 @@ def tender(one: Study) -> Study:
     return study_text(documents.dump(value), one.settings, TENDER, one.folder)
 
 
-def report(one: Study, kind: str, audience: str | None = None) -> Paper:
-    """A report on one design; its audience is the one asked for, else the spec's, else internal."""
-    from clusterspec.report.paper.compose import compose
-
-    said = one.design.spec.document.audience if one.design.spec.document else None
-    readers = audience or said or "internal"
+def report(one: Study, kind: str, audience: str | None = None, against: Sequence[Study] = ()) -> FullReport:
+    """A report on one design, compared with others; its audience is the one asked for, else the spec's, else
+    internal.
+    """
+    written = one.design.spec.document.audience if one.design.spec.document else None
+    readers = audience or written or "internal"
     shown = tender(one) if readers == "tender" else one
-    full = FullReport(estimate(shown), bill(shown), proofs(shown), kind, readers, one.settings.today)
-    return compose(full)
+    others = [tender(other) if readers == "tender" else other for other in against]
+    whole = _report(shown, kind, readers)
+    return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
+
+
+def _compared(one: Study, kind: str, audience: str) -> FullReport:
+    """As much of a report as a comparison shows."""
+    from clusterspec.results.areas import areas
+    from clusterspec.results.full import FullReport
+    from clusterspec.results.machine import machine
+    from clusterspec.results.reliability import reliability
+
+    cluster, counted = one.design.cluster, bill(one)
+    power = one.design.spec.cluster.power if one.design.spec.cluster else None
+    drawn = machine(cluster, counted.fabric, power) if cluster else None
+    return FullReport(
+        kind=kind,
+        audience=audience,
+        today=one.settings.today,
+        text=one.source.text,
+        estimate=estimate(one),
+        bill=counted,
+        cost=cost(one),
+        areas=areas(one.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
+        machine=drawn,
+        reliability=reliability(one.plan),
+    )
+
+
+def _report(one: Study, kind: str, audience: str) -> FullReport:
+    from clusterspec.results.kernels import roofline
+    from clusterspec.results.layout_grid import layout_grid
+    from clusterspec.results.tiers import tiers
+
+    provenance = Provenance(one.document, one.settings.catalog)
+    cluster, design = one.design.cluster, kind == "design"
+    return replace(
+        _compared(one, kind, audience),
+        tiers=tiers(cluster, provenance) if cluster else (),
+        tests=planned_tests(one),
+        roofline=roofline(one.plan) if design else None,
+        layouts=layout_grid(one.design, one.settings.catalog) if design else None,
+        influences=influences(one),
+    )

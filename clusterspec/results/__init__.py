@@ -248,15 +248,3 @@ class BillReport:
         out = head(self.tool, self.input) | {"items": [item.to_json() for item in self.items]}
         out |= {"total": self.bill.total_json()}
         return out | ({"fabric": self.fabric.to_json()} if self.fabric else {"fabric": None, "why": self.why})
-
-
-@dataclass(frozen=True, slots=True)
-class FullReport:
-    """Everything that a report may tell: an estimate, a bill and what the machine should show."""
-
-    estimate: EstimateReport
-    bill: BillReport
-    proofs: tuple[CollectiveRow, ...]
-    kind: str
-    audience: str
-    today: date

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clusterspec.cost.plan import Plan
@@ -38,10 +38,10 @@ class Area:
 
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas of a design that has a cluster; those that a design does not have are left out."""
-    return tuple((*_memory(plan), *_links(plan), *_schedule(plan), *_power(rack), *_storage(plan), *_budget(plan, bill)))
+    return (*_memory(plan), *_links(plan), *_schedule(plan), *_power(rack), *_storage(plan), *_budget(plan, bill))
 
 
-def _area(area: str, constraint: str, value: float, limit: float, unit: str, note: str = "") -> Area:
+def _area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
     """An area with a limit; within `CLOSE` of the limit it is tight."""
     headroom = 1 - value / limit if limit else None
     state = "open" if headroom is None else "bad" if headroom < 0 else "tight" if headroom < CLOSE else "good"
@@ -55,10 +55,10 @@ def _memory(plan: Plan) -> Iterator[Area]:
         return
     parts = (use.weights, use.gradients, use.optimizer, use.activations, use.other)
     largest = max(parts, key=lambda part: part.value)
-    found = _area("memory", f"{largest.name} on the fullest accelerator", use.total.value, use.capacity.value, "B")
+    found = _area("memory", f"{largest.name} on the fullest accelerator", use.total.value, use.capacity.value, unit="B")
     low, high = plan.memory_range or (use.total.value, use.total.value)
     state = "bad" if low > use.capacity.value else "tight" if high > use.capacity.value else found.state
-    yield Area(*(getattr(found, name) for name in ("area", "constraint", "value", "limit", "unit", "headroom")), state)
+    yield replace(found, state=state)
 
 
 def _links(plan: Plan) -> Iterator[Area]:
@@ -74,14 +74,16 @@ def _links(plan: Plan) -> Iterator[Area]:
             continue
         seen = sum(row.exposed for row in rows)
         note = f"exposed {100 * seen / plan.step_time.value:.0f} % of the step" + (f", {held}" if held else "")
-        found = _area(f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, "s", note)
+        found = _area(
+            f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, unit="s", note=note
+        )
         yield found
 
 
 def _schedule(plan: Plan) -> Iterator[Area]:
     work = plan.design.workload
     if plan.mfu is not None and work is not None and work.expected_mfu:
-        yield _area("compute", "MFU that the plan counts on", work.expected_mfu, plan.mfu, "1")
+        yield _area("compute", "MFU that the plan counts on", work.expected_mfu, plan.mfu, unit="1")
     if plan.step_time is None:
         yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
@@ -90,7 +92,7 @@ def _power(rack: Rack | None) -> Iterator[Area]:
     if rack is None:
         return
     if rack.watts is not None and rack.limit is not None:
-        yield _area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, "W")
+        yield _area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, unit="W")
     elif rack.watts is not None:
         yield Area("power", f"one rack of {rack.nodes} nodes", rack.watts, None, "W", None, "open", "no limit stated")
 
@@ -104,7 +106,7 @@ def _storage(plan: Plan) -> Iterator[Area]:
     if store is None or interval is None or plan.parameters is None:
         return
     seconds = plan.parameters * CHECKPOINT_BYTES / store.per_direction
-    yield _area("storage", "writing one checkpoint, 14 B a parameter", seconds, interval.value, "s")
+    yield _area("storage", "writing one checkpoint, 14 B a parameter", seconds, interval.value, unit="s")
 
 
 CHECKPOINT_BYTES = 14.0
@@ -116,4 +118,6 @@ def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
     budget = getattr(procurement, "budget", None)
     if budget and bill.total is not None:
         note = "" if bill.complete else "some lines have no price"
-        yield _area("budget", bill.total_title.lower(), ends(bill.total)[1], float(budget), bill.currency or "1", note)
+        yield _area(
+            "budget", bill.total_title.lower(), ends(bill.total)[1], float(budget), unit=bill.currency or "1", note=note
+        )

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES

@@ -22,8 +22,9 @@ class Tier:
     """One tier as one accelerator sees it, in B/s per direction, bytes and seconds; None where not known.
 
     ``line_rate`` is what the wires carry (memory: reads and writes together), ``predicted`` what a long
-    send-recv reaches (a long all-gather in a domain), ``measured`` the same where the machine was measured. ``crossover`` is the message
-    size that takes twice the latency. ``fall`` is the line rate over that of the next tier outward.
+    send-recv reaches (a long all-gather in a domain), ``measured`` the same where the machine was measured.
+    ``crossover`` is the message size that takes twice the latency; ``fall`` is the line rate over that of the
+    next tier outward.
     """
 
     name: str
@@ -60,15 +61,16 @@ def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
     memory, up = cluster.accelerator.memory_bandwidth, cluster.scale_up
     if memory is not None:
         origin = provenance.text(memory.origin)
-        yield Tier("device memory", "memory", 1, memory.value, None, 8 * memory.value, *[None] * 5, origin)
+        nothing = {"predicted": None, "measured": None, "latency": None, "crossover": None, "fall": None}
+        yield Tier("device memory", "memory", 1, memory.value, None, 8 * memory.value, **nothing, origin=origin)
     if up.domain > 1:
         rows = _rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
         name = up.interconnect.name if up.interconnect else "scale-up interconnect"
         origin = provenance.text(up.bandwidth.origin)
-        yield _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows, origin)
+        yield _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
         if up.peer_bandwidth.value < up.bandwidth.value:
             origin = provenance.text(up.peer_bandwidth.origin)
-            yield _tier("scale-up, one peer", "peer", 2, up.peer_bandwidth.value, _rows(cluster, 2), origin)
+            yield _tier("scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=_rows(cluster, 2), origin=origin)
     yield from _scale_out(cluster, provenance)
 
 
@@ -81,7 +83,14 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
     reach = [*(level.nodes or 1 for level in fabric_levels(cluster)), cluster.nodes]
     rows = _rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
     origin = f"{out.nics_per_node} NICs × line rate / {each} accelerators; {provenance.text(out.nic_bandwidth.origin)}"
-    yield _tier(f"scale-out ({out.technology.name})", "scale-out", min(reach[0], cluster.nodes) * each, share, rows, origin)
+    yield _tier(
+        f"scale-out ({out.technology.name})",
+        "scale-out",
+        min(reach[0], cluster.nodes) * each,
+        share,
+        rows=rows,
+        origin=origin,
+    )
     taper = 1.0
     for level, nodes in zip(fabric_levels(cluster), reach[1:], strict=True):
         taper *= level.oversubscription
@@ -89,7 +98,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         if taper > 1 and cluster.nodes > inside:
             rows = _rows(cluster, min(2 * inside, cluster.nodes) * each)
             why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
-            yield _tier(f"above the {level.name}", "level", nodes * each, share / taper, rows, why)
+            yield _tier(f"above the {level.name}", "level", nodes * each, share / taper, rows=rows, origin=why)
 
 
 def _rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
@@ -101,7 +110,7 @@ def _rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") ->
         return ()
 
 
-def _tier(name: str, kind: str, reach: int, rate: float, rows: tuple[CollectiveRow, ...], origin: str) -> Tier:
+def _tier(name: str, kind: str, reach: int, rate: float, *, rows: tuple[CollectiveRow, ...], origin: str) -> Tier:
     latency = rows[0].seconds if rows else None
     predicted = rows[1].busbw if rows else None
     crossover = latency * predicted if latency and predicted else None

@@ -107,7 +107,7 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
     ("key", "line"),
     [
         ("workload.attention", "workload: {attention: plain, "),
-        ("workload.gradient_precision", "workload: {gradient_precision: fp4, "),
+        ("workload.parameter_precision", "workload: {parameter_precision: fp32, "),
     ],
 )
 def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str) -> None:

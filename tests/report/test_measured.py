@@ -8,7 +8,7 @@ from clusterspec import pipeline
 from clusterspec.pipeline import Study, study_text
 from clusterspec.report import estimate_text
 from clusterspec.report.ink import Ink
-from clusterspec.report.paper import closing
+from clusterspec.report.paper import appendix
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -31,7 +31,7 @@ def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]
     assert (told["collective"], told["part"], told["ranks"]) == ("all-reduce", "network", 16)
-    section = closing.measured(report.plan)
+    section = appendix.measured(pipeline.report(study(SPEC + MEASURED), "design"))
     assert section is not None and section.title == "Measurements"
 
 
@@ -39,7 +39,7 @@ def test_nothing_is_told_where_nothing_was_measured() -> None:
     report = pipeline.estimate(study(SPEC))
     assert "Measured" not in estimate_text.text(report)
     assert report.to_json()["measured"] == []
-    assert closing.measured(report.plan) is None
+    assert appendix.measured(pipeline.report(study(SPEC), "design")) is None
 
 
 def test_a_slow_network_shows_in_the_step() -> None:

@@ -7,30 +7,39 @@ from pathlib import Path
 
 from clusterspec import pipeline
 from clusterspec.cli import FOUND, UsageFault
-from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.inputs import Desk, status_of
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import Progress, say_error
 from clusterspec.report import paper
+from clusterspec.report.findings_machines import dumps
 from clusterspec.report.ink import located
+from clusterspec.report.paper.compose import compose
+from clusterspec.results.full import FullReport
+
+SUFFIXES = (".html", ".htm", ".pdf", ".json")
+MOST_AGAINST = 3
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Writes a report; 1 where the spec has errors, with everything that could be said."""
+    """Writes a report; 1 where the spec has errors, with everything that could be computed."""
     target = Path(asked.output)
-    if target.suffix.lower() not in (".html", ".htm", ".pdf"):
-        raise UsageFault(f"-o {target}: the suffix says the format; write .html or .pdf")
-    keep_apart("-o", asked.output, [asked.spec])
-    one = study_of(asked, asked.spec)
-    if one.document is None:
-        for finding in one.checked.findings:
+    if target.suffix.lower() not in SUFFIXES:
+        raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")
+    if len(asked.against) > MOST_AGAINST:
+        raise UsageFault(f"--against: compares with up to {MOST_AGAINST} specs, and got {len(asked.against)}")
+    keep_apart("-o", asked.output, [asked.spec, *asked.against])
+    desk = Desk(asked)
+    one, *others = (desk.study(name) for name in (asked.spec, *asked.against))
+    unread = next((each for each in (one, *others) if each.document is None), None)
+    if unread is not None:
+        for finding in unread.checked.findings:
             say_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
         say_error(f"clusterspec: {target} is not written: the spec cannot be read")
         return FOUND
     progress = Progress()
     progress(f"writing {target}")
     try:
-        document = pipeline.report(one, asked.kind, asked.audience)
-        data = paper.pdf(document) if target.suffix.lower() == ".pdf" else paper.html(document).encode()
+        data = written(pipeline.report(one, asked.kind, asked.audience, others), target.suffix.lower())
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
     finally:
@@ -38,3 +47,11 @@ def run(asked: argparse.Namespace) -> int:
     write_whole(target, data)
     say_error(f"wrote {target}")
     return status_of(one)
+
+
+def written(report: FullReport, suffix: str) -> bytes:
+    """The bytes of a report in the format of a suffix."""
+    if suffix == ".json":
+        return dumps(report.to_json()).encode("utf-8", "backslashreplace")
+    document = compose(report)
+    return paper.pdf(document) if suffix == ".pdf" else paper.html(document).encode()

@@ -11,7 +11,7 @@ def describe(one: argparse.ArgumentParser) -> None:
     """Adds them to a parser."""
     spec(one)
     one.add_argument(
-        "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html or .pdf"
+        "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html, .pdf or .json"
     )
     one.add_argument(
         "--kind",
@@ -23,4 +23,12 @@ def describe(one: argparse.ArgumentParser) -> None:
         "--audience",
         choices=("tender", "internal"),
         help="tender leaves out prices and internal notes (default: the spec's document.audience, else internal)",
+    )
+    one.add_argument(
+        "--against",
+        metavar="SPEC",
+        type=named,
+        nargs="+",
+        default=[],
+        help="compare with up to three more specs",
     )

@@ -1,4 +1,7 @@
-"""What a page is made of. A section is a title and blocks; templates lay them out and compute nothing."""
+"""What a page is made of. A section is a title and blocks; templates lay them out and compute nothing.
+
+A ``field`` is the path of a value in the JSON document of the report: every number on a page carries one.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +16,46 @@ Tone = Literal["good", "fair", "bad", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The head of a column."""
+    """The head of a column; ``key`` is the JSON field of its cells below that of the row."""
 
     label: str
     align: Align = "left"
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of cells, ready to print; ``field`` is its place in the JSON document."""
+
+    cells: tuple[str, ...]
+    field: str
+    tone: Tone = "plain"
+    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells as text, ready to print; a cell may hold several lines."""
+    """A table; ``field`` is that of the whole. With ``code`` the last cell is a command."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[Row, ...]
+    field: str
     caption: str = ""
-    emphasis: tuple[int, ...] = ()
-    """Rows that are sums."""
+    code: bool = False
     kind: str = "table"
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing made here (SVG, trusted) and what it shows in words."""
+    """A drawing made here (SVG, trusted) with a caption; ``script`` names the part of the script that makes it live,
+    ``data`` the JSON that this part reads.
+    """
 
     svg: str
     caption: str
+    field: str
+    script: str = ""
+    data: str = ""
     kind: str = "picture"
 
 
@@ -46,7 +65,8 @@ class Card:
 
     label: str
     value: str
-    note: str = ""
+    note: str
+    field: str
     tone: Tone = "plain"
 
 
@@ -60,10 +80,28 @@ class Cards:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph."""
+    """A paragraph; ``field`` where it holds numbers."""
 
     text: str
+    field: str = ""
     kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+    kind: str = "heading"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text as written."""
+
+    text: str
+    field: str
+    kind: str = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,36 +111,48 @@ class Shown:
     finding: Finding
     place: str
     line: str
+    field: str
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings, the gravest first."""
+    """Findings under the group of their rules."""
 
     shown: tuple[Shown, ...]
     kind: str = "findings"
 
 
-Block = Table | Picture | Cards | Text | Findings
+Block = Table | Picture | Cards | Text | Heading | Code | Findings
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A titled part of a report; ``key`` is its anchor."""
+    """A titled part of a report; ``key`` is its anchor. An appendix is smaller, and starts a page."""
 
     key: str
     title: str
     blocks: tuple[Block, ...]
     lead: str = ""
+    appendix: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """What a reader in a hurry takes away."""
 
     word: str
     tone: Tone
-    sentence: str
+    reasons: tuple[str, ...]
+    not_judged: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the title page."""
+
+    name: str
+    value: str
+    field: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +163,17 @@ class Paper:
     kind: str
     subtitle: str
     description: str
-    verdict: Verdict
-    facts: tuple[tuple[str, str], ...]
+    judgement: Judgement
+    facts: tuple[Fact, ...]
     sections: tuple[Section, ...]
     colophon: str
+    tool: str
+    created: str
+    author: str
+    digest: str
+    draft: bool = False
     signatories: tuple[str, ...] = field(default=())
+    signed: tuple[Fact, ...] = field(default=())
+    """What a signature stands for."""
+    attachments: tuple[tuple[str, str, str], ...] = field(default=())
+    """Name, content and description of the files that a PDF carries."""

@@ -1,117 +1,249 @@
-"""What has to be bought: the fabric drawn, the bill tabled, and what the machine must show."""
+"""What to order and what it costs: the bill against each quote line, the cost by year, the acceptance plan."""
 
 from __future__ import annotations
 
-from clusterspec.cluster.fabric import Fabric
-from clusterspec.cost.collectives import CollectiveRow
+from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import money
-from clusterspec.report.paper.blocks import Block, Column, Picture, Section, Table, Text
-from clusterspec.report.paper.charts import PALETTE, Row, levels
-from clusterspec.results import BillReport
-from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import plural, say
+from clusterspec.report.charts.palette import cause_of
+from clusterspec.report.charts.stacks import Part, Year, years
+from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.paper.quotes import quote_table
+from clusterspec.results.acceptance import PlannedTest
+from clusterspec.results.full import FullReport
+from clusterspec.units import percent, plural, say
 
 
-def section(bill: BillReport, *, prices: bool) -> Section:
-    """The fabric and every part, with how each number came about."""
-    blocks: list[Block] = [drawing(bill.fabric, bill)] if bill.fabric else [Text(f"No fabric to buy: {bill.why}")]
-    blocks.append(parts(bill, prices=prices))
+def section(report: FullReport) -> Section | None:
+    """Every part with how its number came about, its price, and the quote."""
+    bill = report.bill.bill
+    if not bill.items:
+        return None
+    priced = bill.total is not None
+    blocks: list[Block] = [_parts(report, priced=priced)]
+    if (table := quote_table(report)) is not None:
+        blocks.append(table)
+    blocks += [Text(f"Not counted: {text}", f"bill.total.not_counted[{n}]") for n, text in enumerate(bill.not_counted)]
+    neighbor = report.cost.neighbor
+    if neighbor is not None:
+        saved = money(neighbor.saved_on_fabric, bill.currency)
+        text = (
+            f"{plural(neighbor.fewer, 'node')} fewer ({neighbor.nodes:,}) save {saved} beside the price of the nodes: "
+            f"{plural(neighbor.switches[0], 'switch')} instead of {neighbor.switches[1]:,}."
+        )
+        blocks.append(Text(text, "cost.neighbor"))
     return Section("materials", "Bill of materials", tuple(blocks))
 
 
-def drawing(fabric: Fabric, bill: BillReport) -> Picture:
-    """The switch levels over the nodes."""
-    nodes = sum(item.quantity for item in bill.items if item.kind in ("node", "spare_node"))
-    shown = [
-        Row("core switches", fabric.core_switches, "", PALETTE[4]),
-        Row("spine switches", fabric.spine_switches, link_text(fabric.links.get("spine_core")), PALETTE[3]),
-        Row("leaf switches", fabric.leaf_switches, link_text(fabric.links.get("leaf_spine")), PALETTE[1]),
-        Row("nodes", int(nodes), link_text(fabric.links.get("node_leaf")), PALETTE[0]),
-    ]
-    rows = [row for row in shown if row.count]
-    said = "; ".join(f"{row.count:,} {row.label}" for row in rows)
-    return Picture(levels(rows, said), f"The scale-out fabric, {plural(fabric.tiers, 'switch level')}")
+def _parts(report: FullReport, *, priced: bool) -> Table:
+    bill = report.bill.bill
+    columns = [Column("Part", key="part"), Column("Quantity", "right", "quantity")]
+    if priced:
+        columns += [Column("Unit price", "right", "unit_price"), Column("Price", "right", "price")]
+    columns.append(Column("How it was counted", key="derivation"))
+    rows = [_part(item, number, priced=priced) for number, item in enumerate(bill.items)]
+    if priced:
+        whole = money(bill.total, bill.currency)
+        rows.append(Row((bill.total_title, "", "", whole, ""), "bill.total", total=True))
+    return Table(tuple(columns), tuple(rows), "bill.items")
 
 
-def link_text(links: int | None) -> str:
-    return f"{links:,} links upward" if links else ""
+def _part(item: Item, number: int, *, priced: bool) -> Row:
+    prices = (item.unit_price_text or "no price", item.price_text or "no price") if priced else ()
+    marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
+    part = f"{item.part} ({', '.join(marks)})" if marks else item.part
+    how = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
+    return Row((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
 
 
-def parts(bill: BillReport, *, prices: bool) -> Table:
-    columns = [Column("Part"), Column("Kind"), Column("Quantity", "right"), Column("How it was counted")]
-    rows = [(item.part, item.kind.replace("_", " "), f"{item.quantity:,}", item.derivation) for item in bill.items]
-    if not prices:
-        return Table(tuple(columns), tuple(rows))
-    columns += [Column("Unit price", "right"), Column("Price", "right")]
-    priced = [(*row, item.unit_price_text, item.price_text) for row, item in zip(rows, bill.items, strict=True)]
-    whole = money(bill.bill.total, bill.bill.currency)
-    return Table(tuple(columns), (*priced, (bill.bill.total_title, "", "", "", "", whole)), emphasis=(len(priced),))
-
-
-PROVEN = (
-    Column("Collective"),
-    Column("Ranks", "right"),
-    Column("Size", "right"),
-    Column("Ceiling", "right"),
-    Column("Expected", "right"),
-    Column("Accept from", "right"),
-    Column("Bound by"),
-)
-DEMANDED = (
-    Column("Collective"),
-    Column("Nodes", "right"),
-    Column("Size", "right"),
-    Column("At least", "right"),
-    Column("Algorithm"),
-    Column("Where"),
-    Column("Passes"),
-    Column("Duration", "right"),
-)
-
-
-def proofs(rows: tuple[CollectiveRow, ...], demanded: tuple[AcceptanceSpec, ...]) -> Section | None:
-    """What the spec demands of a supplier, and what the finished machine should show in nccl-tests."""
+def cost(report: FullReport) -> Section | None:
+    """The cost over the term: by part, by year, by run and token."""
+    found = report.cost.cost
+    if found is None or found.total is None or not found.total.value:
+        return None
     blocks: list[Block] = []
+    if found.by_year:
+        blocks.append(_by_year(found))
+    blocks.append(_terms(found))
+    unit = _per_unit(report, found)
+    if unit is not None:
+        blocks.append(unit)
+    blocks += [Text(f"Not counted: {text}", f"cost.not_counted[{n}]") for n, text in enumerate(found.missing)]
+    over = f"over {found.years:g} years" if found.years else "purchase alone: the spec states no `procurement.term`"
+    dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
+    return Section(
+        "cost",
+        "Cost",
+        tuple(blocks),
+        lead=f"Amounts in {found.currency or 'the currency of the spec'}, {over}, {dated}.",
+    )
+
+
+def _by_year(found: Cost) -> Picture:
+    currency = found.currency
+    columns = [
+        Year(
+            f"year {row.year}",
+            tuple(Part(name, cause_of(name), value, say(value, currency)) for name, value in row.parts.items()),
+            row.low,
+            row.high,
+        )
+        for row in found.by_year
+    ]
+    said = "; ".join(f"{column.label}: {say(sum(p.value for p in column.parts), currency)}" for column in columns)
+    drawn = years(columns, lambda tick: _short(tick, currency), said)
+    return Picture(drawn, "Cost by year, with the range of the prices", "cost.by_year")
+
+
+def _short(amount: float, currency: str) -> str:
+    """An amount for an axis: ``12.5 M USD``."""
+    for scale, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if amount >= scale:
+            return f"{amount / scale:g} {name} {currency}".rstrip()
+    return f"{amount:g} {currency}".rstrip()
+
+
+def _terms(found: Cost) -> Table:
+    assert found.total is not None
+    columns = (
+        Column("Part", key="name"),
+        Column("Amount", "right", "value"),
+        Column("Range", "right", "low"),
+        Column("Share", "right", "value"),
+        Column("Formula", key="formula"),
+    )
+    whole = found.total
+    rows = []
+    for number, part in enumerate((*whole.parts, whole)):
+        span = ""
+        if part.low is not None and part.high is not None and part.high > part.low:
+            span = f"{say(part.low, found.currency)} to {say(part.high, found.currency)}"
+        last = number == len(whole.parts)
+        field = "cost.terms[0]" if last else f"cost.parts[{number}]"
+        share = percent(part.value / whole.value, 2) if whole.value else ""
+        rows.append(Row((part.name, say(part.value, found.currency), span, share, part.formula), field, total=last))
+    return Table(columns, tuple(rows), "cost.parts")
+
+
+def _per_unit(report: FullReport, found: Cost) -> Table | None:
+    used = f"{found.accelerators_used:,.0f} of {found.accelerators:,} accelerators" if found.accelerators_used else ""
+    rows = []
+    if found.per_run is not None and found.run is not None:
+        rows.append(
+            Row(
+                ("One run", say(found.per_run.value, found.currency), f"{say(found.run.value, 's')}; {used}"),
+                "cost.per_run",
+            )
+        )
+    if found.per_million_tokens is not None:
+        each = say(found.per_million_tokens.value, found.currency)
+        rows.append(Row(("A million trained tokens", each, used), "cost.per_million_tokens"))
+    if not rows:
+        return None
+    return Table((Column("Unit"), Column("Cost", "right"), Column("Uses")), tuple(rows), "cost")
+
+
+def sensitivity(report: FullReport) -> Table | None:
+    """What 10 % more of each part does to the cost over the term."""
+    found = report.cost.cost
+    if found is None or found.total is None or not found.total.value or len(found.total.parts) < 2:
+        return None
+    columns = (Column("10 % more of", key="name"), Column("moves the total by", "right", "value"))
+    ranked = sorted(enumerate(found.total.parts), key=lambda pair: -pair[1].value)
+    rows = tuple(
+        Row((part.name, f"+{percent(0.1 * part.value / found.total.value, 2)}"), f"cost.parts[{number}]")
+        for number, part in ranked
+    )
+    return Table(columns, rows, "cost.parts", caption="Sensitivity of the cost")
+
+
+def acceptance(report: FullReport) -> Section | None:
+    """The tests that the finished machine must pass, with commands and blanks for what is measured."""
+    demanded = report.estimate.design.spec.acceptance or ()
+    blocks: list[Block] = []
+    if report.tests:
+        blocks += [_plan(report.tests), _commands(report.tests)]
     if demanded:
-        blocks.append(Table(DEMANDED, tuple(map(demand, demanded)), caption="What the spec demands"))
-    if rows:
-        blocks.append(Table(PROVEN, tuple(map(proof, rows)), caption="What this machine should show"))
+        columns = (
+            Column("Demanded", key="collective"),
+            Column("Nodes", "right", "nodes"),
+            Column("Size", "right", "size"),
+            Column("At least", "right", "busbw"),
+            Column("Algorithm", key="algorithm"),
+            Column("Where", key="scope"),
+            Column("Passes", key="passes"),
+            Column("Duration", "right", "duration"),
+        )
+        rows = tuple(_demand(one, number) for number, one in enumerate(demanded))
+        blocks.append(Table(columns, rows, "acceptance.demanded", caption="What the spec demands"))
     lead = (
-        "Bus bandwidth as nccl-tests defines it, per direction. Accept from the lower end of the predicted band: "
-        "below it something is wrong with the machine, not with the prediction."
+        "Bus bandwidth as the benchmark counts it, per direction. The threshold is the slow end of the predicted range."
     )
-    return Section("acceptance", "Acceptance tests", tuple(blocks), lead=lead) if blocks else None
+    return Section("acceptance", "Acceptance plan", tuple(blocks), lead=lead) if blocks else None
 
 
-def proof(row: CollectiveRow) -> tuple[str, ...]:
-    return (
-        row.collective,
-        f"{row.ranks:,}",
-        written_size(row.size),
-        say(row.ceiling_busbw, "B/s"),
-        say(row.busbw, "B/s"),
-        say(row.least_busbw, "B/s"),
-        row.bound_by,
+def _plan(tests: tuple[PlannedTest, ...]) -> Table:
+    columns = (
+        Column("Test", key="collective"),
+        Column("Nodes", "right", "nodes"),
+        Column("Ranks", "right", "ranks"),
+        Column("Size", "right", "size"),
+        Column("Threshold", "right", "threshold"),
+        Column("Predicted", "right", "predicted"),
+        Column("Ceiling", "right", "ceiling"),
+        Column("Measured", "right"),
+        Column("Pass"),
     )
+    rows = tuple(
+        Row(
+            (
+                f"{number + 1}. {test.collective}, {test.tier}",
+                f"{test.nodes:,}",
+                f"{test.ranks:,}",
+                written_size(test.size),
+                say(test.threshold, "B/s"),
+                say(test.predicted, "B/s"),
+                say(test.ceiling, "B/s"),
+                "",
+                "□",
+            ),
+            f"acceptance.plan[{number}]",
+        )
+        for number, test in enumerate(tests)
+    )
+    return Table(columns, rows, "acceptance.plan")
 
 
-def demand(one: AcceptanceSpec) -> tuple[str, ...]:
-    """One acceptance test as the spec words it; what it leaves open is a dash."""
-    metric, figure = ("algbw", one.algbw) if one.busbw is None else ("busbw", one.busbw)
-    return (
-        one.collective or "–",
-        f"{one.nodes:,}" if one.nodes else "–",
-        one.size.written if one.size else "–",
+def _commands(tests: tuple[PlannedTest, ...]) -> Table:
+    rows = tuple(
+        Row((f"{number + 1}. {test.tool}", test.command or "by the vendor's benchmark"), f"acceptance.plan[{number}]")
+        for number, test in enumerate(tests)
+    )
+    columns = (Column("Tool", key="tool"), Column("Command", key="command"))
+    return Table(columns, rows, "acceptance.plan", caption="Commands", code=True)
+
+
+def _demand(one: object, number: int) -> Row:
+    """One demanded test as the spec words it; what it leaves open is a dash."""
+    read = {name: getattr(one, name) for name in ("busbw", "algbw", "size", "duration")}
+    metric = "busbw" if read["busbw"] is not None else "algbw"
+    figure = read[metric]
+    words = {name: getattr(one, name) for name in ("collective", "nodes", "algorithm", "scope", "passes")}
+    cells = (
+        words["collective"] or "–",
+        f"{words['nodes']:,}" if words["nodes"] else "–",
+        read["size"].written if read["size"] else "–",
         f"{figure.written} {metric}" if figure else "–",
-        one.algorithm or "any",
-        (one.scope or "–").replace("-", " "),
-        one.passes or "–",
-        one.duration.written if one.duration else "–",
+        words["algorithm"] or "any",
+        (words["scope"] or "–").replace("-", " "),
+        words["passes"] or "–",
+        read["duration"].written if read["duration"] else "–",
     )
+    return Row(cells, f"acceptance.demanded[{number}]")
 
 
 def written_size(size: float) -> str:
-    """A message size as nccl-tests users say it: binary where it is one.
+    """A message size as users of the benchmarks write it: binary where it is one.
 
     >>> written_size(float(8 << 30)), written_size(1e9)
     ('8 GiB', '1 GB')

@@ -1,0 +1,74 @@
+"""Curves and ranked bars: goodput over the checkpoint interval, and the tornado of what moves a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clusterspec.report.charts import svg
+from clusterspec.report.charts.axes import LinearAxis, LogAxis, horizontal, vertical
+from clusterspec.units import percent, say
+
+
+def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], said: str) -> str:
+    """The share of time that advances the run over the checkpoint interval in seconds; the planned one is marked."""
+    seconds = [interval for interval, _ in curve]
+    lowest = min([share for _, share in curve] + [planned[1]])
+    top, bottom = 16.0, 210.0
+    x = LogAxis(min(seconds), max(seconds), 62, svg.WIDTH - 14)
+    y = LinearAxis(max(0.0, lowest - 0.02), 1.0, bottom, top)
+    parts = vertical(y, x.start, x.end, percent)
+    marks = [curve[0][0], planned[0], curve[-1][0]]
+    parts += [
+        svg.text(x(mark), bottom + 16, say(mark, "s"), size=11, tint="soft", end=end)
+        for mark, end in zip(marks, ("start", "middle", "end"), strict=True)
+    ]
+    parts.append(svg.line(x(planned[0]), top, x(planned[0]), bottom, "line", dash="4 3"))
+    parts.append(svg.curve([(x(interval), y(share)) for interval, share in curve], "dp", width=3))
+    parts.append(svg.dot(x(planned[0]), y(planned[1]), "limit", radius=6))
+    label = f"planned: {say(planned[0], 's')}, {percent(planned[1])}"
+    parts.append(svg.text(x(planned[0]), y(planned[1]) + 24, label, end="middle", bold=True))
+    parts.append(svg.text(x.end, bottom + 34, "interval between checkpoints", size=12, tint="soft", end="end"))
+    return svg.drawing(bottom + 44, parts, said, name="goodput")
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """One assumption or key with the relative change that another value makes, and both as text."""
+
+    label: str
+    against: str
+    change: float
+    said: str
+
+
+def tornado(levers: Sequence[Lever], said: str, tint: str = "forward") -> str:
+    """Relative changes, the largest first; a bar beyond 100 % is cut and says so."""
+    most = min(1.0, max((abs(lever.change) for lever in levers), default=1.0)) or 1.0
+    axis = LinearAxis(-most, most, 8, svg.WIDTH - 8)
+    step, top = 42.0, 8.0
+    bottom = top + step * len(levers)
+    parts = horizontal(axis, top, bottom, _signed)
+    for number, lever in enumerate(levers):
+        y = top + step * number
+        parts.append(svg.text(8, y + 15, lever.label, bold=True))
+        parts.append(svg.text(svg.WIDTH - 8, y + 15, lever.against, size=12, tint="soft", end="end"))
+        near, far = sorted((axis(0.0), axis(max(-most, min(most, lever.change)))))
+        parts.append(svg.box(near, y + 21, max(far - near, 1.5), 13, tint))
+        cut = abs(lever.change) > most
+        place = (far + 5, "start") if lever.change >= 0 else (near - 5, "end")
+        if far - near > (axis.end - axis.start) * 0.42:
+            inside = (far - 5, "end") if lever.change >= 0 else (near + 5, "start")
+            parts.append(
+                svg.text(inside[0], y + 32, lever.said + (" →" if cut else ""), size=11, tint="#ffffff", end=inside[1])
+            )
+        else:
+            parts.append(svg.text(place[0], y + 32, lever.said, size=11, end=place[1]))
+    parts.append(svg.line(axis(0.0), top, axis(0.0), bottom, "ink"))
+    return svg.drawing(bottom + 22, parts, said, name="tornado")
+
+
+def _signed(share: float) -> str:
+    if abs(share) < 1e-9:
+        return "0"
+    return ("+" if share > 0 else "−") + percent(abs(share), 2)

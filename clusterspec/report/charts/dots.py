@@ -1,0 +1,56 @@
+"""A dot plot on a logarithmic axis: what one accelerator moves on each tier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clusterspec.report.charts import svg
+from clusterspec.report.charts.axes import LogAxis, horizontal
+from clusterspec.units import say
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """One row: a line rate, what is predicted and what was measured, in B/s; None where not known."""
+
+    label: str
+    tint: str
+    line_rate: float
+    predicted: float | None
+    measured: float | None
+    note: str = ""
+
+
+STEP = 42.0
+TOP = 34.0
+
+
+def dots(rows: Sequence[DotRow], said: str) -> str:
+    """One row a tier: a hollow circle is the line rate, a filled one is predicted, a diamond measured."""
+    values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
+    axis = LogAxis.around(values, 8, svg.WIDTH - 16)
+    bottom = TOP + STEP * len(rows)
+    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: say(tick, "B/s"))]
+    for number, row in enumerate(rows):
+        y = TOP + STEP * number + 28
+        parts.append(svg.text(8, y - 14, row.label, bold=True))
+        parts.append(svg.text(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
+        parts.append(svg.line(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
+        parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
+        if row.predicted:
+            parts.append(svg.dot(axis(row.predicted), y, row.tint, radius=5))
+        if row.measured:
+            parts.append(svg.diamond(axis(row.measured), y, "limit"))
+    return svg.drawing(bottom + 24, parts, said, name="bandwidth")
+
+
+def _key() -> list[str]:
+    return [
+        svg.dot(14, 10, "ink", radius=6, hollow=True),
+        svg.text(26, 14, "line rate", size=12),
+        svg.dot(104, 10, "ink", radius=5),
+        svg.text(116, 14, "predicted", size=12),
+        svg.diamond(198, 10, "limit"),
+        svg.text(210, 14, "measured", size=12),
+    ]

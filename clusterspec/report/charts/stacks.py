@@ -1,0 +1,132 @@
+"""Stacked bars: the step with what is hidden beneath it, the memory against its capacity, the cost by year."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from clusterspec.report.charts import svg
+from clusterspec.report.charts.axes import LinearAxis, horizontal, vertical
+
+GAP = 1.0
+"""Width of the line that separates neighbors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a stack: its name, its cause, its value, and the value as text."""
+
+    label: str
+    tint: str
+    value: float
+    said: str
+
+
+Label = Callable[[float], str]
+
+
+def lane(parts: Sequence[Part], axis: LinearAxis, y: float, height: float) -> list[str]:
+    """Parts one after the other from the low end of an axis."""
+    shapes, at = [], axis.low
+    for part in parts:
+        x, end = axis(at), axis(at + part.value)
+        shapes.append(svg.box(x, y, max(end - x - GAP, 0.4), height, part.tint, title=f"{part.label}: {part.said}"))
+        at += part.value
+    return shapes
+
+
+def legend(parts: Sequence[Part], top: float) -> tuple[list[str], float]:
+    """A line for each part: color, name, value; in two columns. Returns the shapes and where they end."""
+    shapes: list[str] = []
+    rows = -(-len(parts) // 2)
+    for number, part in enumerate(parts):
+        column, row = divmod(number, rows)
+        x, y = column * svg.WIDTH / 2, top + 21 * row
+        shapes.append(svg.box(x, y - 10, 12, 12, part.tint))
+        shapes.append(svg.text(x + 17, y, part.label, size=12))
+        shapes.append(svg.text(x + svg.WIDTH / 2 - 12, y, part.said, size=12, end="end", bold=True))
+    return shapes, top + 21 * rows
+
+
+def timeline(work: Sequence[Part], hidden: Sequence[Part], label: Label, said: str) -> str:
+    """One step: what follows one another above, and beneath it the communication that computation hides."""
+    total = sum(part.value for part in work)
+    under = sum(part.value for part in hidden)
+    axis = LinearAxis(0.0, max(total, under) or 1.0, 0, svg.WIDTH - 2)
+    top, tall = 20.0, 34.0
+    parts = [svg.text(0, top - 6, "one step of the slowest pipeline stage", size=12, tint="soft")]
+    parts += lane(work, axis, top, tall)
+    bottom = top + tall + 4
+    if hidden:
+        parts.append(svg.text(0, bottom + 15, "hidden beneath it", size=12, tint="soft"))
+        parts += lane(hidden, axis, bottom + 20, 14)
+        bottom += 38
+    parts += horizontal(axis, bottom, bottom + 5, label)
+    shown, end = legend(work, bottom + 44)
+    parts += shown
+    if hidden:
+        parts.append(svg.text(0, end + 4, "Hidden:", size=12, tint="soft"))
+        more, end = legend(hidden, end + 24)
+        parts += more
+    return svg.drawing(end, parts, said, name="timeline")
+
+
+def against_capacity(
+    slices: Sequence[Part], capacity: float | None, span: tuple[float, float] | None, label: Label, said: str
+) -> str:
+    """A stack against a capacity; ``span`` is the range in which its end lies."""
+    total = sum(part.value for part in slices)
+    reach = max([total, capacity or 0.0, span[1] if span else 0.0]) or 1.0
+    axis = LinearAxis(0.0, reach, 0, svg.WIDTH - 4)
+    top, tall = 24.0, 36.0
+    parts = [svg.box(0, top, axis(capacity or total), tall, "wash"), *lane(slices, axis, top, tall)]
+    if span and span[1] > span[0]:
+        y = top + tall + 8
+        parts.append(svg.line(axis(span[0]), y, axis(span[1]), y, "ink", width=2))
+        parts += [svg.line(axis(end), y - 4, axis(end), y + 4, "ink", width=2) for end in span]
+        parts.append(svg.text(max(axis(span[0]) - 6, 40), y + 4, "range", size=11, tint="soft", end="end"))
+    if capacity is not None:
+        x = axis(capacity)
+        parts.append(svg.line(x, top - 6, x, top + tall + 6, "limit", width=3))
+        parts.append(
+            svg.text(x - 4, top - 9, f"capacity {label(capacity)}", size=12, tint="limit", end="end", bold=True)
+        )
+    bottom = top + tall + 18
+    parts += horizontal(axis, bottom, bottom + 5, label)
+    shown, end = legend(slices, bottom + 44)
+    return svg.drawing(end, parts + shown, said, name="memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Year:
+    """One column of a chart by year; ``low`` and ``high`` are the range of its sum."""
+
+    label: str
+    parts: tuple[Part, ...]
+    low: float
+    high: float
+
+
+def years(columns: Sequence[Year], label: Label, said: str) -> str:
+    """Stacked columns by year, each with the range of its sum."""
+    most = max([*(column.high for column in columns), *(sum(p.value for p in c.parts) for c in columns)]) or 1.0
+    left, top, tall = 92.0, 14.0, 190.0
+    axis = LinearAxis(0.0, most, top + tall, top)
+    shapes = vertical(axis, left, svg.WIDTH, label)
+    wide = (svg.WIDTH - left) / len(columns)
+    for number, column in enumerate(columns):
+        x, at = left + wide * number + wide * 0.2, 0.0
+        for part in column.parts:
+            y, end = axis(at), axis(at + part.value)
+            shapes.append(svg.box(x, end, wide * 0.6, y - end - GAP, part.tint, title=f"{part.label}: {part.said}"))
+            at += part.value
+        if column.high > column.low:
+            middle = x + wide * 0.3
+            shapes.append(svg.line(middle, axis(column.low), middle, axis(column.high), "ink", width=2))
+        shapes.append(svg.text(x + wide * 0.3, top + tall + 17, column.label, size=12, end="middle"))
+    sums: dict[str, Part] = {}
+    for part in (part for column in columns for part in column.parts):
+        before = sums[part.label].value if part.label in sums else 0.0
+        sums[part.label] = Part(part.label, part.tint, before + part.value, label(before + part.value))
+    shown, end = legend(list(sums.values()), top + tall + 44)
+    return svg.drawing(end, shapes + shown, said, name="years")

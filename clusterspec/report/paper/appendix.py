@@ -1,0 +1,157 @@
+"""What a careful reader wants last: findings, assumptions, constants, formulas, sources, glossary, the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
+from clusterspec.finding import Finding
+from clusterspec.origin import Cited
+from clusterspec.quantity import Figure
+from clusterspec.report.assumed import value_text
+from clusterspec.report.estimate_assumptions import change
+from clusterspec.report.paper.blocks import Block, Code, Column, Findings, Row, Section, Shown, Table, Text
+from clusterspec.results.estimate_json import terms
+from clusterspec.results.full import FullReport
+from clusterspec.results.glossary import GLOSSARY
+from clusterspec.results.measured import row, shares
+from clusterspec.source import Source
+from clusterspec.units import plural, say
+
+MOST_FINDINGS = 60
+MOST_DECISIVE = 10
+
+
+def findings(report: FullReport) -> Section | None:
+    """What the check found, gravest first, findings of one rule together."""
+    if report.tender:
+        return None
+    found = list(enumerate(report.estimate.findings))
+    if not found:
+        return Section("findings", "Findings", (Text("The check found nothing."),))
+    found.sort(key=lambda pair: (pair[1].severity.rank, pair[1].rule, pair[0]))
+    shown = tuple(_shown(number, finding, report.estimate.sources) for number, finding in found[:MOST_FINDINGS])
+    blocks: list[Block] = [Findings(shown)]
+    if len(found) > MOST_FINDINGS:
+        text = f"{plural(len(found) - MOST_FINDINGS, 'more finding')}: `clusterspec check` lists all."
+        blocks.append(Text(text, "findings"))
+    return Section("findings", "Findings", tuple(blocks))
+
+
+def _shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
+    source = sources.get(finding.span.file)
+    line = source.line(finding.span.start.line).strip()[:160] if source else ""
+    return Shown(finding, f"line {finding.span.start.line}", line, f"findings[{number}]")
+
+
+def measured(report: FullReport) -> Section | None:
+    """What was measured on the machine, in place of the catalog's efficiencies."""
+    seen = shares(report.estimate.design.cluster)
+    if not seen:
+        return None
+    columns = (
+        Column("Collective", key="collective"),
+        Column("Of"),
+        Column("Reached", "right", "share"),
+        Column("Measured", key="why"),
+    )
+    rows = tuple(Row(row(each), f"estimate.measured[{number}]") for number, each in enumerate(seen))
+    return Section("measured", "Measurements", (Table(columns, rows, "estimate.measured"),))
+
+
+def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None:
+    """The assumptions by their effect; ``decisive`` keeps the ten that move the result most."""
+    plan = report.estimate.plan
+    if not plan.assumptions:
+        return None
+    effects = {one.assumption[0]: one for one in report.influences}
+    order = sorted(
+        enumerate(plan.assumptions), key=lambda pair: -(effects[pair[1][0]].size if pair[1][0] in effects else 0.0)
+    )
+    shown = [pair for pair in order if pair[1][0] in effects][:MOST_DECISIVE] if decisive else order
+    columns = (
+        Column("Assumed", key="key"),
+        Column("Value", key="value"),
+        Column("Step time", "right"),
+        Column("Memory", "right"),
+        Column("Why", key="why"),
+    )
+    rows = []
+    for number, (key, value, why) in shown:
+        one = effects.get(key)
+        moved = (change(one.step_time), change(one.memory)) if one else ("", "")
+        rows.append(Row((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]"))
+    title = "Decisive assumptions" if decisive else "Assumptions and constants by effect"
+    lead = "The effect is that of another value: the end of the range, 10 %, or the alternative that costs the most."
+    table = Table(columns, tuple(rows), "estimate.assumptions")
+    return Section("assumptions", title, (table,), lead=lead, appendix=True) if rows else None
+
+
+def formulas(plan: Plan) -> Section | None:
+    """Every term of the estimate with its formula, sums before their parts."""
+    rows = tuple(
+        each for number, term in enumerate(terms(plan)) for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
+    )
+    if not rows:
+        return None
+    columns = (
+        Column("Term", key="name"),
+        Column("Value", "right", "value"),
+        Column("Formula", key="formula"),
+        Column("Source", key="source"),
+    )
+    return Section("formulas", "Derivations", (Table(columns, rows, "estimate.terms"),), appendix=True)
+
+
+def _formula_rows(term: Term, field: str, depth: int) -> Iterator[Row]:
+    name = "\u2003" * depth + term.name
+    yield Row((name, say(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
+    if depth < 2:
+        for number, part in enumerate(term.parts):
+            if part.value:
+                yield from _formula_rows(part, f"{field}.parts[{number}]", depth + 1)
+
+
+def sources(report: FullReport) -> Section | None:
+    """The documents behind the catalog figures that were used, each once."""
+    used: dict[tuple[str, str], tuple[set[str], str]] = {}
+    for figure in _figures(report.estimate.plan):
+        if isinstance(origin := figure.origin, Cited) and origin.source != "catalog":
+            facts, _ = used.setdefault((origin.source, origin.url), (set(), origin.read))
+            facts.add(f"{origin.entry} {origin.fact}")
+    if not used:
+        return None
+    rows = tuple(
+        Row((title, url, read, "; ".join(sorted(facts))), "estimate.terms")
+        for (title, url), (facts, read) in sorted(used.items())
+    )
+    columns = (Column("Source"), Column("Address"), Column("Read"), Column("For"))
+    return Section("sources", "Sources", (Table(columns, rows, "estimate.terms"),), appendix=True)
+
+
+def _figures(plan: Plan) -> Iterable[Figure]:
+    """Every figure that went into the plan and the cluster behind it."""
+    cluster = plan.design.cluster
+    if cluster is not None:
+        part = cluster.accelerator
+        yield from (figure for figure in (part.memory, part.memory_bandwidth, part.power) if figure)
+        yield from (cluster.scale_up.bandwidth, cluster.scale_up.peer_bandwidth)
+        if cluster.scale_out:
+            yield cluster.scale_out.nic_bandwidth
+    for root in terms(plan):
+        for term in root.walk():
+            yield from (figure for _, figure in term.inputs)
+
+
+def glossary() -> Section:
+    """The terms of the report."""
+    rows = tuple(Row(pair, f"glossary[{number}]") for number, pair in enumerate(GLOSSARY))
+    table = Table((Column("Term", key="term"), Column("Meaning", key="meaning")), rows, "glossary")
+    return Section("glossary", "Glossary", (table,), appendix=True)
+
+
+def spec(report: FullReport) -> Section:
+    """The spec as it was read, or as it was made for the tender."""
+    title = "The spec of this tender" if report.tender else "The spec"
+    return Section("spec", title, (Code(report.text, "spec"),), appendix=True)

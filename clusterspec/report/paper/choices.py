@@ -1,0 +1,122 @@
+"""What another choice would do: layouts that survive, assumptions that move the result, reliability, other designs."""
+
+from __future__ import annotations
+
+from clusterspec.report.assumed import value_text
+from clusterspec.report.charts.curves import Lever, goodput, tornado
+from clusterspec.report.charts.tables import HeatCell, heatmap
+from clusterspec.report.estimate_assumptions import change
+from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table
+from clusterspec.results.full import FullReport
+from clusterspec.results.layout_grid import Cell, LayoutGrid
+from clusterspec.units import percent, say
+
+MOST_LEVERS = 10
+
+
+def layouts(report: FullReport) -> Section | None:
+    """Which layouts survive, over tp and pp."""
+    grid = report.layouts
+    if grid is None or not any(cell.step_time for cell in grid.cells):
+        return None
+    times = [cell.step_time for cell in grid.cells if cell.step_time]
+    best = min(times)
+    cells = [_cell(cell, best) for cell in grid.cells]
+    said = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {say(best, 's')}"
+    caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
+    drawn = Picture(heatmap(grid.pp, grid.tp, cells, said), caption, "layouts")
+    return Section("layouts", "Which layouts survive", (drawn, *_better(grid)))
+
+
+def _cell(cell: Cell, best: float) -> HeatCell:
+    if cell.step_time is None:
+        return HeatCell(None, "", title=f"tp {cell.tp}, pp {cell.pp}: {cell.why or 'no step time'}")
+    level = min(1.0, (cell.step_time / best - 1) / 1.5)
+    memory = f", {say(cell.memory, 'B')}" if cell.memory else ""
+    title = f"tp {cell.tp}, pp {cell.pp}: {say(cell.step_time, 's')}{memory}"
+    return HeatCell(level, say(cell.step_time, "s", 2), cell.fits is False, cell.present, title)
+
+
+def _better(grid: LayoutGrid) -> tuple[Block, ...]:
+    """The fastest layouts that fit, against the present one."""
+    present = next((cell for cell in grid.cells if cell.present), None)
+    fitting = [(number, cell) for number, cell in enumerate(grid.cells) if cell.fits and cell.step_time]
+    fitting.sort(key=lambda pair: pair[1].step_time or 0.0)
+    if present is None or present.step_time is None or not fitting:
+        return ()
+    columns = (
+        Column("tp", "right", "tp"),
+        Column("pp", "right", "pp"),
+        Column("Step time", "right", "step_time"),
+        Column("Memory", "right", "memory"),
+        Column("Against this layout", "right", "step_time"),
+    )
+    rows = []
+    for number, cell in fitting[:5]:
+        assert cell.step_time is not None
+        against = "this layout" if cell.present else change(cell.step_time / present.step_time - 1) or "the same"
+        memory = say(cell.memory, "B") if cell.memory else "–"
+        rows.append(
+            Row((f"{cell.tp}", f"{cell.pp}", say(cell.step_time, "s"), memory, against), f"layouts.cells[{number}]")
+        )
+    return (Table(columns, tuple(rows), "layouts.cells", caption="The fastest layouts that fit"),)
+
+
+def sensitivity(report: FullReport) -> Section | None:
+    """What moves the step time and the memory most, among the assumptions."""
+    found = report.influences
+    if not found:
+        return None
+    blocks: list[Block] = []
+    for name, key, tint in (("step time", "step_time", "forward"), ("memory", "memory", "weights")):
+        ranked = sorted(
+            (one for one in found if abs(getattr(one, key)) > 0.005), key=lambda one: -abs(getattr(one, key))
+        )
+        levers = [
+            Lever(
+                one.assumption[0],
+                f"{value_text(one.assumption[1])} → {value_text(one.against)}",
+                getattr(one, key),
+                change(getattr(one, key)),
+            )
+            for one in ranked[:MOST_LEVERS]
+        ]
+        if levers:
+            said = "; ".join(f"{lever.label} {lever.against}: {lever.said}" for lever in levers)
+            caption = f"What another value of an assumption does to the {name}"
+            blocks.append(Picture(tornado(levers, said, tint), caption, "influences"))
+    lead = "Numbers vary over their range or by 10 %, words to the alternative that costs the most."
+    return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
+
+
+def reliability(report: FullReport) -> Section | None:
+    """Failures, checkpoints and what they leave."""
+    kept = report.reliability
+    if kept is None:
+        return None
+    said = f"goodput {percent(kept.goodput)} with a checkpoint every {say(kept.interval, 's')}"
+    picture = Picture(
+        goodput(kept.curve, (kept.interval, kept.goodput), said), "Goodput over the checkpoint interval", "reliability"
+    )
+    rows = [
+        Row(
+            ("Time between failures of the job", say(kept.between, "s"), kept.origins["between"]), "reliability.between"
+        ),
+        Row(
+            ("Interval between checkpoints", say(kept.interval, "s"), kept.origins["interval"]), "reliability.interval"
+        ),
+        Row(("One checkpoint", say(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"),
+        Row(("One restart", say(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
+        Row(("Goodput", percent(kept.goodput), _span(kept.low, kept.high)), "reliability.goodput", total=True),
+    ]
+    if kept.time_to_train is not None and kept.with_interruptions is not None:
+        rows.append(Row(("Run without interruptions", say(kept.time_to_train, "s"), ""), "reliability.time_to_train"))
+        rows.append(
+            Row(("Run with interruptions", say(kept.with_interruptions, "s"), ""), "reliability.with_interruptions")
+        )
+    columns = (Column("Figure"), Column("Value", "right"), Column("Origin"))
+    return Section("reliability", "Reliability", (picture, Table(columns, tuple(rows), "reliability")))
+
+
+def _span(low: float, high: float) -> str:
+    return f"{percent(low)} to {percent(high)} over published failure rates" if high > low else "failure rate as stated"

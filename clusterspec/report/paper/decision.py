@@ -1,0 +1,167 @@
+"""The first page: the verdict, the verdict by area, waivers, and the numbers to see first."""
+
+from __future__ import annotations
+
+from clusterspec.report.paper.blocks import Block, Card, Cards, Column, Judgement, Row, Section, Table, Tone
+from clusterspec.report.verdict_words import VERDICT_WORDS
+from clusterspec.results.areas import Area
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import Status, Verdict, condition, used_text
+from clusterspec.units import percent, say
+
+TONES: dict[Status, Tone] = {
+    Status.FAILS: "bad",
+    Status.RESERVATIONS: "fair",
+    Status.CLEAR: "good",
+    Status.NOT_JUDGED: "plain",
+}
+STATES: dict[str, tuple[str, Tone]] = {
+    "good": ("holds", "good"),
+    "tight": ("tight", "fair"),
+    "bad": ("exceeded", "bad"),
+    "open": ("not judged", "plain"),
+}
+
+
+def judgement(found: Verdict) -> Judgement:
+    """The verdict as the first page shows it."""
+    return Judgement(VERDICT_WORDS[found.status], TONES[found.status], found.reasons, found.not_judged)
+
+
+def section(report: FullReport) -> Section:
+    """Headline numbers, the verdict by area, and the waivers that stand behind it."""
+    blocks: list[Block] = []
+    if shown := cards(report):
+        blocks.append(Cards(shown))
+    if report.areas:
+        blocks.append(areas(report.areas))
+    if report.estimate.waived and not report.tender:
+        blocks.append(waivers(report))
+    return Section("decision", "Decision" if report.kind == "procurement" else "At a glance", tuple(blocks))
+
+
+def areas(found: tuple[Area, ...]) -> Table:
+    """One row an area: what binds it, its number, its limit, and what is left."""
+    columns = (
+        Column("Area", key="area"),
+        Column("Binding constraint", key="constraint"),
+        Column("Number", "right", "value"),
+        Column("Limit", "right", "limit"),
+        Column("Headroom", "right", "headroom"),
+        Column("Verdict", key="state"),
+    )
+    rows = tuple(_area(number, area) for number, area in enumerate(found))
+    return Table(columns, rows, "areas", caption="Verdict by area")
+
+
+def _area(number: int, area: Area) -> Row:
+    word, tone = STATES[area.state]
+    note = f" ({area.note})" if area.note and area.note != word else ""
+    cells = (
+        area.area[0].upper() + area.area[1:],
+        area.constraint + note,
+        amount(area.value, area.unit),
+        amount(area.limit, area.unit),
+        "–" if area.headroom is None else percent(area.headroom, 2),
+        word,
+    )
+    return Row(cells, f"areas[{number}]", tone)
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A number of an area; shares are percentages."""
+    if value is None:
+        return "–"
+    return percent(value) if unit == "1" else say(value, unit)
+
+
+def waivers(report: FullReport) -> Table:
+    """What was waived, by whom it is accepted in the author's words, and until when."""
+    columns = (
+        Column("Waived finding", key="rule"),
+        Column("Severity", key="severity"),
+        Column("Reason", key="reason"),
+        Column("Until", key="until"),
+        Column("Expires", key="until"),
+    )
+    rows = []
+    for number, one in enumerate(report.estimate.waived):
+        until = one.waiver.until
+        left = (until - report.today).days if until else None
+        expires = "never" if left is None else "today" if left == 0 else f"in {left:,} day{'' if left == 1 else 's'}"
+        cells = (
+            f"{one.finding.rule}: {one.finding.message}",
+            str(one.finding.severity),
+            one.waiver.reason,
+            until.isoformat() if until else "no date",
+            expires,
+        )
+        rows.append(Row(cells, f"waived[{number}]", "bad" if one.finding.severity.rank == 0 else "plain"))
+    return Table(columns, tuple(rows), "waived", caption="Waivers")
+
+
+def cards(report: FullReport) -> tuple[Card, ...]:
+    """The numbers to see first; what could not be computed is left out."""
+    plan = report.estimate.plan
+    held, used = condition(plan), used_text(plan.design, "")
+    share = f"on {used}" if " of " in used else ""
+    found = []
+    if plan.step_time:
+        band = plan.step_time_range
+        span = f"{say(band[0], 's')} to {say(band[1], 's')}" if band else ""
+        found.append(Card("Step time", say(plan.step_time.value, "s"), _notes(span, share, held), "estimate.step_time"))
+    if plan.mfu is not None:
+        again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
+        found.append(Card("MFU", percent(plan.mfu), _notes(again, held), "estimate.mfu"))
+    if plan.tokens_per_second_per_accelerator is not None:
+        field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
+        each = "per accelerator used" if share else "per accelerator"
+        found.append(Card("Tokens per second", f"{rate:,.0f}", _notes(each, held), field))
+    return (*found, *_memory(report), *_run(report, held, share), *_money(report))
+
+
+def _notes(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def _memory(report: FullReport) -> list[Card]:
+    plan = report.estimate.plan
+    if plan.memory is None or plan.memory.capacity is None:
+        return []
+    total, capacity = plan.memory.total.value, plan.memory.capacity.value
+    low, high = plan.memory_range or (total, total)
+    tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
+    word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
+    note = f"{word}: {say(total, 'B')} of {say(capacity, 'B')}"
+    return [Card("Memory", percent(total / capacity), note, "estimate.memory.total", tone)]
+
+
+def _run(report: FullReport, held: str, share: str) -> list[Card]:
+    plan, kept = report.estimate.plan, report.reliability
+    if plan.time_to_train is None:
+        return []
+    if kept is None or kept.with_interruptions is None:
+        return [
+            Card(
+                "Run",
+                say(plan.time_to_train, "s"),
+                _notes("without interruptions", share, held),
+                "estimate.time_to_train",
+            )
+        ]
+    note = _notes(f"{say(plan.time_to_train, 's')} without interruptions", share, held)
+    return [Card("Run with interruptions", say(kept.with_interruptions, "s"), note, "reliability.with_interruptions")]
+
+
+def _money(report: FullReport) -> list[Card]:
+    from clusterspec.procurement.money import money
+
+    cost, bill = report.cost.cost, report.bill.bill
+    found = []
+    if bill.total is not None:
+        dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
+        found.append(Card(bill.total_title, money(bill.total, bill.currency), dated, "bill.total.price"))
+    if cost and cost.total and cost.years:
+        over = f"over {cost.years:g} years" + ("; a partial sum" if cost.missing else "")
+        found.append(Card("Cost over the term", say(cost.total.value, cost.currency or "currency"), over, "cost.total"))
+    return found

@@ -1,0 +1,170 @@
+"""The machine: what it consists of, how it is connected, and what one failed part costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.report.charts.dots import DotRow, dots
+from clusterspec.report.charts.fabric import Level, levels
+from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.results.full import FullReport
+from clusterspec.results.machine import Machine
+from clusterspec.results.tiers import Tier
+from clusterspec.units import bandwidth_readings, percent, plural, say, say_bits
+
+TINTS = {"memory": "memory", "scale-up": "scale-up", "peer": "scale-up", "scale-out": "scale-out", "level": "scale-out"}
+
+
+def section(report: FullReport) -> Section | None:
+    """The machine in a dozen lines, drawn to its counts, with its points of failure."""
+    machine = report.machine
+    if machine is None:
+        return None
+    blocks: list[Block] = [glance(report.estimate.design), _drawing(machine)]
+    if report.bill.why:
+        blocks.append(Text(f"No fabric to build: {report.bill.why}.", "bill.why"))
+    if machine.failures:
+        blocks.append(_failures(machine))
+    if machine.rack:
+        blocks.append(_power(machine))
+    return Section("machine", "The machine", tuple(blocks))
+
+
+def glance(design: Design) -> Table:
+    """The design in a dozen lines."""
+    rows = list(_machine_rows(design.cluster)) if design.cluster else []
+    work, layout = design.workload, design.layout
+    if work:
+        rows.append(Row(("Model", work.model.name), "estimate.parameters"))
+        batch = f"{work.global_batch:,} sequences of {work.sequence_length:,} tokens"
+        rows.append(Row(("Batch and precision", f"{batch}, {work.precision}"), "spec"))
+    if layout:
+        degrees = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp} × dp {layout.dp}"
+        degrees += f", ep {layout.ep}" if layout.ep > 1 else ""
+        rows.append(Row(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout"))
+    return Table((Column("What"), Column("As designed")), tuple(rows), "estimate")
+
+
+def _machine_rows(cluster: Cluster) -> Iterator[Row]:
+    up, out = cluster.scale_up, cluster.scale_out
+    spares = f" and {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
+    machines = f"{plural(cluster.nodes, 'node')} of {cluster.accelerators_per_node}{spares}"
+    yield Row(("Accelerators", f"{cluster.accelerators:,} × {cluster.accelerator.name}"), "machine.accelerators")
+    yield Row(("Nodes", machines), "machine.nodes")
+    if up.domain > 1:
+        name = up.interconnect.name if up.interconnect else up.topology
+        rate = f"{say(up.bandwidth.value, 'B/s')} each way"
+        yield Row(("Scale-up", f"{name}, {up.topology}, domain of {up.domain}, {rate}"), "machine.domain")
+    if out:
+        nics = f"{out.nics_per_node} × {say_bits(out.nic_bandwidth.value)} per node"
+        planes = f", {plural(out.planes, 'plane')}" if out.planes > 1 else ""
+        yield Row(("Scale-out", f"{out.technology.name}, {nics}, {out.topology}{planes}"), "machine.nics_per_node")
+
+
+def _drawing(machine: Machine) -> Picture:
+    """Levels above nodes, one square a part."""
+    tints = {"nodes": "scale-up", "leaf switches": "scale-out", "spine switches": "cp", "core switches": "pp"}
+    singular = {"nodes": "node"}
+    rows = []
+    for row in reversed(machine.rows):
+        ratio = f", {row.ratio:g}:1 upward" if row.ratio else ""
+        note = f"{plural(row.links, 'link')} up{ratio}" if row.links else "no links up"
+        name = singular.get(row.name, row.name.removesuffix("es"))
+        block = machine.nodes_per_leaf if row.name == "nodes" else machine.rails if row.name.startswith("leaf") else 0
+        rows.append(Level(name, row.count, tints.get(row.name, "other"), note, block))
+    said = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
+    wired = f"; {machine.rails} rails" if machine.rails > 1 else ""
+    caption = f"The machine drawn to its counts, nodes below one leaf together{wired}"
+    return Picture(levels(rows, said), caption, "machine.rows", script="pod")
+
+
+def _failures(machine: Machine) -> Table:
+    columns = (Column("Failed part", key="part"), Column("Lost", "right", "lost"), Column("Of what", key="who"))
+    rows = tuple(
+        Row((one.part[0].upper() + one.part[1:], percent(one.lost, 2), one.who), f"machine.failures[{number}]")
+        for number, one in enumerate(machine.failures)
+    )
+    return Table(columns, rows, "machine.failures", caption="What one failed part costs")
+
+
+def _power(machine: Machine) -> Table:
+    rack = machine.rack
+    assert rack is not None
+    unknown = "not known: the power of a node"
+    rows = [
+        Row(("Racks", f"{rack.racks:,} of {rack.nodes} nodes"), "machine.rack.racks"),
+        Row(("One rack", say(rack.watts, "W") if rack.watts is not None else unknown), "machine.rack.watts"),
+        Row(("Rack limit", say(rack.limit, "W") if rack.limit is not None else "not stated"), "machine.rack.limit"),
+    ]
+    return Table((Column("Power"), Column("Number", "right")), tuple(rows), "machine.rack", caption="Power by rack")
+
+
+def bandwidth(report: FullReport) -> Section | None:
+    """What one accelerator moves on each tier, in every reading."""
+    if not report.tiers:
+        return None
+    rows = [
+        DotRow(tier.name, TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach(tier))
+        for tier in report.tiers
+    ]
+    said = "; ".join(f"{row.label}: {say(row.line_rate, 'B/s')}" for row in rows)
+    picture = Picture(dots(rows, said), "Bandwidth of one accelerator on each tier", "tiers", script="pyramid")
+    lead = "Line rates count one direction; device memory counts reads and writes together."
+    return Section("bandwidth", "Bandwidth", (picture, _readings(report.tiers), _costs(report.tiers)), lead=lead)
+
+
+def _reach(tier: Tier) -> str:
+    return plural(tier.accelerators, "accelerator") if tier.accelerators > 1 else ""
+
+
+def _readings(found: tuple[Tier, ...]) -> Table:
+    columns = (
+        Column("Tier", key="name"),
+        Column("Each way", "right", "line_rate"),
+        Column("Both ways", "right", "duplex"),
+        Column("Each way, bits", "right", "bits"),
+        Column("Predicted", "right", "predicted"),
+        Column("Measured", "right", "measured"),
+        Column("Source", key="origin"),
+    )
+    rows = tuple(
+        Row(
+            (
+                tier.name,
+                say(tier.line_rate, "B/s"),
+                "–" if tier.duplex is None else say(tier.duplex, "B/s"),
+                bandwidth_readings(tier.line_rate, 3).one_way_bits,
+                say(tier.predicted, "B/s") if tier.predicted else "–",
+                say(tier.measured, "B/s") if tier.measured else "–",
+                tier.origin,
+            ),
+            f"tiers[{number}]",
+        )
+        for number, tier in enumerate(found)
+    )
+    return Table(columns, rows, "tiers", caption="Every reading of each tier")
+
+
+def _costs(found: tuple[Tier, ...]) -> Table:
+    columns = (
+        Column("Tier", key="name"),
+        Column("Latency", "right", "latency"),
+        Column("Crossover size", "right", "crossover"),
+        Column("Next tier outward is slower by", "right", "fall"),
+    )
+    rows = tuple(
+        Row(
+            (
+                tier.name,
+                say(tier.latency, "s") if tier.latency else "–",
+                say(tier.crossover, "B") if tier.crossover else "–",
+                f"{tier.fall:.2g} times" if tier.fall else "–",
+            ),
+            f"tiers[{number}]",
+        )
+        for number, tier in enumerate(found)
+    )
+    return Table(
+        columns, rows, "tiers", caption="Small messages: below the crossover size, latency takes most of the time"
+    )

@@ -1,0 +1,93 @@
+"""Designs side by side: price, power, time, tokens, risk."""
+
+from __future__ import annotations
+
+from clusterspec.procurement.money import money
+from clusterspec.report.paper.blocks import Column, Row, Section, Table
+from clusterspec.report.verdict_words import VERDICT_WORDS
+from clusterspec.results import count
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import used_text
+from clusterspec.units import percent, say
+
+
+def section(report: FullReport) -> Section | None:
+    """This design and those it is compared with, one column each."""
+    if not report.against:
+        return None
+    designs = (report, *report.against)
+    names = ("This design", *(f"{letter}: {other.title}" for letter, other in zip("BCD", report.against, strict=False)))
+    columns = (Column("What"), *(Column(name, "right") for name in names))
+    rows = [
+        Row((label, *(read(one) for one in designs)), field)
+        for label, field, read in ROWS
+        if any(read(one) != "–" for one in designs)
+    ]
+    return Section("options", "Options", (Table(columns, tuple(rows), "against"),))
+
+
+def _verdict(one: FullReport) -> str:
+    return VERDICT_WORDS[one.estimate.verdict.status]
+
+
+def _findings(one: FullReport) -> str:
+    counted = count(one.estimate.findings)
+    return f"{counted['error']} / {counted['warning']}"
+
+
+def _price(one: FullReport) -> str:
+    bill = one.bill.bill
+    return money(bill.total, bill.currency) if bill.total is not None else "–"
+
+
+def _term(one: FullReport) -> str:
+    cost = one.cost.cost
+    return say(cost.total.value, cost.currency or "currency") if cost and cost.total and cost.years else "–"
+
+
+def _power(one: FullReport) -> str:
+    cost = one.cost.cost
+    return say(cost.watts.value, "W") if cost and cost.watts.parts else "–"
+
+
+def _step(one: FullReport) -> str:
+    plan = one.estimate.plan
+    return say(plan.step_time.value, "s") if plan.step_time else "–"
+
+
+def _mfu(one: FullReport) -> str:
+    plan = one.estimate.plan
+    return percent(plan.mfu) if plan.mfu is not None else "–"
+
+
+def _memory(one: FullReport) -> str:
+    use = one.estimate.plan.memory
+    return percent(use.total.value / use.capacity.value) if use and use.capacity else "–"
+
+
+def _run(one: FullReport) -> str:
+    kept, plan = one.reliability, one.estimate.plan
+    seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
+    return say(seconds, "s") if seconds else "–"
+
+
+def _tokens(one: FullReport) -> str:
+    cost = one.cost.cost
+    found = cost.per_million_tokens if cost else None
+    return say(found.value, cost.currency or "currency") if cost and found else "–"
+
+
+ROWS = (
+    ("Verdict", "verdict.status", _verdict),
+    ("Open errors / warnings", "findings", _findings),
+    ("Uses", "accelerators_used", lambda one: used_text(one.estimate.design) or "–"),
+    ("Price", "bill.total.price", _price),
+    ("Cost over the term", "cost.total", _term),
+    ("Electrical power", "cost.watts", _power),
+    ("Step time", "estimate.step_time", _step),
+    ("MFU", "estimate.mfu", _mfu),
+    ("Memory of the fullest accelerator", "estimate.memory.total", _memory),
+    ("Run with interruptions", "reliability.with_interruptions", _run),
+    ("A million trained tokens", "cost.per_million_tokens", _tokens),
+)
+"""Label, JSON field of this design, and how to read it; the other designs have the same field below ``against``."""

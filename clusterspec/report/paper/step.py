@@ -1,0 +1,121 @@
+"""The step: its timeline, what every axis sends on every tier, the kernels, and the memory."""
+
+from __future__ import annotations
+
+from clusterspec.cost.plan import Plan
+from clusterspec.report import communication as traffic
+from clusterspec.report.charts.palette import cause_of
+from clusterspec.report.charts.roofline import Point, roofline
+from clusterspec.report.charts.stacks import Part, against_capacity, timeline
+from clusterspec.report.charts.tables import Sent, matrix
+from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table
+from clusterspec.results.full import FullReport
+from clusterspec.results.kernels import Roofline
+from clusterspec.results.verdict import condition
+from clusterspec.units import percent, say
+
+LEAST = 0.004
+"""Parts of a step below this share are drawn together."""
+
+
+def section(report: FullReport) -> Section | None:
+    """Where the time of one optimizer step goes."""
+    plan = report.estimate.plan
+    if plan.step_time is None:
+        return None
+    blocks: list[Block] = [_timeline(plan)]
+    if plan.communication:
+        blocks += [_matrix(plan), _communication(plan)]
+    if report.roofline and report.roofline.kernels:
+        blocks.append(_roofline(report.roofline))
+    held = condition(plan)
+    low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
+    lead = f"One optimizer step takes {say(plan.step_time.value, 's')} (range {say(low, 's')} to {say(high, 's')})"
+    return Section("step", "Step time", tuple(blocks), lead=lead + (f" {held}." if held else "."))
+
+
+def _timeline(plan: Plan) -> Picture:
+    assert plan.step_time is not None
+    total = plan.step_time.value
+    parts = [part for part in plan.step_time.parts if part.value > 0]
+    small = [part for part in parts if part.value < LEAST * total]
+    kept = [part for part in parts if part not in small] if len(small) > 1 else parts
+    shown = [Part(part.name, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
+    if len(small) > 1:
+        rest = sum(part.value for part in small)
+        shown.append(Part(f"{len(small)} smaller parts", "overhead", rest, say(rest, "s")))
+    hidden: dict[str, float] = {}
+    for row in plan.communication:
+        hidden[row.axis] = hidden.get(row.axis, 0.0) + max(0.0, row.seconds - row.exposed)
+    under = [
+        Part(axis, cause_of(axis), value, say(value, "s")) for axis, value in hidden.items() if value > LEAST * total
+    ]
+    said = "; ".join(f"{part.label} {part.said}" for part in shown)
+    caption = "One step: computation and exposed communication in order, hidden communication beneath"
+    return Picture(timeline(shown, under, lambda tick: say(tick, "s"), said), caption, "estimate.terms[0]")
+
+
+def _matrix(plan: Plan) -> Picture:
+    assert plan.step_time is not None
+    step = plan.step_time.value
+    sums: dict[tuple[str, str], list[float]] = {}
+    for row in plan.communication:
+        if row.bytes:
+            cell = sums.setdefault((row.axis, row.tier), [0.0, 0.0])
+            cell[0] += row.bytes
+            cell[1] += row.seconds
+    cells = {
+        place: Sent(say(sent, "B"), seconds / step, f"{percent(seconds / step, 2)} of the step")
+        for place, (sent, seconds) in sums.items()
+    }
+    axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
+    said = "; ".join(f"{axis} on {tier}: {cell.said}, {cell.busy_said}" for (axis, tier), cell in cells.items())
+    caption = "Bytes of each axis on each tier, and how long the links of the tier are busy with them"
+    return Picture(matrix(axes, tiers, cells, said), caption, "estimate.communication")
+
+
+def _communication(plan: Plan) -> Table:
+    keys = ("axis", "collective", "tier", "ranks", "calls", "bytes", "seconds", "exposed")
+    columns = tuple(
+        Column(head.capitalize(), "right" if number in traffic.NUMBERS else "left", key)
+        for number, (head, key) in enumerate(zip(traffic.HEADS, keys, strict=True))
+    )
+    rows = tuple(
+        Row(traffic.row(row), f"estimate.communication[{number}]") for number, row in enumerate(plan.communication)
+    )
+    return Table(columns, rows, "estimate.communication", caption="Communication in one step, per accelerator")
+
+
+def _roofline(found: Roofline) -> Picture:
+    spent = sum(kernel.seconds for kernel in found.kernels)
+    names = {kernel.name for kernel in found.kernels if kernel.layer == "experts"}
+    points = [Point(kernel.name, kernel.intensity, kernel.rate, kernel.seconds / spent) for kernel in found.kernels]
+    said = "; ".join(f"{point.label}: {say(point.rate, 'FLOP/s')}" for point in points)
+    layer = "a dense layer and of a layer with experts" if names else "one layer"
+    caption = f"Roofline of one rank: the kernels of {layer}, forward and backward"
+    return Picture(roofline(found.peak, found.bandwidth, points, said), caption, "roofline")
+
+
+def memory(report: FullReport) -> Section | None:
+    """What fills the fullest accelerator."""
+    plan = report.estimate.plan
+    use = plan.memory
+    if use is None:
+        return None
+    order = (use.weights, use.gradients, use.activations, use.optimizer, use.other)
+    slices = [Part(part.name, cause_of(part.name), part.value, say(part.value, "B")) for part in order if part.value]
+    capacity = use.capacity.value if use.capacity else None
+    said = "; ".join(f"{part.label} {part.said}" for part in slices)
+    drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: say(tick, "B"), said)
+    share = f", {percent(use.total.value / capacity)} of {say(capacity, 'B')}" if capacity else ""
+    caption = f"Memory of the fullest accelerator: {say(use.total.value, 'B')}{share}"
+    columns = (Column("Part", key="name"), Column("Bytes", "right", "value"), Column("Formula", key="formula"))
+    parts = use.total.parts
+    root = f"estimate.terms[{1 if plan.step_time else 0}]"
+    rows = [
+        Row((part.name, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
+        for number, part in enumerate(parts)
+    ]
+    rows.append(Row((use.total.name, say(use.total.value, "B"), use.total.formula), root, total=True))
+    table = Table(columns, tuple(rows), root)
+    return Section("memory", "Memory", (Picture(drawn, caption, "estimate.memory"), table))

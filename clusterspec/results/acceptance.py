@@ -1,0 +1,78 @@
+"""The acceptance plan: each test with its command, the least bus bandwidth to accept, and the ceiling."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clusterspec.cost.collectives import CollectiveRow
+from clusterspec.procurement.acceptance import AcceptanceTest
+
+BINARIES = {
+    "all-reduce": "all_reduce_perf",
+    "all-gather": "all_gather_perf",
+    "reduce-scatter": "reduce_scatter_perf",
+    "all-to-all": "alltoall_perf",
+    "broadcast": "broadcast_perf",
+    "send-recv": "sendrecv_perf",
+}
+HCCL = {"all-reduce": "all_reduce", "all-gather": "all_gather", "all-to-all": "all2all"}
+NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTest:
+    """One run of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction as the benchmark
+    counts them, ``size`` bytes. ``command`` is empty where the vendor's benchmark has no command line.
+    """
+
+    collective: str
+    nodes: int
+    ranks: int
+    size: float
+    tier: str
+    tool: str
+    command: str
+    threshold: float
+    predicted: float
+    ceiling: float
+    bound_by: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
+    """A test with its prediction; the threshold is the slow end of the predicted range."""
+    return PlannedTest(
+        collective=test.collective,
+        nodes=test.nodes,
+        ranks=test.ranks,
+        size=test.size,
+        tier=test.tier,
+        tool=test.tool,
+        command=command(test),
+        threshold=row.least_busbw,
+        predicted=row.busbw,
+        ceiling=row.ceiling_busbw,
+        bound_by=row.bound_by,
+    )
+
+
+def command(test: AcceptanceTest) -> str:
+    """The command of a test, one process a rank; 20 warm-up runs and 100 timed ones.
+
+    >>> command(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
+    'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -w 20 -n 100'
+    """
+    each = max(1, test.ranks // max(1, test.nodes))
+    size = f"{test.size / 2**30:.0f}G"
+    if test.tool in ("nccl-tests", "rccl-tests"):
+        binary = BINARIES[test.collective]
+        return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 -w 20 -n 100"
+    if test.tool == "hccl_demo" and test.collective in HCCL:
+        words = f"--nranks {test.ranks} --ranks_per_node {each} --size {test.size:.0f}b --test {HCCL[test.collective]}"
+        return f"python3 run_hccl_demo.py {words}"
+    if test.tool == "nccom-test" and test.collective in NEURON:
+        return f"nccom-test -r {test.ranks} -N {test.nodes} -b {size}B -e {size}B -n 100 {NEURON[test.collective]}"
+    return ""

@@ -1,0 +1,135 @@
+"""A whole report as one versioned value: every number that a page shows, by the name of its JSON field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import PurePath
+from typing import Any
+
+from clusterspec.results import BillReport, EstimateReport, Json, finding_json, head, waived_json
+from clusterspec.results.acceptance import PlannedTest
+from clusterspec.results.areas import Area
+from clusterspec.results.cost import CostReport
+from clusterspec.results.estimate_json import assumption_json
+from clusterspec.results.glossary import GLOSSARY
+from clusterspec.results.influence import Influence
+from clusterspec.results.kernels import Roofline
+from clusterspec.results.layout_grid import LayoutGrid
+from clusterspec.results.machine import Machine
+from clusterspec.results.reliability import Reliability
+from clusterspec.results.tiers import Tier
+from clusterspec.results.verdict import accelerators_used
+
+
+@dataclass(frozen=True, slots=True)
+class FullReport:
+    """Everything that a report may show. ``text`` is the spec as it is shown and attached; ``against`` are the
+    designs that this one is compared with.
+    """
+
+    kind: str
+    audience: str
+    today: date
+    text: str
+    estimate: EstimateReport
+    bill: BillReport
+    cost: CostReport
+    areas: tuple[Area, ...] = ()
+    machine: Machine | None = None
+    tiers: tuple[Tier, ...] = ()
+    tests: tuple[PlannedTest, ...] = ()
+    roofline: Roofline | None = None
+    layouts: LayoutGrid | None = None
+    influences: tuple[Influence, ...] = ()
+    reliability: Reliability | None = None
+    against: tuple[FullReport, ...] = field(default=())
+
+    @property
+    def title(self) -> str:
+        """The name of the spec, else of its file without the folder."""
+        return self.estimate.design.spec.name or self.file
+
+    @property
+    def file(self) -> str:
+        """The file of the spec without its folder: no path of the author's machine."""
+        return PurePath(self.estimate.input.name).name or "-"
+
+    @property
+    def tender(self) -> bool:
+        return self.audience == "tender"
+
+    def to_json(self) -> Json:
+        """The document that `report -o out.json` writes; a page names its fields."""
+        estimate = self.estimate
+        document = estimate.design.spec.document
+        read = {"file": self.file, "sha256": estimate.input.sha256}
+        return head(estimate.tool, estimate.input) | {
+            "input": read,
+            "kind": self.kind,
+            "audience": self.audience,
+            "date": self.today.isoformat(),
+            "title": self.title,
+            "description": estimate.design.spec.description,
+            "document": {
+                "revision": document.revision if document else None,
+                "author": document.author if document else None,
+                "signatories": list((document.signatories if document else None) or ()),
+            },
+            "verdict": estimate.verdict.to_json(),
+            "accelerators_used": accelerators_used(estimate.design),
+            "areas": [area.to_json() for area in self.areas],
+            "estimate": _bare(estimate.to_json()),
+            "bill": _bill(self.bill),
+            "cost": _bare(self.cost.to_json()),
+            "machine": self.machine.to_json() if self.machine else None,
+            "tiers": [tier.to_json() for tier in self.tiers],
+            "acceptance": {
+                "plan": [test.to_json() for test in self.tests],
+                "demanded": [_demand(each) for each in estimate.design.spec.acceptance or ()],
+            },
+            "roofline": self.roofline.to_json() if self.roofline else None,
+            "layouts": self.layouts.to_json() if self.layouts else None,
+            "influences": [influence_json(one) for one in self.influences],
+            "reliability": self.reliability.to_json() if self.reliability else None,
+            "findings": [] if self.tender else [finding_json(finding) for finding in estimate.findings],
+            "waived": [] if self.tender else [waived_json(one) for one in estimate.waived],
+            "glossary": [{"term": term, "meaning": meaning} for term, meaning in GLOSSARY],
+            "spec": self.text,
+            "against": [other.to_json() for other in self.against],
+        }
+
+
+def _bare(document: Json) -> Json:
+    """A result without the head that the whole document has already."""
+    return {key: value for key, value in document.items() if key not in ("version", "tool", "input")}
+
+
+def _bill(report: BillReport) -> Json:
+    """The bill with a price of null where a line has none."""
+    document = _bare(report.to_json())
+    prices = {"unit_price": None, "price": None, "assumed": None}
+    return document | {"items": [prices | item for item in document["items"]]}
+
+
+def influence_json(one: Influence) -> Json:
+    """An influence with its values in SI units."""
+    key, _, why = one.assumption
+    against = assumption_json((key, one.against, why))["value"]
+    return assumption_json(one.assumption) | {
+        "against": _plain(against),
+        "step_time": one.step_time,
+        "memory": one.memory,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(getattr(value, "written", value))
+
+
+def _demand(one: Any) -> Json:
+    """One demanded test, as the spec words it."""
+    names = ("collective", "nodes", "ranks", "size", "busbw", "algbw", "algorithm", "scope", "passes", "duration")
+    return {name: _plain(getattr(one, name)) for name in names}

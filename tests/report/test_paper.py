@@ -1,0 +1,133 @@
+"""Reports carry the JSON field of every number, say the same twice, and judge on the first page."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.report import paper
+from clusterspec.report.paper.compose import compose
+from clusterspec.results.full import FullReport
+from tests.report.pages import lookup, numbers_without_a_field, pieces
+from tests.report.secrets import HOSTILE
+from tests.report.test_estimate_text import SPEC, TOO_LARGE
+from tests.settings import SETTINGS
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+PRICED = HOSTILE.replace("audience: tender", "audience: internal").replace("  - {log: secret-log.txt}\n", "")
+SPECS = {
+    **{path.stem: path.read_text("utf-8") for path in EXAMPLES},
+    "priced": PRICED,
+    "bare": "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n",
+    "too-large": TOO_LARGE,
+    "no-yaml": "clusterspec: 1\ncluster: [",
+    "no-cluster": "clusterspec: 1\nname: nothing\n",
+    "long-names": SPEC.replace("name: pod", f"name: {'Überlänge-' * 18}漢字<script>alert(1)</script>"),
+}
+
+
+def report(text: str, kind: str = "design", audience: str | None = None) -> FullReport:
+    return pipeline.report(pipeline.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent), kind, audience)
+
+
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+@pytest.mark.parametrize("name", SPECS)
+def test_every_number_carries_a_field_of_the_json(name: str, kind: str) -> None:
+    full = report(SPECS[name], kind)
+    document = json.loads(json.dumps(full.to_json()))
+    page = paper.html(compose(full))
+    assert numbers_without_a_field(page) == []
+    for text, named in pieces(page):
+        if named:
+            lookup(document, named)
+            assert text
+
+
+def test_a_number_of_the_page_is_that_of_its_field() -> None:
+    full = report(SPEC)
+    document = json.loads(json.dumps(full.to_json()))
+    shown = {named: text for text, named in pieces(paper.html(compose(full)))}
+    found = {named: lookup(document, named) for named in shown}
+    checked = 0
+    for named, text in shown.items():
+        plain = re.fullmatch(r"([\d,]+(?:\.\d+)?)", text)
+        if plain and isinstance(found[named], int | float):
+            assert float(plain[1].replace(",", "")) == pytest.approx(found[named], rel=0.01), named
+            checked += 1
+    assert checked > 10
+
+
+def test_the_json_has_the_head_of_every_document() -> None:
+    document = report(SPEC).to_json()
+    assert list(document)[:3] == ["version", "tool", "input"]
+    assert document["verdict"]["status"] in ("clear", "reservations")
+    assert document["input"]["file"] == "spec.yaml"
+
+
+@pytest.mark.parametrize("name", ["too-large", "no-yaml"])
+def test_what_fails_is_a_draft(name: str) -> None:
+    page = paper.html(compose(report(SPECS[name])))
+    assert "Does not work as written" in page
+    assert "DRAFT" in page
+
+
+def test_what_works_is_no_draft() -> None:
+    assert "DRAFT" not in paper.html(compose(report(SPEC)))
+
+
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
+    page = paper.html(compose(report(TOO_LARGE, kind)))
+    cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', page, re.S)
+    times = [card for card in cards if "Step time" in card or "MFU" in card or "Tokens" in card or "Run" in card]
+    assert len(times) == 4
+    assert all("if it fitted" in card for card in times)
+
+
+def test_used_and_bought_stand_beside_time_and_price() -> None:
+    cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', paper.html(compose(report(SPEC))), re.S)
+    for name in ("Step time", "Run with interruptions"):
+        (card,) = (card for card in cards if name in card)
+        assert "512 of 1,016" in card
+
+
+def test_waivers_stand_on_the_first_page_with_reason_date_and_expiry() -> None:
+    waived = "# clusterspec: ignore-file[undeclared-network] until 2027-01-31: the provider runs these\n" + SPEC
+    waived += "procurement: {currency: USD, as_of: 2026-10-01, prices: {node: 310000}}\n"
+    first = paper.html(compose(report(waived))).partition('id="machine"')[0]
+    for part in ("undeclared-network", "the provider runs these", "2027-01-31", "days"):
+        assert part in first
+
+
+def test_no_path_of_the_author_is_on_the_cover() -> None:
+    one = pipeline.study_text(SPEC, SETTINGS, "/home/alice/secret/spec.yaml")
+    page = paper.html(compose(pipeline.report(one, "procurement")))
+    assert "alice" not in page
+    assert "spec.yaml" in page
+
+
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+def test_the_same_report_is_the_same_bytes(kind: str) -> None:
+    first, second = (paper.html(compose(report(PRICED, kind))) for _ in range(2))
+    assert first == second
+
+
+def test_designs_stand_side_by_side() -> None:
+    one, other = (pipeline.study_text(text, SETTINGS) for text in (SPEC, SPEC.replace("pp: 2", "pp: 4")))
+    full = pipeline.report(one, "design", against=[other])
+    page = paper.html(compose(full))
+    assert numbers_without_a_field(page) == []
+    assert 'id="options"' in page
+    assert full.to_json()["against"][0]["estimate"]["layout"]["pp"] == 4
+
+
+def test_nothing_is_loaded_from_outside_and_no_script_but_ours_runs() -> None:
+    page = paper.html(compose(report(SPECS["long-names"])))
+    assert "default-src &#39;none&#39;" in page
+    assert "<script>alert" not in page
+    assert not re.search(r'(src|href)="(?!#)', page)
+    assert len(page.encode()) < 2_000_000
