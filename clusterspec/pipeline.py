@@ -384,6 +384,6 @@ def _report(one: Study, kind: str, audience: str) -> FullReport:
         tiers=tiers(cluster, provenance) if cluster else (),
         tests=planned_tests(one),
         roofline=roofline(one.plan) if design else None,
-        layouts=layout_grid(one.design, one.settings.catalog) if design else None,
+        layouts=layout_grid(one.plan, one.settings.catalog) if design else None,
         influences=influences(one),
     )

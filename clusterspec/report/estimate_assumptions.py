@@ -25,7 +25,7 @@ def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: i
     shown = found[: max(1, most - 3)]
     rows = [_row(one) for one in shown]
     heads = ("  assumed", "value", "against", "step time", "memory")
-    table = grid(heads, rows, right=(3, 4), wrap=(1, 2), ink=ink)
+    table = grid(heads, rows, right=(3, 4), ink=ink)
     more = len(found) - len(shown)
     said = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
     note = f"  {said}`--assumptions` and `--constants` list all {rest:,}"
@@ -34,7 +34,16 @@ def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: i
 
 def _row(one: Influence) -> tuple[str, ...]:
     key, value, _ = one.assumption
-    return (f"  {key}", value_text(value), value_text(one.against), change(one.step_time), change(one.memory))
+    return (f"  {key}", cut(value_text(value)), cut(value_text(one.against)), change(one.step_time), change(one.memory))
+
+
+def cut(text: str, most: int = 14) -> str:
+    """A value short enough for a column; `--assumptions` prints it whole.
+
+    >>> cut("tp, cp, ep, dp, pp"), cut("bf16")
+    ('tp, cp, ep, …', 'bf16')
+    """
+    return text if len(text) <= most else f"{text[: most - 2].rstrip()} …"
 
 
 def change(share: float) -> str:

@@ -55,7 +55,9 @@ def _memory(plan: Plan) -> Iterator[Area]:
         return
     parts = (use.weights, use.gradients, use.optimizer, use.activations, use.other)
     largest = max(parts, key=lambda part: part.value)
-    found = _area("memory", f"{largest.name} on the fullest accelerator", use.total.value, use.capacity.value, unit="B")
+    found = _area(
+        "memory", f"{largest.label} on the fullest accelerator", use.total.value, use.capacity.value, unit="B"
+    )
     low, high = plan.memory_range or (use.total.value, use.total.value)
     state = "bad" if low > use.capacity.value else "tight" if high > use.capacity.value else found.state
     yield replace(found, state=state)

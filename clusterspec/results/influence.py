@@ -65,7 +65,7 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
     if spread is not None:
         return spread
     changed = [(against, design(catalog)) for against, design in _variants(plan, each)]
-    tried = [_effect(plan, each, against, estimate(one)) for against, one in changed if one is not None]
+    tried = [_effect(plan, each, against, estimate(one, plan.tables)) for against, one in changed if one is not None]
     known = [one for one in tried if one is not None]
     return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
 

@@ -1,4 +1,4 @@
-"""The kernels of one layer against the roofline of the accelerator: arithmetic intensity and rate."""
+"""The kernels of one step against the roofline of the accelerator: arithmetic intensity and rate."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterspec.cost.compute.kernels import Kernel
-from clusterspec.cost.compute.layer import dense_layer, expert_layer, whole
-from clusterspec.cost.compute.portion import Portion
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.timing import timed
 
 
 @dataclass(frozen=True, slots=True)
 class KernelPoint:
-    """One kernel of a layer, both passes: FLOPs, bytes, seconds, and what follows from them."""
+    """One kernel of a micro-batch in all passes and layers of the slowest stage: FLOPs, bytes and seconds."""
 
     name: str
-    layer: str
     flops: float
     traffic: float
     seconds: float
@@ -39,39 +35,33 @@ class Roofline:
 
 
 def roofline(plan: Plan) -> Roofline | None:
-    """The kernels of a dense layer and of a layer with experts, as the step is timed from them."""
-    found = timed(plan.design) if plan.step_time is not None else None
-    if found is None:
+    """The kernels with arithmetic, from the record that the step time was worked out from."""
+    cluster, work, record = plan.design.cluster, plan.design.workload, plan.step
+    if cluster is None or work is None or record is None or work.peak is None:
         return None
-    job, software, speed = found.job, found.clock.software, found.rates.speed
-    memory = job.cluster.accelerator.memory_bandwidth
-    if memory is None or job.workload.peak is None:
+    memory = cluster.accelerator.memory_bandwidth
+    if memory is None:
         return None
-    portion, model = Portion.of(job.workload, job.layout), job.workload.model
-    layers = {"dense": dense_layer(portion, software)} if model.dense_layers or not model.experts else {}
-    if model.experts:
-        layers["experts"] = expert_layer(portion, software)
-    points: list[KernelPoint] = []
-    for name, parts in layers.items():
-        work = whole(parts, "none", "")
-        known = {point.name for point in points}
-        found_here = _points(name, (*work.forward, *work.backward), speed.seconds)
-        points += [point for point in found_here if point.name not in known]
-    ranks = job.cluster.ranks_per_accelerator
-    return Roofline(job.workload.peak.value / ranks, memory.value / ranks, tuple(points))
+    pairs = [
+        (kernel, seconds, count)
+        for part, count in record.parts
+        for _, phase in part.phases
+        for kernel, seconds in phase.kernels
+    ]
+    ranks = cluster.ranks_per_accelerator
+    return Roofline(work.peak.value / ranks, memory.value / ranks, tuple(_points(pairs)))
 
 
-def _points(layer: str, kernels: tuple[Kernel, ...], seconds: Any) -> list[KernelPoint]:
+def _points(pairs: list[tuple[Kernel, float, int]]) -> list[KernelPoint]:
     """The kernels with arithmetic, those of one name together."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    for kernel in kernels:
-        if kernel.flops <= 0 or kernel.traffic <= 0:
-            continue
-        row = sums[kernel.name.partition(":")[0]]
-        for number, value in enumerate((kernel.flops, kernel.traffic, float(seconds(kernel)))):
-            row[number] += value
+    for kernel, seconds, count in pairs:
+        if kernel.flops > 0 and kernel.traffic > 0:
+            row = sums[kernel.name.partition(":")[0]]
+            for number, value in enumerate((kernel.flops, kernel.traffic, seconds)):
+                row[number] += count * float(value)
     return [
-        KernelPoint(name, layer, flops, traffic, spent, flops / traffic, flops / spent)
+        KernelPoint(name, flops, traffic, spent, flops / traffic, flops / spent)
         for name, (flops, traffic, spent) in sums.items()
         if spent > 0
     ]

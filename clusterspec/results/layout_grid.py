@@ -9,6 +9,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
 
 MOST_PP = 64
 """Pipeline stages beyond which the grid ends."""
@@ -41,15 +42,16 @@ class LayoutGrid:
         return asdict(self)
 
 
-def layout_grid(design: Design, catalog: Catalog) -> LayoutGrid | None:
+def layout_grid(present: Plan, catalog: Catalog) -> LayoutGrid | None:
     """The grid of powers of two around the present layout; None where there is no training layout."""
+    design = present.design
     cluster, work, layout = design.cluster, design.workload, design.layout
     if cluster is None or work is None or layout is None or work.kind != "train" or design.spec.layout is None:
         return None
     ranks = layout.nodes * cluster.ranks_per_node
     tps = _degrees(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
     pps = _degrees(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
-    cells = tuple(_cell(design, catalog, tp, pp, ranks) for tp in tps for pp in pps)
+    cells = tuple(_cell(present, catalog, tp, pp) for tp in tps for pp in pps)
     memory = cluster.accelerator.memory
     return LayoutGrid(tps, pps, cells, memory.value if memory else None)
 
@@ -60,20 +62,21 @@ def _degrees(most: int, present: int) -> tuple[int, ...]:
     return tuple(sorted(powers | {present}))
 
 
-def _cell(design: Design, catalog: Catalog, tp: int, pp: int, ranks: int) -> Cell:
-    layout = design.layout
-    assert layout is not None and design.spec.layout is not None
+def _cell(present: Plan, catalog: Catalog, tp: int, pp: int) -> Cell:
+    design = present.design
+    layout, cluster = design.layout, design.cluster
+    assert layout is not None and cluster is not None and design.spec.layout is not None
     here = (tp, pp) == (layout.tp, layout.pp)
-    why = "" if here else _illegal(design, tp, pp, ranks)
+    why = "" if here else _illegal(design, tp, pp, layout.nodes * cluster.ranks_per_node)
     if why:
         return Cell(tp, pp, None, None, None, why)
     own = {} if here else {"dp": None, "stage_layers": None}
     said = replace(design.spec.layout, tp=tp, pp=pp, **own)
     other = design if here else resolve(replace(design.spec, layout=said), catalog)[0]
-    if not here and other.cluster is not None and design.cluster is not None:
-        other = replace(other, cluster=replace(other.cluster, measured=design.cluster.measured))
-    plan = estimate(other)
-    step = plan.step_time.value if plan.step_time else None
+    if not here and other.cluster is not None:
+        other = replace(other, cluster=replace(other.cluster, measured=cluster.measured))
+    plan = estimate(other, present.tables)
+    step = plan.step_seconds
     used = plan.memory
     return Cell(tp, pp, step, used.total.value if used else None, used.fits if used else None, "", here)
 

@@ -105,7 +105,7 @@ def formulas(plan: Plan) -> Section | None:
 
 
 def _formula_rows(term: Term, field: str, depth: int) -> Iterator[Row]:
-    name = "\u2003" * depth + term.name
+    name = "\u2003" * depth + term.label
     yield Row((name, say(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
     if depth < 2:
         for number, part in enumerate(term.parts):

@@ -25,12 +25,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of cells, ready to print; ``field`` is its place in the JSON document."""
+    """One row of cells, ready to print; ``field`` is its place in the JSON document. The cells of a ``bare`` row
+    have no fields of their own.
+    """
 
     cells: tuple[str, ...]
     field: str
     tone: Tone = "plain"
     total: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

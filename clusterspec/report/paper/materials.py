@@ -44,7 +44,7 @@ def _parts(report: FullReport, *, priced: bool) -> Table:
     rows = [_part(item, number, priced=priced) for number, item in enumerate(bill.items)]
     if priced:
         whole = money(bill.total, bill.currency)
-        rows.append(Row((bill.total_title, "", "", whole, ""), "bill.total", total=True))
+        rows.append(Row((bill.total_title, "", "", whole, ""), "bill.total", total=True, bare=True))
     return Table(tuple(columns), tuple(rows), "bill.items")
 
 
@@ -121,7 +121,7 @@ def _terms(found: Cost) -> Table:
         last = number == len(whole.parts)
         field = "cost.terms[0]" if last else f"cost.parts[{number}]"
         share = percent(part.value / whole.value, 2) if whole.value else ""
-        rows.append(Row((part.name, say(part.value, found.currency), span, share, part.formula), field, total=last))
+        rows.append(Row((part.label, say(part.value, found.currency), span, share, part.formula), field, total=last))
     return Table(columns, tuple(rows), "cost.parts")
 
 
@@ -151,7 +151,7 @@ def sensitivity(report: FullReport) -> Table | None:
     columns = (Column("10 % more of", key="name"), Column("moves the total by", "right", "value"))
     ranked = sorted(enumerate(found.total.parts), key=lambda pair: -pair[1].value)
     rows = tuple(
-        Row((part.name, f"+{percent(0.1 * part.value / found.total.value, 2)}"), f"cost.parts[{number}]")
+        Row((part.label, f"+{percent(0.1 * part.value / found.total.value, 2)}"), f"cost.parts[{number}]")
         for number, part in ranked
     )
     return Table(columns, rows, "cost.parts", caption="Sensitivity of the cost")

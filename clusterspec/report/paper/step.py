@@ -40,7 +40,7 @@ def _timeline(plan: Plan) -> Picture:
     parts = [part for part in plan.step_time.parts if part.value > 0]
     small = [part for part in parts if part.value < LEAST * total]
     kept = [part for part in parts if part not in small] if len(small) > 1 else parts
-    shown = [Part(part.name, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
+    shown = [Part(part.label, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
     if len(small) > 1:
         rest = sum(part.value for part in small)
         shown.append(Part(f"{len(small)} smaller parts", "overhead", rest, say(rest, "s")))
@@ -88,11 +88,9 @@ def _communication(plan: Plan) -> Table:
 
 def _roofline(found: Roofline) -> Picture:
     spent = sum(kernel.seconds for kernel in found.kernels)
-    names = {kernel.name for kernel in found.kernels if kernel.layer == "experts"}
-    points = [Point(kernel.name, kernel.intensity, kernel.rate, kernel.seconds / spent) for kernel in found.kernels]
+    points = [Point(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
     said = "; ".join(f"{point.label}: {say(point.rate, 'FLOP/s')}" for point in points)
-    layer = "a dense layer and of a layer with experts" if names else "one layer"
-    caption = f"Roofline of one rank: the kernels of {layer}, forward and backward"
+    caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
     return Picture(roofline(found.peak, found.bandwidth, points, said), caption, "roofline")
 
 
@@ -103,7 +101,7 @@ def memory(report: FullReport) -> Section | None:
     if use is None:
         return None
     order = (use.weights, use.gradients, use.activations, use.optimizer, use.other)
-    slices = [Part(part.name, cause_of(part.name), part.value, say(part.value, "B")) for part in order if part.value]
+    slices = [Part(part.label, cause_of(part.name), part.value, say(part.value, "B")) for part in order if part.value]
     capacity = use.capacity.value if use.capacity else None
     said = "; ".join(f"{part.label} {part.said}" for part in slices)
     drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: say(tick, "B"), said)
@@ -113,9 +111,9 @@ def memory(report: FullReport) -> Section | None:
     parts = use.total.parts
     root = f"estimate.terms[{1 if plan.step_time else 0}]"
     rows = [
-        Row((part.name, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
+        Row((part.label, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)
     ]
-    rows.append(Row((use.total.name, say(use.total.value, "B"), use.total.formula), root, total=True))
+    rows.append(Row((use.total.label, say(use.total.value, "B"), use.total.formula), root, total=True))
     table = Table(columns, tuple(rows), root)
     return Section("memory", "Memory", (Picture(drawn, caption, "estimate.memory"), table))
