@@ -53,7 +53,7 @@ COMMANDS = {
         "compares logs of collectives with the design, and ranks the causes of what is slow", "diagnose"
     ),
     "accept": Command("holds logs of collectives against the acceptance tests: pass, fail, not run", "accept"),
-    "export": Command("writes what an infrastructure repository holds", "exporter", built=False),
+    "export": Command("writes a design as what an infrastructure repository holds", "exporter"),
     "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
     "init": Command("prints a starting spec", "start"),
     "schema": Command("prints the JSON Schema of the spec, for editors", "start"),

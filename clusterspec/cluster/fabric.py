@@ -31,7 +31,8 @@ class Fabric:
     ``down_ports`` and ``up_ports`` split one leaf. The ``least_…`` numbers are what the endpoints need
     at the stated oversubscription if uplinks need not spread evenly and unused ports stay dark: an order
     below them is too small. ``derivations`` say how each number came about, by its name; ``stated`` holds what the
-    spec says was ordered or quoted. ``modules`` are the transceivers, one for each cage in use.
+    spec says was ordered or quoted; ``pods`` are groups of leaves and spines below the cores. ``modules`` are the
+    transceivers, one for each cage in use.
     """
 
     tiers: int
@@ -54,6 +55,7 @@ class Fabric:
     least_leaf_spine_links: int
     derivations: Mapping[str, str]
     stated: Mapping[str, int | Mapping[str, int]]
+    pods: int = 1
 
     @property
     def transceivers(self) -> int:
@@ -137,6 +139,7 @@ def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> F
         least_leaf_spine_links=count.least_leaf_spine * planes,
         derivations=_derivations(cluster, count, carries) | {"transceivers": modules.how},
         stated=_stated(written),
+        pods=count.pods,
     )
 
 

@@ -33,6 +33,8 @@ class SwitchCount:
     least_cores: int
     least_leaf_spine: int
     how: Mapping[str, str]
+    pods: int = 1
+    """Groups of leaves and spines below one row of cores; 1 where there is no such row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
         least_cores=0 if two else parts(ceiling(up / demand.spine_ratio - 1e-9), ports),
         least_leaf_spine=up,
         how=_how(demand, leaf, spine, tree),
+        pods=tree.pods,
     )
 
 

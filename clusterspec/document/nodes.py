@@ -66,6 +66,7 @@ class Composer:
 
     source: Source
     lines: Lines
+    most: int = MAX_NODES
     problems: list[Problem] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Stretches of the text that hold scalars: no comment starts inside one."""
@@ -164,8 +165,8 @@ class Composer:
         into.end = max(into.end, node.end)
         into.size += node.size
         into.height = max(into.height, node.height + 1)
-        if into.size > MAX_NODES:
-            raise self._refuse(node.start, node.end, f"more than {MAX_NODES} values in one document")
+        if into.size > self.most:
+            raise self._refuse(node.start, node.end, f"more than {self.most} values in one document")
         if len(self._stack) + node.height > MAX_DEPTH + 1:
             raise self._refuse(node.start, node.end, f"nested deeper than {MAX_DEPTH} levels")
         if isinstance(into.content, list):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from clusterspec.document.model import Comment, Document, Place
-from clusterspec.document.nodes import Composer, Node, RefusedError
+from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
 from clusterspec.document.text import Lines, forbidden, unreadable
 from clusterspec.finding import Problem
 from clusterspec.source import Path, Source, Span
@@ -29,8 +29,9 @@ _IN_WORDS = (  # what libyaml says, and what it means to somebody who writes a s
 )
 
 
-def parse(source: Source) -> tuple[Document | None, list[Problem]]:
-    """The document in a text and what is wrong with the text; no document where it cannot be read.
+def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[Problem]]:
+    """The document in a text and what is wrong with the text; no document where it cannot be read, or has more than
+    ``most`` values.
 
     A byte order mark is dropped, and takes no column. ``extends`` is left as written.
     """
@@ -39,7 +40,7 @@ def parse(source: Source) -> tuple[Document | None, list[Problem]]:
     lines = Lines(source)
     if problem := forbidden(source, lines):
         return None, [problem]
-    composer = Composer(source, lines)
+    composer = Composer(source, lines, most)
     try:
         root = composer.compose(_events(source, lines))
     except RefusedError as refused:

@@ -139,7 +139,19 @@ MEASUREMENTS = (
     ),
     Kind("simai-busbw", "measurements", "bus bandwidths that SimAI takes (listed, not imported)", "simai"),
 )
-KINDS = (*MACHINES, *MEASUREMENTS, *WORK)
+MONEY = (
+    Kind(
+        "terraform", "clouds", "Terraform plans (terraform show -json)", "money.terraform", ("terraform-plan", "tfplan")
+    ),
+    Kind(
+        "quote",
+        "money",
+        "quotes as CSV or XLSX",
+        "money.quotes",
+        ("quotes", "csv", "xlsx", "bom", "bom-csv", "bom-xlsx"),
+    ),
+)
+KINDS = (*MACHINES, *MONEY[:1], *MEASUREMENTS, *WORK, *MONEY[1:])
 
 
 def kind_of(name: str) -> Kind:
@@ -155,6 +167,8 @@ def kind_of(name: str) -> Kind:
 
 def guess(file: InputFile) -> Kind:
     """The format that a file looks like. Raises `Refusal` where it looks like none, or cannot be read."""
+    if file.zipped:
+        return kind_of("quote")
     for kind in KINDS:
         if kind.suits(file):
             return kind

@@ -10,6 +10,9 @@ from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.reading import Refusal
 from clusterspec.source import Key, Source
 
+MOST_VALUES = 150_000
+"""Values of one document; a fabric of 1,000 nodes, link by link, has some 40,000."""
+
 
 @dataclass(frozen=True, slots=True)
 class Yaml:
@@ -55,7 +58,7 @@ def read_documents(file: InputFile) -> list[Yaml]:
 
 
 def _document(source: Source, offset: int) -> Yaml:
-    document, problems = parse(source)
+    document, problems = parse(source, MOST_VALUES)
     if document is None:
         line = problems[0].span.start.line + offset if problems[0].span else 0
         raise Refusal(f"no YAML: {problems[0].message}", line)

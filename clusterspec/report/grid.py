@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
+from clusterspec.results.cells import safe
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 16
@@ -79,9 +80,9 @@ def bar(share: float, width: int = 20) -> str:
 
 
 def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Comma-separated values with a head line."""
+    """Comma-separated values with a head line; no cell is taken for a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows([plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows([safe(plain(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()

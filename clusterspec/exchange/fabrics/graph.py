@@ -26,6 +26,10 @@ class FabricGraph:
     switches: dict[str, int | None] = field(default_factory=dict)
     """Ports of each switch, None where the file does not say."""
     links: Counter[tuple[str, str]] = field(default_factory=Counter)
+    rails: dict[str, str] = field(default_factory=dict)
+    """What the file calls the NIC of an endpoint, such as ``mlx5_0``; endpoints of one rail share it."""
+    others: set[str] = field(default_factory=set)
+    """Endpoints that belong to no node, such as fabric managers."""
 
     def join(self, one: str, other: str, count: int = 1) -> None:
         """Adds links between two devices."""
@@ -70,14 +74,17 @@ def describe(graph: FabricGraph, notes: Notes, line: int) -> None:
         notes.give(f"cluster.scale_out.{name}_switches", count, line)
     notes.give("cluster.scale_out.tiers", min(depth, 3), line)
     _links(graph, level, notes, line)
+    _topology(graph, level, notes, line)
     apart = [switch for switch in graph.switches if switch not in level]
     if apart:
         notes.unknown(f"{len(apart)} switches", "no links join them to any endpoint", line)
 
 
 def _nodes(graph: FabricGraph, notes: Notes, line: int) -> None:
-    named = Counter(host for host in graph.hosts.values() if host)
-    unnamed = sum(1 for host in graph.hosts.values() if not host)
+    named = Counter(host for end, host in graph.hosts.items() if host and end not in graph.others)
+    unnamed = sum(1 for end, host in graph.hosts.items() if not host and end not in graph.others)
+    if graph.others:
+        notes.give("cluster.scale_out.extra_endpoints", len(graph.others), line)
     notes.count("hosts", len(named), line)
     if unnamed:
         notes.count("endpoints_without_host", unnamed, line)
@@ -89,6 +96,22 @@ def _nodes(graph: FabricGraph, notes: Notes, line: int) -> None:
     shown = ", ".join(f"{hosts} with {nics}" for nics, hosts in sorted(sizes.items(), reverse=True)[:6])
     why = f"hosts by their number of ports: {shown}" + (f"; {unnamed} ports name no host" if unnamed else "")
     notes.unknown("cluster.nodes and cluster.scale_out.nics_per_node", why, line)
+
+
+def _topology(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: int) -> None:
+    """Rails, where the adapters on each leaf have one name, and there are several names."""
+    on_leaf: defaultdict[str, set[str]] = defaultdict(set)
+    for one, other in graph.links:
+        for end, leaf in ((one, other), (other, one)):
+            if end in graph.rails and level.get(leaf) == 1 and end not in graph.others:
+                on_leaf[leaf].add(graph.rails[end])
+    names = {name for found in on_leaf.values() for name in found}
+    if len(names) < 2 or len(on_leaf) < 2:
+        return
+    if all(len(found) == 1 for found in on_leaf.values()):
+        notes.give("cluster.scale_out.topology", "rail-optimized" if max(level.values()) > 1 else "rail-only", line)
+    elif max(level.values()) > 1 and all(len(found) > 1 for found in on_leaf.values()):
+        notes.give("cluster.scale_out.topology", "fat-tree", line)
 
 
 def _links(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: int) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe
 from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.machines.names import accelerator_of_product
 from clusterspec.exchange.machines.rates import rate_text
 from clusterspec.exchange.reading import Notes, Reading, Refusal
 from clusterspec.exchange.yaml_input import Yaml, read_yaml
@@ -32,6 +33,8 @@ class Shape:
     components: Mapping[str, int]
     accelerators: int
     nics: int
+    product: str | None = None
+    """The catalog id of its accelerators, where their description names it."""
 
 
 def suits(file: InputFile) -> bool:
@@ -65,7 +68,8 @@ def _shape(device: dict[str, Any]) -> Shape:
         for name, count in counts.items()
         if choice[name] == "nic" or (choice[name] == "device" and _NIC.search(text[name]))
     )
-    return Shape(str(device["name"]), counts, accelerators, nics)
+    product = next((text[name] for name in counts if choice[name] in {"xpu", "npu"}), "")
+    return Shape(str(device["name"]), counts, accelerators, nics, accelerator_of_product(product))
 
 
 def _node(shape: Shape, notes: Notes, line: int) -> None:
@@ -73,6 +77,7 @@ def _node(shape: Shape, notes: Notes, line: int) -> None:
     notes.count("nics", shape.nics, line)
     if shape.accelerators:
         notes.give("cluster.accelerators_per_node", shape.accelerators, line)
+        notes.give("cluster.accelerator", shape.product, line)
     if shape.nics:
         notes.give("cluster.scale_out.nics_per_node", shape.nics, line)
 
@@ -102,8 +107,11 @@ def _infrastructure(root: dict[str, Any], yaml: Yaml, notes: Notes) -> None:
     line = yaml.line("instances")
     nodes = [(shape, count) for shape, count in instances.values() if shape.accelerators]
     _nodes_of(nodes, notes, line)
+    bare = {name for name, (shape, _) in instances.items() if shape.nics and not shape.accelerators}
+    graph.others = {end for end, device in graph.hosts.items() if device and device.rpartition(".")[0] in bare}
     if graph.links:
         describe(graph, notes, yaml.line("edges"))
+        _spares(instances, notes)
         _switch_ports(graph, notes, line)
     known = {rate for rate in rates["node"] if rate}
     if len(known) == 1:
@@ -119,6 +127,17 @@ def _nodes_of(nodes: list[tuple[Shape, int]], notes: Notes, line: int) -> None:
     if len({shape.accelerators for shape, _ in nodes}) == 1:
         notes.count("accelerators", sum(shape.accelerators * count for shape, count in nodes), line)
         notes.give("cluster.accelerators_per_node", nodes[0][0].accelerators, line)
+        if len({shape.product for shape, _ in nodes}) == 1:
+            notes.give("cluster.accelerator", nodes[0][0].product, line)
+
+
+def _spares(instances: Mapping[str, tuple[Shape, int]], notes: Notes) -> None:
+    """Nodes of an instance that is called spare do no work."""
+    spares = sum(count for name, (shape, count) in instances.items() if name == "spare" and shape.accelerators)
+    for at, given in enumerate(notes.given):
+        if spares and given.path == ("cluster", "nodes") and isinstance(given.value, int):
+            notes.given[at] = replace(given, value=given.value - spares)
+            notes.give("cluster.spare_nodes", spares, given.at.line)
 
 
 def _switch_ports(graph: FabricGraph, notes: Notes, line: int) -> None:
@@ -133,6 +152,7 @@ def _join(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: Fabri
         end = f"{device}/{component}" if node else device
         if node:
             graph.hosts[end] = device
+            graph.rails[end] = component
         ends.append(end)
     graph.join(ends[0], ends[1])
 

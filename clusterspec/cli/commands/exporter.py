@@ -1,0 +1,48 @@
+"""``clusterspec export KIND SPEC``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from clusterspec.cli import OK, UsageFault
+from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.output import keep_apart, write_whole
+from clusterspec.cli.terminal import say, say_error
+from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
+from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.report.grid import grid
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Writes the file, and names on standard error what the format cannot hold."""
+    if asked.list:
+        say(grid(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
+        return OK
+    if not asked.kind or not asked.spec:
+        raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
+    try:
+        exporter = exporter_of(asked.kind)
+        one = study_of(asked, asked.spec)
+        exported = exporter.write(Source(one.design, one.settings.switch))
+    except NotExportable as why:
+        raise UsageFault(f"{asked.spec}: {why}") from None
+    _put(asked, exported)
+    for each in exported.lost:
+        say_error(f"clusterspec: {exporter.name} does not hold {each}")
+    return status_of(one)
+
+
+def _put(asked: argparse.Namespace, exported: Exported) -> None:
+    content = exported.content
+    if asked.output:
+        keep_apart("--output", asked.output, [asked.spec])
+        write_whole(Path(asked.output), content if isinstance(content, bytes) else content.encode("utf-8"))
+    elif isinstance(content, str):
+        say(content)
+    elif sys.stdout is None or sys.stdout.isatty():
+        raise UsageFault("this format is no text: name a file with -o")
+    else:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,1 @@
+"""Writers of what infrastructure repositories hold: each a pure function of one design."""

@@ -1,0 +1,173 @@
+"""The acceptance plan as a Slurm batch script, as MPIJobs, and as plain mpirun commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.exchange.acceptance import Test, plan
+from clusterspec.exchange.exporters.environment import not_known, variables
+from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.logs.sizes import size_text
+from clusterspec.units import plural
+
+PROGRAMS = {
+    "all-reduce": "all_reduce_perf",
+    "all-gather": "all_gather_perf",
+    "reduce-scatter": "reduce_scatter_perf",
+    "all-to-all": "alltoall_perf",
+    "broadcast": "broadcast_perf",
+    "send-recv": "sendrecv_perf",
+}
+ALGORITHMS = {"ring": "Ring", "tree": "Tree", "nvls": "NVLS", "nvls-tree": "NVLSTree", "collnet": "CollnetChain"}
+SMALLEST = 8 * 1024**2
+"""Bytes of the first size of a sweep, which shows where the plateau begins."""
+SECONDS_A_SWEEP = 30
+"""How long one sweep takes, as a guess for the number of repetitions of a test that must last."""
+_DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
+
+
+def _tests(source: Source) -> tuple[Test, ...]:
+    tests, _, unclear = plan(source.design)
+    if not tests:
+        raise NotExportable(unclear[0] if unclear else "the machine has nothing to test")
+    if tests[0].tool not in {"nccl-tests", "rccl-tests"}:
+        raise NotExportable(f"its tests are run by {tests[0].tool}, for which no script is written")
+    return tests
+
+
+def _command(test: Test) -> str:
+    """The benchmark with its sizes: a sweep by doublings up to the size of the test, results checked."""
+    begin = min(SMALLEST, int(test.size))
+    return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g 1 -n 20 -w 5 -c 1"
+
+
+def _rule(test: Test) -> Iterator[str]:
+    yield f"{test.name}: {test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
+    yield f"passes where busbw at {size_text(test.size)} is at least {test.threshold / 1e9:.4g} GB/s and #wrong is 0"
+    if test.runs > 1:
+        yield f"in {test.passes} of {test.runs} runs"
+    if test.groups > 1:
+        yield f"on each of {test.groups} sets of {test.nodes} nodes"
+
+
+def _repetitions(test: Test) -> int:
+    lasting = int(test.duration / SECONDS_A_SWEEP) if test.duration else 0
+    return max(test.runs, lasting, 1)
+
+
+def _exports(source: Source, test: Test | None = None) -> list[tuple[str, str]]:
+    found = [(each.name, each.value) for each in variables(source.cluster)]
+    if test is not None and test.algorithm in ALGORITHMS:
+        found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))
+    return found
+
+
+def sbatch(source: Source) -> Exported:
+    """One batch script that runs every test; each writes logs for `clusterspec accept`."""
+    tests = _tests(source)
+    per_node = source.cluster.ranks_per_node
+    nodes = max(test.nodes * test.groups for test in tests)
+    lines = [
+        "#!/bin/bash",
+        f"#SBATCH --job-name=accept-{source.name}",
+        f"#SBATCH --nodes={nodes}",
+        f"#SBATCH --ntasks-per-node={per_node}",
+        f"#SBATCH --gpus-per-node={source.cluster.accelerators_per_node}",
+        "#SBATCH --exclusive",
+        f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
+        "set -eu",
+        'hosts=($(scontrol show hostnames "$SLURM_JOB_NODELIST"))',
+        *(f'export {name}="{value}"' for name, value in _exports(source)),
+    ]
+    for test in tests:
+        lines += ["", *(f"# {line}" for line in _rule(test))]
+        algorithm = f"NCCL_ALGO={ALGORITHMS[test.algorithm]} " if test.algorithm in ALGORITHMS else ""
+        lines += [
+            f"for group in $(seq 0 {test.groups - 1}); do",
+            f'  set_of=$(IFS=,; echo "${{hosts[*]:group*{test.nodes}:{test.nodes}}}")',
+            f"  for run in $(seq 1 {_repetitions(test)}); do",
+            f"    {algorithm}srun --nodes={test.nodes} --ntasks={test.ranks} --ntasks-per-node={per_node} \\",
+            f'      --nodelist="$set_of" --mpi=pmix {_command(test)} \\',
+            f"      > {source.name}-{test.name}-$group-$run.log",
+            "  done",
+            "done",
+        ]
+    return Exported("\n".join(lines) + "\n", not_known(source.cluster))
+
+
+def mpirun(source: Source) -> Exported:
+    """One shell script; the hosts stand in a file, one a line."""
+    tests = _tests(source)
+    per_node = source.cluster.ranks_per_node
+    lines = [
+        "#!/bin/bash",
+        f"# Acceptance of {source.name}. Usage: bash accept.sh HOSTFILE   (one host a line)",
+        f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
+        "set -eu",
+        'hosts=($(grep -v "^#" "$1"))',
+    ]
+    for test in tests:
+        lines += ["", *(f"# {line}" for line in _rule(test))]
+        passed = " ".join(f"-x {name}={value.replace(' ', chr(92) + ' ')}" for name, value in _exports(source, test))
+        lines += [
+            f"for group in $(seq 0 {test.groups - 1}); do",
+            f'  set_of=$(printf "%s:{per_node}," "${{hosts[@]:group*{test.nodes}:{test.nodes}}}")',
+            f"  for run in $(seq 1 {_repetitions(test)}); do",
+            f'    mpirun -np {test.ranks} -H "${{set_of%,}}" --map-by ppr:{per_node}:node --bind-to none {passed} \\',
+            f"      {_command(test)} > {source.name}-{test.name}-$group-$run.log",
+            "  done",
+            "done",
+        ]
+    return Exported("\n".join(lines) + "\n", not_known(source.cluster))
+
+
+def mpijob(source: Source) -> Exported:
+    """One MPIJob of the Kubeflow operator for each test; `kubectl logs` of its launcher is the log."""
+    tests, cluster = _tests(source), source.cluster
+    device = _DEVICES.get(cluster.accelerator.vendor)
+    if device is None:
+        raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
+    documents = ["\n".join(_job(source, test, device)) for test in tests]
+    lost = (*not_known(cluster), "the image of the benchmark, and the resources of its NICs (such as rdma/ib)")
+    return Exported("---\n".join(f"{each}\n" for each in documents), lost)
+
+
+def _job(source: Source, test: Test, device: str) -> Iterator[str]:
+    per_node = source.cluster.ranks_per_node
+    passed = " ".join(
+        f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in _exports(source, test)
+    )
+    yield from (f"# {line}" for line in _rule(test))
+    yield from (
+        "apiVersion: kubeflow.org/v2beta1",
+        "kind: MPIJob",
+        "metadata:",
+        f"  name: {source.name}-{test.name.lower()}"[:72],
+        "spec:",
+        f"  slotsPerWorker: {per_node}",
+        "  runPolicy: {cleanPodPolicy: Running}",
+        "  mpiReplicaSpecs:",
+        "    Launcher:",
+        "      replicas: 1",
+        "      template:",
+        "        spec:",
+        "          containers:",
+        "            - name: launcher",
+        "              image: IMAGE-WITH-NCCL-TESTS",
+        '              command: ["/bin/bash", "-c"]',
+        "              args:",
+        "                - |",
+        f"                  mpirun -np {test.ranks} -N {per_node} -bind-to none {passed} \\",
+        f"                  {_command(test)}",
+        "    Worker:",
+        f"      replicas: {test.nodes}",
+        "      template:",
+        "        spec:",
+        "          containers:",
+        "            - name: worker",
+        "              image: IMAGE-WITH-NCCL-TESTS",
+        "              resources:",
+        f"                limits: {{{device}: {source.cluster.accelerators_per_node}}}",
+        "              volumeMounts: [{name: dshm, mountPath: /dev/shm}]",
+        "          volumes: [{name: dshm, emptyDir: {medium: Memory}}]",
+    )

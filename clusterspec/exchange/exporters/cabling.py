@@ -1,0 +1,56 @@
+"""The cabling list as CSV: from port, to port, rate, rail, plane, and the length class where racks are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.exchange.exporters.source import Exported, Source, table
+from clusterspec.exchange.exporters.wiring import Link, Plane, links, plane_of
+from clusterspec.units import say_bits
+
+HEADS = (
+    "link",
+    "level",
+    "from_device",
+    "from_port",
+    "to_device",
+    "to_port",
+    "rate",
+    "plane",
+    "rail",
+    "from_rack",
+    "length_class",
+)
+ROW = 16
+"""Racks that are taken to stand in one row: `one-row` spans no more of them."""
+
+
+def write(source: Source) -> Exported:
+    """One row a link, as many as the bill of materials counts."""
+    plane = plane_of(source)
+    power = source.design.spec.cluster.power if source.design.spec.cluster else None
+    per_rack = power.nodes_per_rack if power else None
+    lost = () if per_rack else ("length classes: cluster.power.nodes_per_rack is not stated",)
+    return Exported(table(HEADS, _rows(source, plane, per_rack)), lost)
+
+
+def _rows(source: Source, plane: Plane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
+    scale_out = source.cluster.scale_out
+    assert scale_out is not None
+    rate = say_bits(scale_out.nic_bandwidth.value / scale_out.planes)
+    for number, link in enumerate(links(source), 1):
+        node = link.low.kind in {"node", "spare"}
+        rail = link.low.port % plane.rails + 1 if node and plane.rails > 1 else ""
+        place = link.low.number - 1 + (source.cluster.nodes if link.low.kind == "spare" else 0)
+        rack = f"rack{place // per_rack + 1:03d}" if node and per_rack else ""
+        ends = (link.low.device, link.low.port_name, link.high.device, link.high.port_name)
+        yield (number, link.level, *ends, rate, link.plane, rail, rack, _length(link, plane, per_rack))
+
+
+def _length(link: Link, plane: Plane, per_rack: int | None) -> str:
+    """By the racks that the nodes of a leaf fill; switches stand among the racks that they serve."""
+    if not per_rack:
+        return ""
+    nodes = plane.nodes_per_leaf if link.level == "node_leaf" else plane.cluster.all_nodes
+    racks = -(-min(nodes, plane.cluster.all_nodes) // per_rack)
+    return "one-rack" if racks == 1 else "one-row" if racks <= ROW else "across-rows"

@@ -1,0 +1,54 @@
+"""The bill of materials as CSV and as XLSX, in the columns that `import quotes` reads."""
+
+from __future__ import annotations
+
+import io
+
+from clusterspec.exchange.exporters.source import Exported, NotExportable, Source, table
+from clusterspec.procurement.item import Item
+from clusterspec.results.cells import safe
+
+HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
+
+
+def _rows(source: Source) -> list[tuple[object, ...]]:
+    items = source.bill.items
+    if not items:
+        raise NotExportable(f"nothing can be counted: {source.bill.why}")
+    return [_row(item) for item in items]
+
+
+def _row(item: Item) -> tuple[object, ...]:
+    unit, whole = (_amount(price) for price in (item.unit_price, item.price))
+    return (item.kind, item.part, item.quantity, unit, whole, item.currency, item.derivation)
+
+
+def _amount(price: object) -> object:
+    """A price as a number, a range as two with a dash, nothing where there is none."""
+    if isinstance(price, tuple):
+        return f"{price[0]:.15g} - {price[1]:.15g}"
+    return price
+
+
+def as_csv(source: Source) -> Exported:
+    """One row an item."""
+    return Exported(table(HEADS, _rows(source)))
+
+
+def as_xlsx(source: Source) -> Exported:
+    """One sheet with one row an item. Raises `NotExportable` where openpyxl is missing."""
+    try:
+        from openpyxl import Workbook
+    except ImportError:
+        raise NotExportable('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
+    rows = _rows(source)
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Bill of materials"
+    sheet.append(list(HEADS))
+    for row in rows:
+        sheet.append([safe(cell) for cell in row])
+    out = io.BytesIO()
+    book.save(out)
+    return Exported(out.getvalue())

@@ -1,0 +1,99 @@
+"""Slurm ``topology.yaml`` and Kueue ``Topology``: which nodes share a leaf, a pod or a scale-up domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.clos import parts
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.exchange.exporters.source import Exported, Source
+from clusterspec.exchange.exporters.wiring import Plane, plane_of
+
+
+def _names(first: int, last: int) -> str:
+    """Nodes from ``first`` to ``last`` as a Slurm host list."""
+    return f"node{first:04d}" if first == last else f"node[{first:04d}-{last:04d}]"
+
+
+def slurm(source: Source) -> Exported:
+    """A tree of blocks of nodes, or blocks of scale-up domains where a domain spans nodes.
+
+    Spare nodes are left out: they do no work.
+    """
+    cluster = source.cluster
+    lost = (
+        (f"{cluster.spare_nodes} spare nodes: add them where they stand in for others",) if cluster.spare_nodes else ()
+    )
+    head = [f"# {source.name}: {cluster.nodes} nodes, named node0001 and so on; rename them to your hosts.", "---"]
+    of_domain = nodes_of_domain(cluster)
+    body = _blocks(cluster.nodes, of_domain) if of_domain > 1 else _tree(source)
+    return Exported("\n".join([*head, *body, ""]), lost)
+
+
+def _blocks(nodes: int, size: int) -> Iterator[str]:
+    yield from (
+        "- topology: default",
+        "  cluster_default: true",
+        "  block:",
+        "    block_sizes:",
+        f"      - {size}",
+        "    blocks:",
+    )
+    for number in range(parts(nodes, size)):
+        first = number * size + 1
+        yield f"      - block: domain{number + 1:04d}"
+        yield f"        nodes: {_names(first, min(nodes, first + size - 1))}"
+
+
+def _tree(source: Source) -> Iterator[str]:
+    groups, pods = _groups(source)
+    yield from ("- topology: default", "  cluster_default: true", "  tree:", "    switches:")
+    if len(groups) > 1:
+        top = f"block[{1:04d}-{len(groups):04d}]" if pods < 2 else f"pod[{1:04d}-{pods:04d}]"
+        yield from ("      - switch: fabric", f"        children: {top}")
+    if pods > 1:
+        size = parts(len(groups), pods)
+        for pod in range(pods):
+            first, last = pod * size + 1, min(len(groups), (pod + 1) * size)
+            yield f"      - switch: pod{pod + 1:04d}"
+            yield f"        children: block[{first:04d}-{last:04d}]"
+    for number, (first, last) in enumerate(groups, 1):
+        yield f"      - switch: block{number:04d}"
+        yield f"        nodes: {_names(first, last)}"
+
+
+def _groups(source: Source) -> tuple[list[tuple[int, int]], int]:
+    """The nodes that share a leaf (in a rail fabric the leaves of all rails), and the pods above them."""
+    cluster = source.cluster
+    if source.bill.fabric is None:  # the provider's fabric: one group, as far as the customer knows
+        return [(1, cluster.nodes)], 1
+    plane: Plane = plane_of(source)
+    size = plane.nodes_per_leaf
+    groups = [(first, min(cluster.nodes, first + size - 1)) for first in range(1, cluster.nodes + 1, size)]
+    return groups, min(plane.pods, len(groups))
+
+
+def kueue(source: Source) -> Exported:
+    """The levels of a Kueue topology, outermost first, and the labels that its nodes need."""
+    cluster = source.cluster
+    groups, pods = _groups(source)
+    levels = []
+    if pods > 1:
+        levels.append("clusterspec.io/pod")
+    if nodes_of_domain(cluster) > 1:
+        levels.append("clusterspec.io/domain")
+    elif len(groups) > 1:
+        levels.append("clusterspec.io/block")
+    named = ", ".join(each.split("/")[1] for each in levels) or "host name"
+    lines = [
+        f"# {source.name}: label every node with its {named}.",
+        "apiVersion: kueue.x-k8s.io/v1beta1",
+        "kind: Topology",
+        "metadata:",
+        f"  name: {source.name}",
+        "spec:",
+        "  levels:",
+        *(f"    - nodeLabel: {level}" for level in (*levels, "kubernetes.io/hostname")),
+        "",
+    ]
+    return Exported("\n".join(lines), ("counts of nodes: a Topology names labels only",))

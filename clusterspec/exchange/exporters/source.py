@@ -1,0 +1,78 @@
+"""What an exporter writes from, and what it returns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from clusterspec.catalog.entries import Switch
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.procurement.bill import Bill, bill
+from clusterspec.results.cells import safe
+
+
+class NotExportable(Exception):
+    """Why a design cannot be written as a format, in a few words."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A resolved design; ``switch_of`` finds switches in the catalog by id."""
+
+    design: Design
+    switch_of: Callable[[str], Switch | None]
+
+    @property
+    def name(self) -> str:
+        """The name of the design, as file systems and schedulers take it."""
+        plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in (self.design.spec.name or "cluster").lower())
+        return plain.strip("-")[:48] or "cluster"
+
+    @property
+    def cluster(self) -> Cluster:
+        if self.design.cluster is None:
+            raise NotExportable("the cluster cannot be resolved; `clusterspec check` says why")
+        return self.design.cluster
+
+    @property
+    def layout(self) -> Layout:
+        if self.design.layout is None:
+            raise NotExportable("the spec has no layout that can be resolved")
+        return self.design.layout
+
+    @property
+    def workload(self) -> Workload:
+        if self.design.workload is None:
+            raise NotExportable("the spec has no workload that can be resolved")
+        return self.design.workload
+
+    @cached_property
+    def bill(self) -> Bill:
+        return bill(self.design, self.switch_of)
+
+    @property
+    def fabric(self) -> Fabric:
+        if self.bill.fabric is None:
+            raise NotExportable(f"there is no fabric: {self.bill.why}")
+        return self.bill.fabric
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A file: text or bytes, and what of the design the format cannot hold."""
+
+    content: str | bytes
+    lost: tuple[str, ...] = ()
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Comma-separated values; no cell is taken for a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([safe("" if cell is None else cell) for cell in row] for row in rows)
+    return out.getvalue()

@@ -1,0 +1,1 @@
+"""Readers of clouds and money: Terraform plans and suppliers' quotes."""

@@ -1,0 +1,165 @@
+"""Terraform plans as JSON (``terraform show -json``): instances, their number, networks and placement.
+
+Grammar (HashiCorp, JSON output format): ``planned_values.root_module`` has ``resources`` and ``child_modules``; each
+resource has a ``type``, an ``address`` and ``values``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.catalog import Catalog
+from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.machines.names import match_instance
+from clusterspec.exchange.reading import Notes, Reading, Refusal
+
+KIND = "terraform"
+MOST_DEEP = 32
+_CLOUDS = {"aws_": "aws", "google_": "gcp", "azurerm_": "azure", "azapi_": "azure", "oci_": "oci"}
+_TYPES = ("instance_type", "machine_type", "size", "vm_size", "sku", "shape")
+_COUNTS = ("desired_size", "target_size", "node_count", "instances", "size", "desired_capacity", "initial_node_count")
+_PLACEMENTS = {
+    "aws_placement_group": "cluster-placement-group",
+    "google_compute_resource_policy": "compact-placement-policy",
+    "azurerm_availability_set": "availability-set",
+    "azurerm_proximity_placement_group": "proximity-placement-group",
+    "oci_core_cluster_network": "cluster-network",
+    "oci_core_compute_cluster": "cluster-network",
+}
+_NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
+
+
+def suits(file: InputFile) -> bool:
+    return file.text.lstrip().startswith("{") and ("planned_values" in file.text or '"resource_changes"' in file.text)
+
+
+def read(file: InputFile) -> Reading:
+    """The machines of a plan. Raises `Refusal` where it plans none that has an instance type."""
+    notes, plan = Notes(KIND, file.name), file.json
+    resources = list(_resources(plan)) if isinstance(plan, dict) else []
+    if not resources:
+        raise Refusal("plans no resource: give `terraform show -json PLAN`")
+    machines: Counter[tuple[str, str]] = Counter()
+    interfaces: dict[tuple[str, str], set[int]] = {}
+    for resource in resources:
+        _machine(resource, machines, interfaces, file, notes)
+        _placement(resource, file, notes)
+    if not machines:
+        raise Refusal("plans no machine with an instance type that is stated")
+    _give(machines, interfaces, file, notes)
+    return notes.reading()
+
+
+def _resources(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    planned = plan.get("planned_values")
+    if isinstance(planned, dict):
+        waiting = [(planned.get("root_module"), 0)]
+        while waiting:
+            module, depth = waiting.pop()
+            if isinstance(module, dict) and depth < MOST_DEEP:
+                yield from (each for each in module.get("resources") or [] if isinstance(each, dict))
+                waiting += [(child, depth + 1) for child in module.get("child_modules") or []]
+        return
+    for change in plan.get("resource_changes") or []:
+        after = (change.get("change") or {}).get("after") if isinstance(change, dict) else None
+        if isinstance(after, dict):
+            yield {"type": change.get("type"), "address": change.get("address"), "values": after}
+
+
+def _machine(
+    resource: dict[str, Any],
+    machines: Counter[tuple[str, str]],
+    interfaces: dict[tuple[str, str], set[int]],
+    file: InputFile,
+    notes: Notes,
+) -> None:
+    kind, values = str(resource.get("type")), resource.get("values")
+    cloud = next((name for prefix, name in _CLOUDS.items() if kind.startswith(prefix)), None)
+    if cloud is None or not isinstance(values, dict):
+        return
+    found = _instance_type(values)
+    if found is None:
+        return
+    template = "template" in kind or "configuration" in kind
+    count = 0 if template else _count(values, kind)
+    machines[cloud, found] += count
+    number = _interfaces(values)
+    if number:
+        interfaces.setdefault((cloud, found), set()).add(number)
+    if template:
+        notes.count(f"template {resource.get('address')}"[:80], found, file.line_of(f'"{found}"'))
+
+
+def _instance_type(values: dict[str, Any]) -> str | None:
+    """The instance type of a resource: of its own, of a node pool, or the first of a list."""
+    for name in (*_TYPES, "instance_types"):
+        value = values.get(name)
+        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, str) and not value.isdecimal():
+            return value
+    for name in ("node_config", "default_node_pool", "node_shape", "instance_details"):
+        inner = values.get(name)
+        inner = inner[0] if isinstance(inner, list) and inner else inner
+        if isinstance(inner, dict) and (found := _instance_type(inner)):
+            return found
+    return None
+
+
+def _count(values: dict[str, Any], kind: str) -> int:
+    """Machines that one resource plans."""
+    scaling = values.get("scaling_config")
+    places = [values, scaling[0] if isinstance(scaling, list) and scaling else scaling]
+    for place in places:
+        if isinstance(place, dict):
+            for name in _COUNTS:
+                value = place.get(name)
+                if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1_000_000:
+                    return value
+    return 1
+
+
+def _interfaces(values: dict[str, Any]) -> int:
+    return max((len(value) for name in _NETWORKS if isinstance(value := values.get(name), list)), default=0)
+
+
+def _placement(resource: dict[str, Any], file: InputFile, notes: Notes) -> None:
+    kind, values = str(resource.get("type")), resource.get("values")
+    placement = _PLACEMENTS.get(kind)
+    if placement is None or not isinstance(values, dict):
+        return
+    line = file.line_of(f'"{kind}"')
+    if kind == "aws_placement_group" and values.get("strategy") != "cluster":
+        notes.unknown(
+            f"placement group of strategy {values.get('strategy')}", "only `cluster` keeps nodes together", line
+        )
+        return
+    if kind == "google_compute_resource_policy" and not values.get("group_placement_policy"):
+        return
+    if not any(given.path[-1] == "placement" for given in notes.given):
+        notes.give("cluster.scale_out.placement", placement, line)
+
+
+def _give(
+    machines: Counter[tuple[str, str]], interfaces: dict[tuple[str, str], set[int]], file: InputFile, notes: Notes
+) -> None:
+    """The machines with accelerators are the cluster; others are listed."""
+    ids = Catalog.open().ids("platform")
+    known = {each: entry for each in machines if (entry := match_instance(each[1], each[0], ids))}
+    for (cloud, kind), count in machines.items():
+        line = file.line_of(f'"{kind}"')
+        notes.count(f"{kind} instances", count, line)
+        if (cloud, kind) not in known:
+            notes.unknown(f"{count} × {kind}", "no catalog entry of this instance type: not part of the cluster", line)
+    if len(known) > 1:
+        shown = ", ".join(f"{machines[each]} × {each[1]}" for each in known)
+        notes.unknown("cluster.platform", f"several instance types with accelerators: {shown}")
+        return
+    for each, entry in known.items():
+        line = file.line_of(f'"{each[1]}"')
+        notes.give("cluster.platform", entry, line)
+        notes.give("cluster.nodes", machines[each] or None, line)
+        found = interfaces.get(each, set())
+        if len(found) == 1:
+            notes.count("network_interfaces", next(iter(found)), line)

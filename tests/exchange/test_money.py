@@ -1,0 +1,140 @@
+"""Terraform plans and quotes: what is rented, what is offered, and files that are neither."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from clusterspec.exchange.reading import Refusal
+from tests.exchange.reading import counts, given, read, unknown
+
+
+def plan(*resources: tuple[str, dict[str, object]]) -> str:
+    listed = [{"address": f"{kind}.x{n}", "type": kind, "values": values} for n, (kind, values) in enumerate(resources)]
+    child = {"root_module": {"child_modules": [{"resources": listed}]}}
+    return json.dumps({"format_version": "1.2", "planned_values": child}, indent=1)
+
+
+def test_instances_of_one_type_are_the_nodes() -> None:
+    machine: dict[str, object] = {"instance_type": "p5.48xlarge", "network_interface": [{}] * 32}
+    text = plan(
+        *[("aws_instance", machine)] * 4,
+        ("aws_instance", {"instance_type": "m7i.large"}),
+        ("aws_placement_group", {"strategy": "cluster"}),
+    )
+    reading = read(text)
+    assert given(reading) == {
+        "cluster.platform": "aws-p5-48xlarge",
+        "cluster.nodes": 4,
+        "cluster.scale_out.placement": "cluster-placement-group",
+    }
+    assert counts(reading)["network_interfaces"] == 32
+    assert "1 × m7i.large" in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "platform", "nodes"),
+    [
+        (
+            "aws_eks_node_group",
+            {"instance_types": ["p5en.48xlarge"], "scaling_config": [{"desired_size": 8}]},
+            "aws-p5en-48xlarge",
+            8,
+        ),
+        (
+            "google_container_node_pool",
+            {"node_count": 16, "node_config": [{"machine_type": "a3-megagpu-8g"}]},
+            "gcp-a3-megagpu-8g",
+            16,
+        ),
+        (
+            "azurerm_linux_virtual_machine_scale_set",
+            {"sku": "Standard_ND96isr_H100_v5", "instances": 6},
+            "azure-nd-h100-v5",
+            6,
+        ),
+        ("oci_core_instance", {"shape": "BM.GPU.H100.8"}, "oci-bm-gpu-h100-8", 1),
+    ],
+)
+def test_every_cloud_counts_in_its_own_words(kind: str, values: dict[str, object], platform: str, nodes: int) -> None:
+    keys = given(read(plan((kind, values))))
+    assert (keys["cluster.platform"], keys["cluster.nodes"]) == (platform, nodes)
+
+
+def test_two_types_with_accelerators_are_not_guessed() -> None:
+    reading = read(
+        plan(("aws_instance", {"instance_type": "p5.48xlarge"}), ("aws_instance", {"instance_type": "p4d.24xlarge"}))
+    )
+    assert not given(reading)
+    assert "several instance types with accelerators" in unknown(reading)
+
+
+QUOTES = [
+    'Item,Qty,Unit price,Total\nDGX H100,64,"$310,000.00","$19,840,000.00"\n'
+    'Leaf switch,16,"36,000","576,000"\nTotal,,,"$20,416,000"\n',
+    "Position;Menge;Unit price;Price\nDGX H100;64;310.000,00 EUR;19.840.000,00 EUR\n"
+    "Leaf switch;16;36.000,00;576.000,00\n",
+    "Offer 17 of ACME\n\npart\tquantity\tunit_price\tprice\n"
+    "DGX H100\t64\t310000\t19840000\nLeaf switch\t16\t36000\t576000\n",
+]
+
+
+@pytest.mark.parametrize("text", QUOTES)
+def test_quotes_are_read_in_the_forms_of_suppliers(text: str) -> None:
+    reading = read(text, "quote")
+    lines = [each.value for each in reading.given if each.appended]
+    assert lines[0] == {"part": "DGX H100", "quantity": 64, "unit_price": 310000, "price": 19840000}
+    assert lines[1] == {"part": "Leaf switch", "quantity": 16, "unit_price": 36000, "price": 576000}
+    assert given(reading).get("procurement.quoted_total") == (20416000 if "Total," in text else None)
+    assert read(text, "auto").kind == "quote"
+
+
+def test_what_is_no_number_is_listed() -> None:
+    reading = read("part,quantity,unit_price\nnode,64,on request\ncable,many,9\n", "quote")
+    assert "price of node" in unknown(reading)
+    assert "no quantity that is a number" in unknown(reading)
+    assert [each.value for each in reading.given if each.appended] == [{"part": "node", "quantity": 64}]
+
+
+def test_a_part_that_looks_like_a_formula_stays_text() -> None:
+    from clusterspec.exchange.merge import new_spec
+
+    text = new_spec(read("part,quantity,price\n=cmd|'/C calc'!A0,1,5\n", "quote"))
+    assert "part: \"=cmd|'/C calc'!A0\"" in text
+
+
+def archive(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members.items():
+            made.writestr(name.replace("__", "/").replace("_xml", ".xml"), data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (archive(xl__workbook_xml=b"0" * (40 << 20)), "unpacks to more than 32 MiB"),
+        (archive(word__document_xml=b"<a/>"), "no XLSX workbook"),
+        (archive(xl__workbook_xml=b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"), "an entity is declared"),
+        (archive(xl__workbook_xml=b"<a/>"), "no workbook that can be read"),
+        (b"PK\x03\x04" + b"\0" * 50, "no ZIP archive that can be read"),
+    ],
+)
+def test_archives_that_are_no_quotes_are_refused(data: bytes, why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        read(data)
+
+
+def test_a_truncated_workbook_is_refused() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["part", "quantity", "price"])
+    book.active.append(["node", 2, 10])
+    book.save(out)
+    assert counts(read(out.getvalue()))["quote_lines"] == 1
+    with pytest.raises(Refusal):
+        read(out.getvalue()[: len(out.getvalue()) // 2])
