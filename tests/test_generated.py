@@ -1,12 +1,28 @@
-"""What can be generated is generated, and current."""
+"""Generated pages are current, and no page is left of a rule that is gone."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from tools.generate import ROOT, pages
 
+PAGES = pages()
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
-@pytest.mark.parametrize("name", pages())
+
+@pytest.mark.parametrize("name", PAGES)
 def test_generated_pages_are_current(name: str) -> None:
-    assert (ROOT / name).read_text("utf-8") == pages()[name](), f"{name} is stale: run `make docs`"
+    assert (ROOT / name).read_text("utf-8") == PAGES[name](), f"{name} is stale: run `make docs`"
+
+
+def test_every_rule_page_belongs_to_a_rule() -> None:
+    there = {str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "rules").glob("*.md")}
+    assert there == {name for name in PAGES if name.startswith("docs/rules/")}
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("docs/rules")])
+def test_links_between_rule_pages_lead_somewhere(name: str) -> None:
+    for target in LINK.findall((ROOT / name).read_text("utf-8")):
+        assert ((ROOT / name).parent / target).is_file(), target

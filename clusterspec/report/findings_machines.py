@@ -14,7 +14,7 @@ from clusterspec.results import CheckReport
 from clusterspec.units import plural
 
 Json = dict[str, Any]
-DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
+DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules"
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -98,7 +98,7 @@ def markdown(report: CheckReport) -> str:
 
 
 def markdown_row(finding: Finding) -> str:
-    rule = f"[{finding.rule}]({DOCUMENTATION}#{finding.rule})"
+    rule = f"[{finding.rule}]({DOCUMENTATION}/{finding.rule}.md)"
     place = located(finding.span).replace("`", "'").replace("|", "\\|")
     cells = (str(finding.severity), f"`{place}`", rule, cell(finding.message), cell(finding.help))
     return f"| {' | '.join(cells)} |"

@@ -18,7 +18,7 @@ from clusterspec.results import CheckReport
 from clusterspec.source import Span
 
 Json = dict[str, Any]
-DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
+DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules"
 ROOT = "ROOTPATH"
 """The name of the base of relative paths: the root of the repository."""
 
@@ -63,7 +63,7 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 
 def rule_json(rule: str, text: RuleText) -> Json:
     """One rule of the driver, with its page."""
-    address = f"{DOCUMENTATION}#{rule}"
+    address = f"{DOCUMENTATION}/{rule}.md"
     return {
         "id": rule,
         "shortDescription": {"text": text.summary},

@@ -81,7 +81,7 @@ def page(name: str) -> Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RuleRow:
     """One line of the list of all rules."""
 
     rule: Rule
@@ -104,7 +104,7 @@ def known(name: str) -> bool:
 
 
 OWN = "own/"
-"""How the name of a rule of a company begins (see `clusterspec.policy`)."""
+"""Prefix of the name of a company's own rule (see `clusterspec.policy`)."""
 
 
 def of_group(name: str) -> tuple[str, ...]:
@@ -117,12 +117,12 @@ def may_be_waived(name: str) -> bool:
     return name in RULES or name.startswith(OWN)
 
 
-def listing() -> list[Row]:
+def listing() -> list[RuleRow]:
     """All rules, by group."""
-    return [Row(page(name).rule, page(name).summary) for name in RULES]
+    return [RuleRow(page(name).rule, page(name).summary) for name in RULES]
 
 
-def listing_text(rows: Sequence[Row]) -> str:
+def listing_text(rows: Sequence[RuleRow]) -> str:
     """The list as people read it: one paragraph a group, one line a rule."""
     lines: list[str] = []
     width = max((len(row.rule.name) for row in rows), default=0)

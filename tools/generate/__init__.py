@@ -37,7 +37,8 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/first-hour.md": first_hour.page,
         "clusterspec/units/table.py": units.table,
         "clusterspec/rules/index.py": rules.index,
-        "docs/rules.md": rules.pages,
+        "docs/rules.md": rules.overview,
+        **rules.rule_pages(),
     }
 
 

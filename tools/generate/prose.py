@@ -140,7 +140,7 @@ def rows(wrong: Sequence[tuple[Claim, tuple[str, ...]]]) -> list[str]:
 
 
 def linked(kind: str) -> str:
-    return f"[{kind}](rules.md#{kind})" if kind in RULES else kind.replace("-", " ")
+    return f"[{kind}](rules/{kind}.md)" if kind in RULES else kind.replace("-", " ")
 
 
 def one_line(text: str) -> str:

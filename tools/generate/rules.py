@@ -1,9 +1,15 @@
-"""What is made from the rules: their index (``clusterspec/rules/index.py``) and ``docs/rules.md``."""
+"""What is generated from the rules: ``clusterspec/rules/index.py``, ``docs/rules.md`` and a page for each rule."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clusterspec.rules.pages import RuleRow
 
 RULES = Path(__file__).resolve().parents[2] / "clusterspec" / "rules"
 
@@ -87,34 +93,47 @@ def row(name: str, group: str, parameters: tuple[str, ...]) -> str:
     return f'    "{name}": ("{group}", ({inside})),\n'
 
 
-def pages() -> str:
-    """The text of ``docs/rules.md``: a table of all rules, then every page."""
-    from clusterspec.rules.index import RULES
-    from clusterspec.rules.pages import listing, page
+def overview() -> str:
+    """The text of ``docs/rules.md``: a table of all rules, each with the address of its page."""
+    current_index()
+    from clusterspec.rules.pages import listing
 
-    RULES.clear()
-    RULES.update({name: (group, parameters) for name, group, parameters in rules()})  # as the index is about to be
     rows = listing()
-    table = [
-        f"| [{row.rule.name}](#{row.rule.name}) | {row.rule.group} | {row.rule.severity} | {row.summary} |"
-        for row in rows
-    ]
     head = (
         "# Rules\n\n"
-        f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model can tell the\n"
-        "loss, the loss decides. `clusterspec explain RULE` prints a page; a comment\n"
-        "`# clusterspec: ignore[RULE]: reason` on the line of a finding waives it.\n"
-        "This file is made from the docstrings in `clusterspec/rules` by `make docs`.\n\n"
-        "| rule | group | severity | |\n|---|---|---|---|\n"
+        f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model knows the loss, it\n"
+        "decides. `clusterspec explain RULE` prints a page; a comment `# clusterspec: ignore[RULE]: reason` on the\n"
+        "line of a finding waives it. This page and those of `docs/rules/` are generated from the docstrings in\n"
+        "`clusterspec/rules`.\n"
     )
-    texts = (f'<a id="{row.rule.name}"></a>\n\n' + deeper(page(row.rule.name).text) for row in rows)
-    return head + "\n".join(table) + "\n\n" + "\n".join(texts)
+    groups = {row.rule.group: [each for each in rows if each.rule.group == row.rule.group] for row in rows}
+    return head + "".join(f"\n## {group}\n\n{table(members)}" for group, members in groups.items())
 
 
-def deeper(text: str) -> str:
-    """A page as a part of a larger one: its headings one step down, those inside examples left alone."""
-    lines, fenced = [], False
-    for line in text.splitlines():
-        fenced ^= line.startswith("```")
-        lines.append(f"#{line}" if line.startswith("#") and not fenced else line)
-    return "\n".join(lines) + "\n"
+def table(rows: Sequence[RuleRow]) -> str:
+    """The rules of one group, one row each."""
+    lines = (f"| [{row.rule.name}](rules/{row.rule.name}.md) | {row.rule.severity} | {row.summary} |" for row in rows)
+    return "| rule | severity | finds |\n|---|---|---|\n" + "\n".join(lines) + "\n"
+
+
+def rule_pages() -> dict[str, Callable[[], str]]:
+    """The page of each rule, by its path: ``docs/rules/<name>.md``."""
+    current_index()
+    from clusterspec.rules.index import RULES
+
+    return {f"docs/rules/{name}.md": partial(rule_page, name) for name in RULES}
+
+
+def rule_page(name: str) -> str:
+    """The text of one rule's page, as ``explain`` prints it, with a link to the overview."""
+    from clusterspec.rules.pages import page
+
+    return f"{page(name).text}\n[All rules](../rules.md)\n"
+
+
+def current_index() -> None:
+    """Sets the rules in memory to those that the index is about to have."""
+    from clusterspec.rules.index import RULES
+
+    RULES.clear()
+    RULES.update({name: (group, parameters) for name, group, parameters in rules()})
