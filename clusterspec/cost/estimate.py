@@ -8,6 +8,7 @@ from dataclasses import replace
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication
+from clusterspec.cost.compute.fixed import FIXED, KERNELS
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
@@ -70,10 +71,11 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
 
 
 def _fitted(found: StepRecord, accelerator: str) -> Iterator[Assumption]:
-    """The figures of the accelerator and of the software that no source states, each with its reason."""
+    """The figures of the accelerator, the software and kernels in general that no source states, with their reasons."""
     stack = found.software.stack
     known = {f"{accelerator} {name}": figure for name, figure in found.rates.figures.items()}
     known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
+    known |= {f"{KERNELS} {name}": figure for name, figure in FIXED.items() if not name.startswith("usual.")}
     for key, figure in known.items():
         if isinstance(figure.origin, Assumed):
             yield key, figure, figure.origin.why

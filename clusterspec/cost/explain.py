@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from clusterspec.cost.compute.fixed import WEIGHT_SHARE
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.explain_collective import seconds_of
@@ -176,7 +177,7 @@ class _Explanation:
             return computed(seconds, f"{why} of one micro-batch on the slowest stage", "s")
 
         forward, both = figure(stage.forward, "forward pass"), figure(stage.total, "all passes")
-        back, weight = figure(stage.return_time, "recomputation and backward pass"), 0.5 * stage.backward
+        back, weight = figure(stage.return_time, "recomputation and backward pass"), WEIGHT_SHARE * stage.backward
         weights = figure(weight, "weight gradients")
         if self.choices.schedule == "zero-bubble":
             inputs = figure(stage.return_time - weight, "recomputation and input gradients")

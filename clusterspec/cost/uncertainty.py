@@ -6,10 +6,15 @@ from collections import defaultdict
 from math import hypot
 
 from clusterspec.cost.communication import sent
+from clusterspec.cost.constants import assumed
 from clusterspec.cost.record import StepRecord
 
-UNKNOWN_SPREAD = 0.25
-"""Half-width, relative, where nothing was measured with a generation of software."""
+UNKNOWN_SPREAD = assumed(
+    "uncertainty",
+    "step",
+    0.25,
+    "half-width of the range of a step, relative, where no published run was made with a generation of software",
+)
 
 
 def step_range(record: StepRecord, experts: bool) -> tuple[float, float]:
@@ -21,7 +26,7 @@ def step_range(record: StepRecord, experts: bool) -> tuple[float, float]:
     same factor up and down, so it reaches further up in seconds.
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
-    spread = found.value if found else UNKNOWN_SPREAD
+    spread = (found or UNKNOWN_SPREAD).value
     width = 1 + hypot(spread, _uncertain(record) / record.seconds)
     return record.seconds / width, record.seconds * width
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives.stack import FITTED
-from clusterspec.cost.compute.fixed import FIXED
+import clusterspec.cost.estimate
+import clusterspec.cost.measured  # noqa: F401  (modules declare their constants when they are imported)
+from clusterspec.cost.constants import CONSTANTS
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
 
@@ -17,8 +18,7 @@ def constants() -> str:
             entry = catalog.get(kind, name)
             for key, figure in sorted(getattr(entry, "achievable", {}).items()):
                 rows.append(row(f"{kind}/{name}", key, figure))
-    rows += [row("collectives", name, figure) for name, figure in FITTED.items()]
-    rows += [row("everywhere", name, figure) for name, figure in FIXED.items()]
+    rows += [row(group, name, figure) for group in sorted(CONSTANTS) for name, figure in CONSTANTS[group].items()]
     return "\n".join(rows) + "\n"
 
 

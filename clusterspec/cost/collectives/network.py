@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.cluster.model import ScaleOut
-from clusterspec.origin import Assumed, Cited, Origin
+from clusterspec.cost.collectives.assumptions import (
+    LATENCIES,
+    OTHER_LATENCY,
+    OTHER_SHARE,
+    SHARES,
+    SOCKET_RATE,
+    SOCKETS,
+    WITHOUT_DIRECT,
+)
+from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 
 STRANGERS = frozenset({"none"})
@@ -16,19 +25,6 @@ out there), and Google's settings for TCPX allow Simple alone.
 """
 OVERLAPPED = frozenset({"gpudirect-tcpx", "ethernet"})
 """Technologies whose CPU threads keep many messages in flight, so that latency runs beside the sending."""
-SHARES = {"infiniband": 0.965, "roce": 0.945, "efa": 0.95, "slingshot": 0.92, "omni-path": 0.9, "tcp": 0.6}
-LATENCIES = {"infiniband": 0.0, "roce": 3e-6, "efa": 15e-6, "slingshot": 5e-6, "omni-path": 3e-6, "tcp": 50e-6}
-SOCKET_RATE = 5.4e9
-SOCKETS = Cited(
-    "stack/nccl",
-    "socket fall-back",
-    "aws-ofi-nccl issue 803: 5.4 GB/s a node without the plugin, 122.6 with it",
-    "https://github.com/aws/aws-ofi-nccl/issues/803",
-    "2026-11-20",
-)
-STAGED = Figure(
-    0.5, "1", Assumed("scale_out.gpudirect_rdma", "without it every byte passes the accelerator's slot twice")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +43,16 @@ def network_of(fabric: ScaleOut) -> Network:
     entry = fabric.technology
     line = fabric.nic_bandwidth.value
     if falls_back(fabric):
-        rate = min(1.0, SOCKET_RATE / (line * fabric.nics_per_node))
-        latency = Figure(LATENCIES["tcp"], "s", SOCKETS)
+        rate = min(1.0, SOCKET_RATE.value / (line * fabric.nics_per_node))
+        latency = Figure(LATENCIES["tcp"].value, "s", SOCKETS)
         return Network(line, Figure(rate, "1", SOCKETS), latency, SOME_PROTOCOLS["gpudirect-tcpx"], overlapped=True)
-    share = _known(fabric, "ring", SHARES.get(entry.family, 0.9), "1", "what this kind of network usually carries")
+    share = _known(fabric, "ring", SHARES.get(entry.family, OTHER_SHARE))
     if not fabric.gpudirect_rdma and entry.rdma:
-        share = Figure(share.value * STAGED.value, "1", STAGED.origin)
+        share = Figure(share.value * WITHOUT_DIRECT.value, "1", WITHOUT_DIRECT.origin)
     return Network(
         line,
         share,
-        _known(fabric, "latency", LATENCIES.get(entry.family, 5e-6), "s", "what a crossing of such a network adds"),
+        _known(fabric, "latency", LATENCIES.get(entry.family, OTHER_LATENCY)),
         protocols=SOME_PROTOCOLS.get(entry.id, ALL_PROTOCOLS),
         overlapped=entry.id in OVERLAPPED,
     )
@@ -73,7 +69,8 @@ def falls_back(fabric: ScaleOut) -> bool:
     return plugin in STRANGERS or (bool(entry.plugins) and plugin not in entry.plugins)
 
 
-def _known(fabric: ScaleOut, name: str, otherwise: float, unit: str, why: str) -> Figure:
+def _known(fabric: ScaleOut, name: str, otherwise: Figure) -> Figure:
+    """A figure of the technology's entry, else what is taken for its family."""
     figure = fabric.technology.achievable.get(name)
-    origin: Origin = Assumed(f"{fabric.technology.id}.{name}", why)
-    return figure or Figure(otherwise, unit, origin)
+    origin = Assumed(f"{fabric.technology.id}.{name}", str(otherwise.origin).removeprefix("assumed: "))
+    return figure or Figure(otherwise.value, otherwise.unit, origin)

@@ -1,4 +1,4 @@
-"""From a cluster and a placement to the roads of one group, every figure with its origin.
+"""From a cluster and a placement to the paths of one group, every figure with its origin.
 
 An *island* is what the scale-up interconnect joins, or a node where that is larger. What an entry of
 the catalog says of its achievable shares is used; what it does not say is an assumption.
@@ -13,6 +13,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleup import NODE_SCALE
+from clusterspec.cost.collectives.assumptions import EXCHANGE, HOST, PAIR, REDUCTION, REDUCTION_RANKS, RING
 from clusterspec.cost.collectives.model import Between, Inside, Paths
 from clusterspec.cost.collectives.network import network_of
 from clusterspec.cost.collectives.stack import CHUNKS_ALONE, CHUNKS_OF_MANY, CHUNKS_UNKNOWN
@@ -25,7 +26,7 @@ MESHES = frozenset({"full-mesh", "partial-mesh"})
 
 
 def paths_of(cluster: Cluster, group: Placement) -> Paths | None:
-    """The roads of a group; ``None`` where it leaves its domain and nothing is known of the fabric."""
+    """The paths of a group; ``None`` where it leaves its domain and nothing is known of the fabric."""
     node_is_island = group.nodes > 1 and group.ranks_per_domain < group.ranks_per_node
     if group.domains == 1:
         return Paths(group.ranks, group.nodes, _scale_up(cluster, group), None)
@@ -38,20 +39,21 @@ def paths_of(cluster: Cluster, group: Placement) -> Paths | None:
     return Paths(group.ranks, group.nodes, inside, _between(cluster, cluster.scale_out, group, islands))
 
 
-def achieved(entry: Interconnect | None, names: tuple[str, ...], otherwise: float, why: str) -> Figure:
-    """The first of the named shares that the entry has, else an assumption."""
+def achieved(entry: Interconnect | None, names: tuple[str, ...], otherwise: Figure) -> Figure:
+    """The first of the named shares that the entry has, else what is taken for its kind."""
     known = entry.achievable if entry else {}
     found = next((known[name] for name in names if name in known), None)
-    return found or Figure(otherwise, "1", Assumed(f"{entry.id if entry else 'scale-up'}.{names[0]}", why))
+    why = str(otherwise.origin).removeprefix("assumed: ")
+    return found or Figure(otherwise.value, "1", Assumed(f"{entry.id if entry else 'scale-up'}.{names[0]}", why))
 
 
 def _scale_up(cluster: Cluster, group: Placement) -> Inside:
     up, ranks = cluster.scale_up, group.ranks_per_domain
     packages = max(1, group.accelerators)
-    ring = achieved(up.interconnect, ("ring", "link"), 0.8, "interconnects usually carry about 0.8 of their rate")
+    ring = achieved(up.interconnect, ("ring", "link"), RING)
     if packages == 2 and up.topology in MESHES:
-        ring = achieved(up.interconnect, ("pair", "ring", "link"), 0.75, "a single link carries about 0.75 of its rate")
-    exchange = achieved(up.interconnect, ("exchange",), 0.9 * ring.value, "direct exchanges reach 0.9 of what rings do")
+        ring = achieved(up.interconnect, ("pair", "ring", "link"), PAIR)
+    exchange = achieved(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
     exchange = Figure(exchange.value * torus_exchange(cluster, group), "1", exchange.origin)
     line = _line(cluster, group, packages)
     known = up.interconnect.achievable if up.interconnect else {}
@@ -95,12 +97,12 @@ def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
     if not up.in_network_reduction or ranks < least_reduced(up.interconnect).value:
         return None
     names = ("reduction.rack", "reduction") if ranks > NODE_SCALE else ("reduction",)
-    return achieved(up.interconnect, names, 0.6, "reduction in the switches reaches about 0.6 of the line")
+    return achieved(up.interconnect, names, REDUCTION)
 
 
 def least_reduced(entry: Interconnect | None) -> Figure:
     """Ranks from which on the library reduces in the switches of a domain; with fewer a ring is as fast."""
-    return achieved(entry, ("reduction.ranks",), 5, "NVLink SHARP gains nothing among four ranks or fewer")
+    return achieved(entry, ("reduction.ranks",), REDUCTION_RANKS)
 
 
 def _chunks(cluster: Cluster, group: Placement) -> int:
@@ -110,13 +112,13 @@ def _chunks(cluster: Cluster, group: Placement) -> int:
 
 
 def _host(cluster: Cluster, ranks: int) -> Inside:
-    """The PCIe of a node, where its accelerators have no other road to each other."""
+    """The PCIe of a node, where nothing else joins its accelerators."""
     up, slot = cluster.scale_up, slot_rate(cluster.pcie_host) if cluster.pcie_host else None
     known = slot if slot is not None and up.topology != "pcie" else up.bandwidth.value
     entry = up.interconnect if up.topology == "pcie" else None
     origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
     line = Figure(known / cluster.ranks_per_accelerator, "B/s", origin)
-    ring = achieved(entry, ("ring",), 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
+    ring = achieved(entry, ("ring",), HOST)
     return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, None, "pci")
 
 

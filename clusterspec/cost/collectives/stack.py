@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clusterspec.origin import Assumed, Cited, Origin
-from clusterspec.quantity import Figure
+from clusterspec.cost.constants import assumed, cited
+from clusterspec.origin import Cited, Origin
 
 _COMMIT = "5067397c2676d5aed50042fc39e5c8ee96eb0027"
 _SOURCES = f"https://github.com/NVIDIA/nccl/blob/{_COMMIT}/src"
 MICRO = 1e-6
 MEBI = 2**20
+LIBRARY = "collectives"
+"""The group of these constants.
+
+Launch, its cost for each further rank, and channels are fitted by a grid search over 25 series of public logs of
+all families; with each series left out in turn the others pick the same channels always and the same launch within
+3 us, and the series left out is missed by 1.4 % (256 MB and more), 7.4 % (1 to 256 MB) and 12.6 % (less) in the
+median.
+"""
 
 
 def _tuning(fact: str, note: str = "") -> Cited:
@@ -73,23 +81,33 @@ SIMPLE = Protocol(
 PROTOCOLS = (LL, LL128, SIMPLE)
 PROTOCOL_ORIGIN: Origin = _tuning("baseLatencies, hwLatencies, net overhead")
 
-TREE_SHARE = Figure(0.92, "1", _tuning("factor of tree all-reduce", "0.92 of what a ring reaches"))
-LOW_LATENCY_TREE = Figure(1 / 3.8, "1", _tuning("factor of tree LL", "1 / 3.8 of the tree's bandwidth"))
-TREE_FLAGS_ALONE = 7 / 9
-"""Share of a tree inside one node under LL128 (NCCL, tuning.cc); 120 of 128 across nodes."""
-TREE_BETWEEN = Figure(
+TREE_SHARE = cited(LIBRARY, "tree over ring", 0.92, _tuning("factor of tree all-reduce"))
+LOW_LATENCY_TREE = cited(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning("factor of tree LL, 1 / 3.8"))
+TREE_FLAGS_ALONE = cited(LIBRARY, "tree LL128 in one node", 7 / 9, _tuning("factor of tree LL128 inside one node"))
+"""Share of a tree inside one node under LL128; 120 of 128 across nodes."""
+TREE_BETWEEN = assumed(
+    LIBRARY,
+    "tree between islands over ring",
     0.95,
-    "1",
-    Assumed("collectives.tree", "on two nodes a tree reaches 0.91 to 0.94 of the NICs where rings reach 0.95 to 0.97"),
+    "on two nodes trees reach 0.91 to 0.94 of the NICs, rings 0.95 to 0.97",
 )
-LOW_LATENCY_BETWEEN = {2: 22.5e9, 3: 19e9}
-"""The most that LL carries between two nodes, and between more: bus bandwidth, B/s (NCCL, llMaxBws)."""
+LOW_LATENCY_BETWEEN = {
+    2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning("llMaxBws"), "B/s"),
+    3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning("llMaxBws"), "B/s"),
+}
+"""The most bus bandwidth that LL carries between two nodes, and between more."""
 
-SWITCH_REDUCTION = Figure(
-    16.6e-6, "s", _tuning("hwLatencies of NVLS", "25 us, of which 8.4 are the base latency that launching covers")
+SWITCH_REDUCTION = cited(
+    LIBRARY,
+    "NVLS latency",
+    16.6e-6,
+    _tuning("hwLatencies of NVLS", "25 us without the base latency of 8.4"),
+    "s",
 )
-SWITCH_TREE_HOP = Figure(20.9e-6, "s", _tuning("hwLatencies of NVLS Tree over the network"))
-FABRIC_REDUCTION = Figure(31e-6, "s", _tuning("hwLatencies of CollNet Direct over the network"))
+SWITCH_TREE_HOP = cited(LIBRARY, "NVLS tree hop", 20.9e-6, _tuning("hwLatencies of NVLS Tree over the network"), "s")
+FABRIC_REDUCTION = cited(
+    LIBRARY, "CollNet latency", 31e-6, _tuning("hwLatencies of CollNet Direct over the network"), "s"
+)
 SWITCH_CHUNK = 128 * 1024
 """Bytes of a chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
 CHUNKS_ALONE = {"4": 16, "5": 24}
@@ -97,23 +115,29 @@ CHUNKS_ALONE = {"4": 16, "5": 24}
 CHUNKS_OF_MANY = {"4": 16, "5": 32}
 """The same between domains (NVLS_NCHANNELS_SM90, _SM100; above _SM100_NVL)."""
 CHUNKS_UNKNOWN = 32
-SWITCH_TREE = Figure(
-    0.92, "1", Assumed("collectives.nvls-tree", "two H100 nodes reach 250 to 260 GB/s where one alone reaches 274")
+SWITCH_TREE = assumed(
+    LIBRARY,
+    "reduction in switches and a tree over reduction alone",
+    0.92,
+    "two H100 nodes reach 250 to 260 GB/s, one alone 274",
 )
 
-CHANNELS = Figure(
-    32, "1", Assumed("collectives.channels", "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each")
+CHANNELS = assumed(LIBRARY, "channels", 32, "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each")
+LAUNCH = assumed(
+    LIBRARY, "launch", 12e-6, "launching a kernel and seeing its end: 8 bytes take 13 to 45 us in all", "s"
 )
-LAUNCH = Figure(
-    12e-6, "s", Assumed("collectives.launch", "launching a kernel and seeing its end: 8 bytes take 13 to 45 us in all")
-)
-LAUNCH_PER_RANK = Figure(
-    1.5e-6, "s", Assumed("collectives.launch", "on one node one process drives all ranks, as nccl-tests -g does")
-)
-PER_MESSAGE = Figure(1e-6, "s", _tuning("net overhead", "1 us to post a message"))
-TORUS_HOP = Figure(
-    1e-6,
+LAUNCH_PER_RANK = assumed(
+    LIBRARY,
+    "launch of each further rank of one process",
+    1.5e-6,
+    "one process drives all ranks of a node, as nccl-tests -g does",
     "s",
+)
+PER_MESSAGE = cited(LIBRARY, "posting a message", 1e-6, _tuning("net overhead", "1 us to post a message"), "s")
+TORUS_HOP = cited(
+    LIBRARY,
+    "torus hop",
+    1e-6,
     Cited(
         "stack/xla",
         "hop",
@@ -121,18 +145,5 @@ TORUS_HOP = Figure(
         "https://jax-ml.github.io/scaling-book/sharding/",
         "2026-11-20",
     ),
+    "s",
 )
-
-FITTED: dict[str, Figure] = {
-    "launch": LAUNCH,
-    "launch of each further rank of one process": LAUNCH_PER_RANK,
-    "channels": CHANNELS,
-    "tree between islands over ring": TREE_BETWEEN,
-    "reduction in switches and a tree over reduction alone": SWITCH_TREE,
-}
-"""The constants here that were fitted, on public logs of all families together.
-
-The first three by a grid search over 25 series; with each series left out in turn the others pick the same
-channels always and the same launch within 3 us, and the series left out is missed by 1.4 % (256 MB and more),
-7.4 % (1 to 256 MB) and 12.6 % (less) in the median.
-"""

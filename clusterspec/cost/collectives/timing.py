@@ -35,7 +35,7 @@ def crossing(protocol: Protocol, hop: float, between: Between) -> float:
 def low_latency_most(paths: Paths) -> float:
     """B/s that LL carries at most."""
     if paths.between:
-        return stack.LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))]
+        return stack.LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))].value
     return paths.inside.low_latency.value if paths.inside.low_latency else inf
 
 

@@ -45,7 +45,7 @@ def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     if protocol is LL:
         return min(inside * stack.LOW_LATENCY_TREE.value, low_latency_most(paths)), between * LL.share
     if protocol is LL128:
-        return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE), between * LL128.share
+        return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE.value), between * LL128.share
     return inside, between
 
 

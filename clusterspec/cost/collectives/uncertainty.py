@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from clusterspec.cost.collectives.model import Paths, Way
+from clusterspec.cost.constants import assumed
 from clusterspec.origin import Assumed, Measured, Origin
 
-SENDING = {"measured": 0.04, "cited": 0.09, "assumed": 0.2}
+GROUP = "uncertainty"
+_COUNTED = "by judgment; docs/accuracy.md counts the measured collectives inside the range"
+SENDING = {
+    "measured": assumed(GROUP, "sending.measured", 0.04, f"of a share measured on the same machine, {_COUNTED}"),
+    "cited": assumed(GROUP, "sending.cited", 0.09, f"of a share that an entry states for its kind, {_COUNTED}"),
+    "assumed": assumed(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
+}
 """Relative uncertainty of the time to send, by the origin of the share of the line that is reached."""
-STARTING = 0.3
-"""Of launching, latency and filling: they differ that much between versions and ways to start a job."""
+STARTING = assumed(GROUP, "starting", 0.3, f"of launching, latency and filling, {_COUNTED}")
 
 
 def band(paths: Paths, way: Way, sending: float, total: float, least: float) -> tuple[float, float]:
     """Low and high seconds: the parts vary together, and nothing is faster than the wire."""
-    spread = (total - sending) * STARTING + sending * SENDING[_kind(_origin(paths, way))]
+    spread = (total - sending) * STARTING.value + sending * SENDING[_kind(_origin(paths, way))].value
     return min(total, max(least, total - spread)), max(total, total + spread)
 
 

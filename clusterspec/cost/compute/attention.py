@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.compute.fixed import FLASH_BACKWARD, FLASH_BACKWARD_TRAFFIC
 from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, product, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
 
-FLASH_BACKWARD = 2.5
-"""Products in the backward pass of flash attention over those of the forward pass: five over two (arXiv 2307.08691)."""
-FLASH_BACKWARD_TRAFFIC = 2.5
-"""The same of its reads and writes of queries, keys, values, outputs and their gradients."""
 ACTIVATION = 2.0
 """Bytes of an activation between kernels: 16-bit whatever the precision of the linear layers."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from clusterspec.origin import Assumed
-from clusterspec.quantity import Figure
+from clusterspec.cost.constants import CONSTANTS, assumed
 
-FIXED: dict[str, Figure] = {}
+KERNELS = "kernels"
+FIXED = CONSTANTS.setdefault(KERNELS, {})
 """All of them by name; a plan lists them among its assumptions."""
 
 
 def _taken(name: str, value: float, why: str, unit: str = "1") -> float:
-    FIXED[name] = Figure(value, unit, Assumed(name, why))
-    return value
+    return assumed(KERNELS, name, value, why, unit).value
 
 
 TILES = (
@@ -45,7 +44,7 @@ SCORE_PASSES = (
         "how often plain attention reads or writes its scores between the products: scale, mask and softmax read and"
         " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
     ),
-    _taken("scores.backward", 5.5, "the same on the way back: the gradients of both read two and write one"),
+    _taken("scores.backward", 5.5, "the same of the backward pass: the gradients of both read two and write one"),
 )
 LOSS_FORWARD = _taken(
     "loss.forward",
@@ -73,3 +72,17 @@ USUAL = {
     "attention.backward": _taken("usual.attention.backward", 0.78, "backward core over the forward one, likewise"),
     "memory": _taken("usual.memory", 0.82, "streaming kernels over the memory bandwidth, likewise"),
 }
+FLASH_BACKWARD = _taken(
+    "flash.backward",
+    2.5,
+    "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
+    " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
+)
+FLASH_BACKWARD_TRAFFIC = _taken(
+    "flash.backward.traffic",
+    2.5,
+    "the same of its reads and writes: queries, keys, values, outputs and their gradients",
+)
+ALTERNATE = _taken("recompute.alternate", 0.5, "part of a forward pass that runs again where every second one does")
+CAST = _taken("usual.cast", 4.0, "bytes that narrowing one number moves, where a stack has no figure of its own", "B")
+LOSS = _taken("usual.loss", 12.0, "bytes that the loss moves for each logit, likewise", "B")

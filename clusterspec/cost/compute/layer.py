@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.cost.compute import attention, feedforward
-from clusterspec.cost.compute.fixed import NORM_PASSES, SCORE_PASSES
+from clusterspec.cost.compute.fixed import ALTERNATE, NORM_PASSES, SCORE_PASSES
 from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, repeated, scaled, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
@@ -105,11 +105,11 @@ def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
 def _alternate_products(parts: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Every second matrix product and all memory-bound kernels; the attention core is saved."""
     core = set(parts["core"].forward)
-    return tuple(scaled(k, 0.5 if k.rate else 1.0) for k in everything if k not in core)
+    return tuple(scaled(k, ALTERNATE if k.rate else 1.0) for k in everything if k not in core)
 
 
 def _alternate_layers(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    return tuple(scaled(kernel, 0.5) for kernel in everything)
+    return tuple(scaled(kernel, ALTERNATE) for kernel in everything)
 
 
 def _all_but_projections(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -15,7 +15,7 @@ from math import prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
-from clusterspec.cost.compute.fixed import DEPTH_START, FIXED, LENGTH_START, TILES, USUAL
+from clusterspec.cost.compute.fixed import DEPTH_START, LENGTH_START, TILES, USUAL
 from clusterspec.cost.compute.software import Software
 from clusterspec.cost.compute.speed import Speed
 from clusterspec.origin import Assumed, Computed
@@ -76,13 +76,12 @@ def rates(cluster: Cluster, workload: Workload, software: Software, year: int) -
     ranks = cluster.ranks_per_accelerator
     reached_rates = {name: prod(figure.value for _, figure in each) / ranks for name, each in factors.items()}
     memory = reached_rates.pop(MEMORY)
-    fixed = {name: figure for name, figure in FIXED.items() if not name.startswith("usual.")}
     nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
     return Rates(
         speed=_speed(cluster, software, reached_rates, memory),
         factors=factors,
         ranks=ranks,
-        figures={**reached.figures, **nominal, **fixed},
+        figures={**reached.figures, **nominal},
         assumptions=tuple(reached.assumptions),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clusterspec.catalog.entries import Stack
+from clusterspec.cost.compute.fixed import CAST, LOSS
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,9 @@ class Software:
             grouped=figure("products.grouped", 1.0),
             fusion=figure("fusion", 1.0),
             routing=figure("fusion.routing", 1.0),
-            cast=figure("cast", 4.0),
+            cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
-            loss=figure("loss", 12.0),
+            loss=figure("loss", LOSS),
             interval=figure("launch.interval", 0.0),
             interval_expert=figure("launch.expert", 0.0),
             gap=figure("launch.gap", 0.0),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
 from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
+from clusterspec.cost.constants import assumed
 from clusterspec.cost.measured.measurements import Measurement
 from clusterspec.origin import Measured
 from clusterspec.quantity import Figure
@@ -21,10 +22,14 @@ from clusterspec.units import say
 LEAST_SIZE = 256 * 1024**2
 """Bytes from which on sending, not starting, takes the time of a collective on every fabric that we know of."""
 CLOSE = 0.002
-BROKEN = 0.9
-"""Of what is expected: a group that leaves its islands and shows less is taken to be slowed by the network,
-whose cables, rails and settings go wrong; what shows more than that, by whatever bounds it.
-"""
+"""Relative distance to a measurement at which the search for its share ends: a tolerance, no figure of a machine."""
+BROKEN = assumed(
+    "calibration",
+    "broken",
+    0.9,
+    "of the expected bandwidth: a group that leaves its islands and shows less is taken to be slowed by the network,"
+    " whose cables, rails and settings go wrong; one that shows more, by whatever bounds it",
+)
 MOST_PARTS = 6
 """Algorithms that may have to be slowed down before none is predicted faster than what was measured."""
 _BISECTIONS = 16
@@ -110,7 +115,7 @@ class _Turned:
 
     def _part(self, cost: CollectiveCost) -> str:
         """What bounds it, or what is taken to be broken."""
-        if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN * cost.busbw):
+        if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):
             return "network"
         if cost.algorithm.startswith("nvls"):
             return "reduction"

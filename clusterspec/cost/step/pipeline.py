@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clusterspec.cost.compute.fixed import WEIGHT_SHARE
+from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.elementwise import chosen
 
 HIDES_SENDS = frozenset({"interleaved", "zero-bubble", "dualpipe"})
 """Schedules that can pass activations between stages beside other work."""
-DUALPIPE_SHARE = 0.5
-"""Micro-batches that a chunk of DualPipe runs, over all: a rank holds two chunks (arXiv 2412.19437, figure 5)."""
+DUALPIPE_SHARE = assumed(
+    "schedules",
+    "dualpipe.chunk",
+    0.5,
+    "micro-batches that a chunk of DualPipe runs, over all: a rank holds two chunks (arXiv 2412.19437, figure 5)",
+).value
 
 
 class StageTime(NamedTuple):

@@ -1,0 +1,29 @@
+"""The numeric constants of the cost model that no entry of the catalog holds, each with its reason or its source.
+
+A module that needs one declares it here by `assumed` or `cited`; docs/accuracy.md lists them all.
+"""
+
+from __future__ import annotations
+
+from clusterspec.origin import Assumed, Cited, Origin
+from clusterspec.quantity import Figure
+
+CONSTANTS: dict[str, dict[str, Figure]] = {}
+"""By what they belong to, and by name."""
+
+
+def assumed(group: str, name: str, value: float, why: str, unit: str = "1") -> Figure:
+    """A figure that no source states, with the reason to take it."""
+    return _declared(group, name, value, unit, Assumed(f"{group}.{name}", why))
+
+
+def cited(group: str, name: str, value: float, origin: Cited, unit: str = "1") -> Figure:
+    """A figure that a source states."""
+    return _declared(group, name, value, unit, origin)
+
+
+def _declared(group: str, name: str, value: float, unit: str, origin: Origin) -> Figure:
+    figures = CONSTANTS.setdefault(group, {})
+    assert name not in figures, f"{group}.{name} is declared twice"
+    figures[name] = Figure(value, unit, origin)
+    return figures[name]
