@@ -14,9 +14,7 @@ EXCHANGE = assumed(
     LINKS, "exchange over ring", 0.9, "direct exchanges reach 0.672 of the line on MI355X, where rings reach 0.757"
 )
 REDUCTION = assumed(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
-REDUCTION_RANKS = assumed(
-    LINKS, "reduction.ranks", 5, "SHARP gains from five ranks on NVLink 4, six on NVLink 5"
-)
+REDUCTION_RANKS = assumed(LINKS, "reduction.ranks", 5, "SHARP gains from five ranks on NVLink 4, six on NVLink 5")
 HOST = assumed(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
 NETWORKS = "networks"
 SHARES = {
@@ -25,9 +23,7 @@ SHARES = {
     "efa": assumed(NETWORKS, "efa.ring", 0.95, "the middle of the entries of EFA, 0.9 to 0.955"),
     "slingshot": assumed(NETWORKS, "slingshot.ring", 0.92, "by judgment, between RoCE and Omni-Path"),
     "omni-path": assumed(NETWORKS, "omni-path.ring", 0.9, "by judgment: the host's processors drive it"),
-    "tcp": assumed(
-        NETWORKS, "tcp.ring", 0.6, "by judgment, below the 0.71 of GPUDirect-TCPX"
-    ),
+    "tcp": assumed(NETWORKS, "tcp.ring", 0.6, "by judgment, below the 0.71 of GPUDirect-TCPX"),
 }
 """Share of the line rate that rings reach, by family, where an entry has no figure of its own."""
 OTHER_SHARE = assumed(NETWORKS, "other.ring", 0.9, "by judgment, the least of the families whose NICs move the data")
