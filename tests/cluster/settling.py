@@ -35,7 +35,7 @@ def settle(text: str) -> tuple[Design, list[Problem]]:
 def clean(text: str) -> Design:
     """The design of a spec with nothing wrong in it."""
     design, problems = settle(text)
-    assert not problems, problems
+    assert not [one for one in problems if one.rule != "unused-key"], problems
     return design
 
 

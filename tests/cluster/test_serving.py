@@ -1,0 +1,150 @@
+"""Serving plans: requests, the ranks of an engine, and where experts lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clusterspec.cluster.model import Engines, Layout, Serving, Workload
+from tests.cluster.settling import assumed, clean, settle
+
+REQUESTS = "input_tokens: 8192, output_tokens: 1024"
+
+
+def plan(serving: str, layout: str = "{tp: 8}", *, model: str = "llama-3.1-70b", nodes: int = 2) -> Any:
+    return clean(
+        f"cluster: {{platform: dgx-h100, nodes: {nodes}}}\n"
+        f"workload: {{kind: serve, model: {model}, serving: {{{serving}}}}}\nlayout: {layout}"
+    )
+
+
+def serving_of(serving: str) -> Serving:
+    workload: Workload = plan(serving).workload
+    assert workload.serving is not None
+    return workload.serving
+
+
+def test_a_request_is_as_long_as_its_input_and_output() -> None:
+    workload = plan(f"{REQUESTS}, concurrency: 64").workload
+    assert (workload.sequence_length, workload.global_batch) == (9216, 64)
+
+
+@pytest.mark.parametrize(
+    ("written", "load"),
+    [
+        ("concurrency: 64", "closed"),
+        ("request_rate: 3", "open"),
+        ("concurrency: 64, request_rate: 3", "closed"),
+        ("requests: 100", "offline"),
+        ("concurrency: 64, load: static", "static"),
+    ],
+)
+def test_the_load_follows_from_what_is_written(written: str, load: str) -> None:
+    assert serving_of(f"{REQUESTS}, {written}").load == load
+    assert ("workload.serving.load" in assumed(plan(f"{REQUESTS}, {written}"))) == ("load" not in written)
+
+
+def test_what_is_written_arrives() -> None:
+    found = serving_of(
+        f"{REQUESTS}, concurrency: 4, requests: 40, prefix_hit: 0.25, max_sequences: 128, chunk_tokens: 2048,"
+        " memory_fraction: 0.85, captured_graphs: false, speculative: {tokens: 3, acceptance: 0.6},"
+        " targets: {ttft: 2 s, tpot: 30 ms, percentile: 99}"
+    )
+    assert (found.concurrency, found.requests, found.max_sequences, found.chunk_tokens) == (4, 40, 128, 2048)
+    assert (found.prefix_hit, found.memory_fraction, found.captured_graphs) == (0.25, 0.85, False)
+    assert (found.draft_tokens, found.draft_acceptance) == (3, 0.6)
+    assert (found.ttft_target, found.tpot_target, found.percentile) == (2.0, 0.03, 99.0)
+
+
+def test_what_is_not_written_is_assumed() -> None:
+    found, keys = serving_of(REQUESTS), assumed(plan(REQUESTS))
+    assert (found.memory_fraction, found.chunk_tokens, found.captured_graphs) == (0.9, 8192, True)
+    for key in ("memory_fraction", "chunk_tokens", "captured_graphs"):
+        assert keys[f"workload.serving.{key}"] == getattr(found, key)
+    assert (found.prefix_hit, found.draft_tokens, found.percentile, found.max_sequences) == (0, 0, 50, None)
+
+
+@pytest.mark.parametrize("lacking", ["input_tokens", "output_tokens"])
+def test_requests_without_a_length_are_reported(lacking: str) -> None:
+    given = {"input_tokens": "input_tokens: 10", "output_tokens": "output_tokens: 10"}
+    rest = [text for name, text in given.items() if name != lacking]
+    _, problems = settle(
+        "cluster: {platform: dgx-h100, nodes: 1}\n"
+        f"workload: {{kind: serve, model: llama-3.1-8b, serving: {{{rest[0]}}}}}"
+    )
+    assert [(one.rule, one.path) for one in problems] == [("missing-key", ("workload", "serving", lacking))]
+
+
+def layout_of(layout: str, model: str = "deepseek-v3", nodes: int = 2) -> Layout:
+    found: Layout = plan(f"{REQUESTS}, concurrency: 64", layout, model=model, nodes=nodes).layout
+    return found
+
+
+def test_an_engine_has_tp_times_attention_dp_times_pp_ranks() -> None:
+    """16 ranks in engines of 2 × 4 × 1 are two replicas."""
+    found = layout_of("{framework: vllm, tp: 2, attention_dp: 4, ep: 8}")
+    assert (found.dp, found.attention_dp, found.ranks, found.data_ranks) == (2, 4, 16, 8)
+    assert layout_of("{framework: vllm, tp: 2, attention_dp: 2, pp: 2, ep: 4}").dp == 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "expert_tp"),
+    [
+        ("{tp: 8}", 8),
+        ("{tp: 8, ep: 8}", 1),
+        ("{tp: 8, ep: 2}", 4),
+        ("{tp: 2, attention_dp: 4, ep: 2}", 4),
+        ("{tp: 1, attention_dp: 16, ep: 16}", 1),
+        ("{tp: 8, ep: 4, expert_tp: 1}", 1),
+    ],
+)
+def test_experts_lie_over_all_ranks_of_an_engine(layout: str, expert_tp: int) -> None:
+    assert layout_of(layout).expert_tp == expert_tp
+
+
+@pytest.mark.parametrize(("layout", "copies"), [("{tp: 16, ep: 16}", 0), ("{tp: 8, ep: 8}", 0), ("{tp: 8, ep: 3}", 2)])
+def test_the_fewest_copies_make_experts_divisible(layout: str, copies: int) -> None:
+    """256 experts over 3 ranks take 258."""
+    assert layout_of(layout).redundant_experts == copies
+
+
+def test_written_copies_count() -> None:
+    found = plan(f"{REQUESTS}, redundant_experts: 32", "{tp: 16, ep: 16}", model="deepseek-v3").layout
+    assert found.redundant_experts == 32
+
+
+def test_a_dense_model_has_no_copies() -> None:
+    assert layout_of("{tp: 8, ep: 3}", model="llama-3.1-70b").redundant_experts == 0
+
+
+def test_separate_engines_are_a_layout_by_themselves() -> None:
+    design = clean(
+        "cluster: {platform: dgx-h100, nodes: 4}\n"
+        f"workload: {{kind: serve, model: deepseek-v3, serving: {{{REQUESTS}, disaggregated: {{"
+        "prefill: {replicas: 2, tp: 4, ep: 4}, decode: {tp: 1, attention_dp: 24, ep: 24}}}}"
+    )
+    assert design.workload and design.workload.serving and design.layout
+    serving, layout = design.workload.serving, design.layout
+    assert serving.prefill == Engines(replicas=2, tp=4, attention_dp=1, ep=4, expert_tp=1, pp=1)
+    assert serving.decode == Engines(1, 1, 24, 24, 1, 1, redundant_experts=8)  # 264 experts over 24 ranks
+    assert (serving.prefill.ranks, serving.decode.ranks) == (4, 24)
+    assert (layout.attention_dp, layout.ep, layout.dp, layout.redundant_experts) == (24, 24, 1, 8)
+
+
+def test_training_has_no_replicas_of_attention() -> None:
+    design = clean(
+        "cluster: {platform: dgx-h100, nodes: 1}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 8}\nlayout: {tp: 2, attention_dp: 4}"
+    )
+    assert design.layout is not None
+    assert (design.layout.attention_dp, design.layout.dp) == (1, 4)
+
+
+def test_a_serving_plan_lists_nothing_of_training() -> None:
+    keys = assumed(plan(f"{REQUESTS}, concurrency: 8"))
+    for key in ("optimizer", "gradient_precision"):
+        assert f"workload.{key}" not in keys
+    for key in ("micro_batch", "recompute", "sharding", "optimizer_states.master"):
+        assert f"layout.{key}" not in keys
+    assert keys["workload.kv_precision"] == "bf16"

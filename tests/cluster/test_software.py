@@ -1,0 +1,80 @@
+"""Which generation of software a layout means: by release, by year, or the newest."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.software import version
+from tests.cluster.settling import assumed, clean, settle
+
+H100 = "cluster: {platform: dgx-h100, nodes: 4}\n"
+WORK = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\n"
+
+
+def stack_of(layout: str) -> str:
+    design = clean(f"{H100}{WORK}layout: {layout}")
+    assert design.layout is not None and design.layout.stack is not None
+    return design.layout.stack.id
+
+
+@pytest.mark.parametrize(
+    ("layout", "stack"),
+    [
+        ("{software: megatron-core 0.7}", "megatron-core-2023"),
+        ("{software: megatron-core 0.15}", "megatron-core-2025"),
+        ("{software: megatron-core 0.15.2}", "megatron-core-2025"),
+        ("{software: megatron-core v0.18.0rc1}", "megatron-core-2026"),
+        ("{software: megatron-core 0.15, software_year: 2021}", "megatron-core-2025"),
+        ("{framework: megatron-core, software_year: 2022}", "megatron-core-2021"),
+        ("{framework: megatron-core, software_year: 2019}", "megatron-core-2021"),
+        ("{framework: megatron-core}", "megatron-core-2026"),
+        ("{framework: nemo, software_year: 2025}", "megatron-core-2025"),
+        ("{framework: deepspeed, software_year: 2021}", "megatron-deepspeed-2021"),
+    ],
+)
+def test_a_layout_means_one_generation(layout: str, stack: str) -> None:
+    assert stack_of(layout) == stack
+
+
+def test_a_known_release_is_no_assumption() -> None:
+    keys = assumed(clean(f"{H100}{WORK}layout: {{software: megatron-core 0.15}}"))
+    assert "layout.software" not in keys and "layout.software_year" not in keys
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"), [("0.20", "0.19"), ("0.1", "0.3"), ("1.2", "0.19"), ("0.10.1", None), ("0.9.9", None)]
+)
+def test_an_unknown_release_takes_the_nearest_known_one(written: str, nearest: str | None) -> None:
+    """The newest that is not newer, else the oldest; a patch of a known release is known."""
+    keys = assumed(clean(f"{H100}{WORK}layout: {{software: megatron-core {written}}}"))
+    assert keys.get("layout.software") == (f"megatron-core {nearest}" if nearest else None)
+
+
+def test_a_framework_without_known_releases_takes_the_newest_year() -> None:
+    keys = assumed(clean(f"{H100}{WORK}layout: {{software: maxtext 0.1}}"))
+    assert keys["layout.software_year"] == 2026
+
+
+def test_a_framework_without_entries_takes_those_of_another() -> None:
+    keys = assumed(clean(f"{H100}{WORK}layout: {{framework: custom}}"))
+    assert keys["layout.stack"] == "megatron-core-2026"
+
+
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        ("{software: megatrom 0.15}", "names no framework that the format knows"),
+        ("{software: nemo 2.0, framework: torchtitan}", "a release of nemo, and `framework` is torchtitan"),
+    ],
+)
+def test_software_that_means_nothing_is_reported(layout: str, said: str) -> None:
+    _, problems = settle(f"{H100}{WORK}layout: {layout}")
+    assert [(one.rule, one.path) for one in problems] == [("unknown-choice", ("layout", "software"))]
+    assert said in problems[0].message and problems[0].help
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("0.9", "0.10"), ("0.15", "0.15.1"), ("1.3.0rc1", "1.3.1"), ("2025.12", "2026.1")]
+)
+def test_releases_are_ordered_by_their_numbers(first: str, second: str) -> None:
+    assert version(first) < version(second)

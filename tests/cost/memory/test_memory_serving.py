@@ -1,0 +1,121 @@
+"""Memory of serving plans, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clusterspec.cost.memory import use
+from clusterspec.cost.term import MemoryUse
+from clusterspec.pipeline import study_text
+from tests.settings import SETTINGS
+
+REQUESTS = {"input_tokens": 3000, "output_tokens": 1000, "concurrency": 64}
+H100 = 85_520_809_984.0
+"""Bytes that nvidia-smi reports of an H100 with 80 GB (81,559 MiB)."""
+
+
+def used(work: dict[str, Any], layout: dict[str, Any], *, model: Any = "llama-3.1-8b", nodes: int = 1) -> MemoryUse:
+    spec = {
+        "clusterspec": 1,
+        "name": "test",
+        "cluster": {"platform": "dgx-h100", "nodes": nodes},
+        "workload": {"kind": "serve", "model": model, **work},
+        "layout": layout,
+    }
+    found, _ = use(study_text(json.dumps(spec), SETTINGS).design)
+    assert found is not None
+    return found
+
+
+def leaf(found: MemoryUse, name: str) -> float:
+    return sum(term.value for term in found.total.walk() if term.name == name)
+
+
+def test_the_cache_of_llama_8b_is_128_kib_a_token() -> None:
+    """2 × 32 layers × 8 heads × 128 × 2 bytes = 131,072; 64 requests of 3,000 + 500 tokens in eight replicas."""
+    found = used({"serving": REQUESTS}, {"tp": 1})
+    assert leaf(found, "key_value_cache") == 8 * 3500 * 131_072
+    halved = used({"serving": REQUESTS, "kv_precision": "fp8"}, {"tp": 1})
+    assert leaf(halved, "key_value_cache") == 8 * 3500 * 131_072 / 2
+
+
+def test_tensor_parallelism_divides_the_cache_by_heads() -> None:
+    """All 64 requests in one replica of 8 ranks, each with one of the 8 heads."""
+    assert leaf(used({"serving": REQUESTS}, {"tp": 8}), "key_value_cache") == 64 * 3500 * 131_072 / 8
+
+
+def test_a_static_batch_ends_together() -> None:
+    found = used({"serving": {**REQUESTS, "load": "static"}}, {"tp": 1})
+    assert leaf(found, "key_value_cache") == 8 * 4000 * 131_072
+
+
+def test_latents_are_not_divided() -> None:
+    """DeepSeek-V3 keeps 512 + 64 numbers a token and layer on every rank. The second stage is the fuller: 30 layers, all
+    with experts, and the head.
+    """
+    work = {"parameter_precision": "fp8", "serving": {**REQUESTS, "concurrency": 16}}
+    found = used(work, {"tp": 8, "pp": 2}, model="deepseek-v3", nodes=2)
+    assert leaf(found, "key_value_cache") == pytest.approx(16 * 3500 * 30 * 576 * 2)
+
+
+def test_replicas_of_attention_share_the_requests() -> None:
+    work = {"parameter_precision": "fp8", "serving": REQUESTS}
+    found = used(work, {"tp": 1, "attention_dp": 16, "ep": 16}, model="deepseek-v3", nodes=2)
+    assert leaf(found, "key_value_cache") == pytest.approx(4 * 3500 * 61 * 576 * 2)
+
+
+def test_experts_have_their_own_precision_and_copies() -> None:
+    """gpt-oss style: 58 layers × 256 experts × 3 × 7168 × 2048 weights of DeepSeek-V3, over 16 ranks."""
+    experts = 58 * 256 * 3 * 7168 * 2048
+    work = {"parameter_precision": "bf16", "expert_parameter_precision": "mxfp4", "serving": REQUESTS}
+    layout = {"tp": 1, "attention_dp": 16, "ep": 16}
+    found = used(work, layout, model="deepseek-v3", nodes=2)
+    assert leaf(found, "served_experts") == pytest.approx(experts * 17 / 32 / 16)
+    copied = used({**work, "serving": {**REQUESTS, "redundant_experts": 32}}, layout, model="deepseek-v3", nodes=2)
+    assert leaf(copied, "served_experts") == pytest.approx(experts * 17 / 32 / 16 * 288 / 256)
+    assert leaf(copied, "served_weights") == leaf(found, "served_weights")
+
+
+def test_the_capacity_is_the_share_that_engines_may_fill() -> None:
+    whole = used({"serving": REQUESTS}, {"tp": 1})
+    assert whole.capacity is not None and whole.capacity.value == pytest.approx(0.9 * H100)
+    part = used({"serving": {**REQUESTS, "memory_fraction": 0.5}}, {"tp": 1})
+    assert part.capacity is not None and part.capacity.value == pytest.approx(0.5 * H100)
+
+
+def test_requests_beyond_the_cache_wait() -> None:
+    """A million requests fill what weights and buffers leave, and the plan fits."""
+    found = used({"serving": {**REQUESTS, "concurrency": 1_000_000}}, {"tp": 1})
+    assert found.capacity is not None
+    assert found.total.value == pytest.approx(found.capacity.value)
+    offline = used({"serving": {"input_tokens": 3000, "output_tokens": 1000, "load": "offline"}}, {"tp": 1})
+    assert offline.total.value == pytest.approx(found.capacity.value)
+
+
+def test_an_engine_that_cannot_hold_one_request_does_not_fit() -> None:
+    """One request of two million tokens takes 262 GB."""
+    found = used({"serving": {**REQUESTS, "input_tokens": 2_000_000, "concurrency": 1}}, {"tp": 1})
+    assert leaf(found, "key_value_cache") == pytest.approx(2_001_000 * 131_072)
+    assert found.fits is False
+
+
+def test_engines_run_no_more_sequences_than_they_may() -> None:
+    found = used({"serving": {**REQUESTS, "max_sequences": 2}}, {"tp": 1})
+    assert leaf(found, "key_value_cache") == 2 * 3500 * 131_072
+
+
+def test_a_batch_without_requests_is_counted_at_full_length() -> None:
+    found = used({"sequence_length": 4096, "global_batch": 16}, {"tp": 8})
+    assert leaf(found, "key_value_cache") == 16 * 4096 * 131_072 / 8
+    assert found.capacity is not None and found.capacity.value == H100
+
+
+def test_a_step_of_prefill_has_its_activations() -> None:
+    """8,192 tokens × (2 × 4096 + 2 × 14336 / 4) × 2 bytes."""
+    found = used({"serving": REQUESTS}, {"tp": 4})
+    assert leaf(found, "step_activations") == 8192 * (2 * 4096 + 2 * 14336 / 4) * 2
+    small = used({"serving": {**REQUESTS, "chunk_tokens": 512}}, {"tp": 4})
+    assert leaf(small, "step_activations") == leaf(found, "step_activations") / 16
