@@ -53,8 +53,8 @@ def test_a_static_batch_ends_together() -> None:
 
 
 def test_latents_are_not_divided() -> None:
-    """DeepSeek-V3 keeps 512 + 64 numbers a token and layer on every rank. The second stage is the fuller: 30 layers, all
-    with experts, and the head.
+    """DeepSeek-V3 keeps 512 + 64 numbers a token and layer on every rank. The second stage is the fuller: 30 layers,
+    all with experts, and the head.
     """
     work = {"parameter_precision": "fp8", "serving": {**REQUESTS, "concurrency": 16}}
     found = used(work, {"tp": 8, "pp": 2}, model="deepseek-v3", nodes=2)
