@@ -39,7 +39,7 @@ class Design:
 
     study: Study
 
-    # What it says
+    # The resolved parts
 
     @property
     def name(self) -> str:
@@ -72,7 +72,7 @@ class Design:
         value = document.value if document is not None else None
         return copy.deepcopy(value) if isinstance(value, dict) else {}
 
-    # What follows
+    # Results
 
     def check(self) -> CheckReport:
         """The findings, with the sources that they point into."""

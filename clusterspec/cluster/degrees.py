@@ -43,46 +43,46 @@ def nodes_of_domain(cluster: Cluster) -> int:
     return max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
 
 
-def job_nodes(said: LayoutSpec, cluster: Cluster) -> int:
+def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
     """Nodes that the job uses: as stated, else so many of each whole domain, else all.
 
     A stated number above the cluster's is taken as it is; a rule reports it.
     """
-    if said.nodes is not None:
-        return max(1, said.nodes)
-    used = nodes_per_domain(said, cluster)
+    if section.nodes is not None:
+        return max(1, section.nodes)
+    used = nodes_per_domain(section, cluster)
     if used is None:
         return max(1, cluster.nodes)
     whole = cluster.nodes // nodes_of_domain(cluster)
     return max(1, whole * used) if whole else min(used, max(1, cluster.nodes))
 
 
-def nodes_per_domain(said: LayoutSpec, cluster: Cluster) -> int | None:
+def nodes_per_domain(section: LayoutSpec, cluster: Cluster) -> int | None:
     """Nodes used in each domain, where that is fewer than it has."""
-    used, there = said.nodes_per_domain, nodes_of_domain(cluster)
+    used, there = section.nodes_per_domain, nodes_of_domain(cluster)
     return used if used is not None and 0 < used < there else None
 
 
 def resolve_degrees(
-    said: LayoutSpec, framework: str, ranks: int, workload: Workload | None, log: ResolutionLog
+    section: LayoutSpec, framework: str, ranks: int, workload: Workload | None, log: ResolutionLog
 ) -> Degrees:
     """The degrees on so many ranks. The largest dp that fits is taken, at least 1; a rule reports a remainder.
 
-    The degrees of engines that only decode stand for those of the layout where serving is disaggregated.
+    Where serving is disaggregated, the degrees are those of the engines that decode.
     """
     serving = workload.serving if workload is not None else None
     if serving is not None and serving.decode is not None:
         return _of_engines(serving.decode)
     axes = ("tp", "cp", "ep", "pp")
     written = {
-        axis: log.either(getattr(said, axis), f"{KEY}.{axis}", 1, "no parallelism on this axis") for axis in axes
+        axis: log.either(getattr(section, axis), f"{KEY}.{axis}", 1, "no parallelism on this axis") for axis in axes
     }
     tp, cp, ep, pp = (max(1, degree) for degree in written.values())
-    attention_dp = _attention_dp(said, workload, log)
+    attention_dp = _attention_dp(section, workload, log)
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
-    expert_tp = _expert_tp(said, framework, Engines(1, tp, attention_dp, ep), workload, log)
+    expert_tp = _expert_tp(section, framework, Engines(1, tp, attention_dp, ep), workload, log)
     redundant = _redundant_experts(workload, ep, log)
-    return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, said.virtual_stages or 1), redundant)
+    return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, section.virtual_stages or 1), redundant)
 
 
 def _of_engines(engines: Engines) -> Degrees:
@@ -99,17 +99,19 @@ def _of_engines(engines: Engines) -> Degrees:
     )
 
 
-def _attention_dp(said: LayoutSpec, workload: Workload | None, log: ResolutionLog) -> int:
+def _attention_dp(section: LayoutSpec, workload: Workload | None, log: ResolutionLog) -> int:
     """1 in training: there, every replica of attention is a replica of the model."""
     if workload is None or workload.kind != "serve":
         return 1
-    return max(1, log.either(said.attention_dp, f"{KEY}.attention_dp", 1, "every engine is one replica of attention"))
+    return max(1, log.either(section.attention_dp, f"{KEY}.attention_dp", 1, "one replica of attention in each engine"))
 
 
-def _expert_tp(said: LayoutSpec, framework: str, engine: Engines, workload: Workload | None, log: ResolutionLog) -> int:
+def _expert_tp(
+    section: LayoutSpec, framework: str, engine: Engines, workload: Workload | None, log: ResolutionLog
+) -> int:
     """Ranks over which one expert is cut; ``engine`` has the other degrees."""
-    if said.expert_tp is not None:
-        return max(1, said.expert_tp)
+    if section.expert_tp is not None:
+        return max(1, section.expert_tp)
     if workload is not None and workload.kind == "serve":
         found, why = default_expert_tp(engine), "experts lie over all tp × attention_dp ranks of an engine"
     elif engine.ep == 1:
@@ -140,9 +142,9 @@ def _redundant_experts(workload: Workload | None, ep: int, log: ResolutionLog) -
     serving = workload.serving if workload is not None else None
     if workload is None or serving is None or not workload.model.experts:
         return 0
-    asked = log.spec.workload.serving if log.spec.workload else None
-    if asked is not None and asked.redundant_experts is not None:
-        return asked.redundant_experts
+    section = log.spec.workload.serving if log.spec.workload else None
+    if section is not None and section.redundant_experts is not None:
+        return section.redundant_experts
     fewest = fewest_copies(workload.model.experts, ep)
     if ep == 1:
         return 0

@@ -18,7 +18,7 @@ SHARDS_FULLY = frozenset({"torchtitan", "fsdp", "maxtext"})
 
 
 def resolve_layout(
-    said: LayoutSpec, cluster: Cluster, workload: Workload | None, software: Software, log: ResolutionLog
+    section: LayoutSpec, cluster: Cluster, workload: Workload | None, software: Software, log: ResolutionLog
 ) -> Layout:
     """The layout. Where the degrees do not multiply to the ranks there are, a rule reports it, and this takes
     the largest dp that fits, at least 1, so that everything else can still be checked; likewise an order
@@ -26,12 +26,12 @@ def resolve_layout(
     as their greatest common divisor.
     """
     framework = software.framework
-    nodes = job_nodes(said, cluster)
-    degrees = resolve_degrees(said, framework, nodes * cluster.ranks_per_node, workload, log)
-    sharding = _sharding(said, framework, workload, log)
+    nodes = job_nodes(section, cluster)
+    degrees = resolve_degrees(section, framework, nodes * cluster.ranks_per_node, workload, log)
+    sharding = _sharding(section, framework, workload, log)
     serves = _serves(workload)
-    micro_batch = log.training(said.micro_batch, f"{KEY}.micro_batch", 1, "the smallest", serves)
-    offload, states = said.offload or OffloadSpec(), said.optimizer_states or OptimizerStatesSpec()
+    micro_batch = log.training(section.micro_batch, f"{KEY}.micro_batch", 1, "the smallest", serves)
+    offload, states = section.offload or OffloadSpec(), section.optimizer_states or OptimizerStatesSpec()
     return Layout(
         framework=framework,
         software_year=software.year,
@@ -48,25 +48,25 @@ def resolve_layout(
         pp=degrees.pp,
         dp=degrees.dp,
         expert_dp=degrees.expert_dp,
-        sequence_parallel=_sequence_parallel(said, degrees.tp, log),
-        cp_method=_cp_method(said, degrees, log),
+        sequence_parallel=_sequence_parallel(section, degrees.tp, log),
+        cp_method=_cp_method(section, degrees, log),
         sharding=sharding,
-        shard_group=_shard_group(said, sharding, degrees, cluster, log),
-        order=_order(said, log),
-        schedule=_schedule(said, degrees, serves, log),
+        shard_group=_shard_group(section, sharding, degrees, cluster, log),
+        order=_order(section, log),
+        schedule=_schedule(section, degrees, serves, log),
         virtual_stages=degrees.virtual_stages,
-        stage_layers=resolve_stages(said, degrees, workload, log),
+        stage_layers=resolve_stages(section, degrees, workload, log),
         micro_batch=micro_batch,
         micro_batches=_micro_batches(workload, degrees.dp, micro_batch),
-        recompute=_recompute(said, serves, log),
+        recompute=_recompute(section, serves, log),
         offload_optimizer=offload.optimizer or 0.0,
         offload_activations=offload.activations or 0.0,
         master_precision=log.training(states.master, f"{KEY}.optimizer_states.master", "fp32", "usual", serves),
         moments_precision=log.training(states.moments, f"{KEY}.optimizer_states.moments", "fp32", "usual", serves),
-        gradient_compression=max(1.0, float(said.gradient_compression or 1)),
-        overlap=resolve_overlap(said.overlap or OverlapSpec(), degrees, software.stack, log),
-        dispatcher=resolve_dispatcher(said, degrees, workload, software.stack, log),
-        nodes_per_domain=nodes_per_domain(said, cluster),
+        gradient_compression=max(1.0, float(section.gradient_compression or 1)),
+        overlap=resolve_overlap(section.overlap or OverlapSpec(), degrees, software.stack, log),
+        dispatcher=resolve_dispatcher(section, degrees, workload, software.stack, log),
+        nodes_per_domain=nodes_per_domain(section, cluster),
     )
 
 
@@ -74,55 +74,55 @@ def _serves(workload: Workload | None) -> bool:
     return workload is not None and workload.kind == "serve"
 
 
-def _sharding(said: LayoutSpec, framework: str, workload: Workload | None, log: ResolutionLog) -> str:
+def _sharding(section: LayoutSpec, framework: str, workload: Workload | None, log: ResolutionLog) -> str:
     """What data-parallel ranks shard; nothing when serving, where every replica answers on its own."""
     if _serves(workload):
-        return said.sharding or "none"
+        return section.sharding or "none"
     if framework in SHARDS_FULLY:
-        return log.either(said.sharding, f"{KEY}.sharding", "fsdp", f"what {framework} does")
-    return log.either(said.sharding, f"{KEY}.sharding", "zero1", "the distributed optimizer is usual")
+        return log.either(section.sharding, f"{KEY}.sharding", "fsdp", f"what {framework} does")
+    return log.either(section.sharding, f"{KEY}.sharding", "zero1", "the distributed optimizer is usual")
 
 
-def _sequence_parallel(said: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
+def _sequence_parallel(section: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
     if tp == 1:
-        return bool(said.sequence_parallel)
-    return log.either(said.sequence_parallel, f"{KEY}.sequence_parallel", True, "usual with tp")
+        return bool(section.sequence_parallel)
+    return log.either(section.sequence_parallel, f"{KEY}.sequence_parallel", True, "usual with tp")
 
 
-def _cp_method(said: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str:
+def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str:
     if degrees.cp == 1:
-        return said.cp_method or "ring"
-    return log.either(said.cp_method, f"{KEY}.cp_method", "ring", "usual")
+        return section.cp_method or "ring"
+    return log.either(section.cp_method, f"{KEY}.cp_method", "ring", "usual")
 
 
-def _shard_group(said: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
+def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
     """Ranks over which the sharded state is split: of one hsdp group, else all of dp × cp; 1 without sharding."""
     replicas = degrees.dp * degrees.cp
     if sharding != "hsdp":
         return 1 if sharding == "none" else replicas
-    if said.shard_group is not None:
-        return gcd(max(1, said.shard_group), replicas)
+    if section.shard_group is not None:
+        return gcd(max(1, section.shard_group), replicas)
     group = gcd(max(1, cluster.ranks_per_domain // degrees.tp), replicas)
     return log.assume(f"{KEY}.shard_group", group, "the ranks of one domain over tp")
 
 
-def _order(said: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
-    if said.order is None:
+def _order(section: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
+    if section.order is None:
         return log.assume(f"{KEY}.order", ORDER, "usual")
-    halves = {"dp_shard", "dp_replicate"} & set(said.order)
+    halves = {"dp_shard", "dp_replicate"} & set(section.order)
     known = set(ORDER) - {"dp"} | halves if len(halves) == 2 else set(ORDER)
-    axes = ("dp" if axis in halves and len(halves) == 1 else axis for axis in said.order)
+    axes = ("dp" if axis in halves and len(halves) == 1 else axis for axis in section.order)
     kept = tuple(dict.fromkeys(axis for axis in axes if axis in known))
     return kept + tuple(axis for axis in ORDER if axis in known and axis not in kept)
 
 
-def _schedule(said: LayoutSpec, degrees: Degrees, serves: bool, log: ResolutionLog) -> str:
+def _schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: ResolutionLog) -> str:
     interleaved = degrees.virtual_stages > 1
     default = "interleaved" if interleaved else "1f1b"
     if degrees.pp == 1:
-        return said.schedule or default
+        return section.schedule or default
     why = "a rank has several virtual stages" if interleaved else "usual"
-    return log.training(said.schedule, f"{KEY}.schedule", default, why, serves)
+    return log.training(section.schedule, f"{KEY}.schedule", default, why, serves)
 
 
 def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int | None:
@@ -131,9 +131,9 @@ def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int 
     return max(1, workload.global_batch // (dp * max(1, micro_batch)))
 
 
-def _recompute(said: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
-    if said.recompute is None and serves:
+def _recompute(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
+    if section.recompute is None and serves:
         return "none"
-    if said.recompute is None:
+    if section.recompute is None:
         return log.assume(f"{KEY}.recompute", "none", "activations are kept where nothing else is stated")
-    return said.recompute
+    return section.recompute

@@ -20,17 +20,17 @@ TRAY = 4
 USUAL_NODE = 8
 
 
-def resolve_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
+def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     """The cluster, or None where its accelerator or its number of nodes is not known."""
     log = lookup.log
-    platform = lookup.platform(said.platform, ("cluster", "platform")) if said.platform else None
-    accelerator = _accelerator(said, platform, lookup)
-    if said.nodes is None:
-        log.missing(("cluster", "nodes"), "the size of the machine is not known", "say how many nodes do work")
-    if accelerator is None or said.nodes is None:
+    platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
+    accelerator = _accelerator(section, platform, lookup)
+    if section.nodes is None:
+        log.missing(("cluster", "nodes"), "the size of the machine is not known", "write how many nodes do work")
+    if accelerator is None or section.nodes is None:
         return None
-    parts = Parts(said, platform, accelerator, said.nodes, _per_node(said, platform, accelerator, log), lookup)
-    pcie = said.pcie or PcieSpec()
+    parts = Parts(section, platform, accelerator, section.nodes, _per_node(section, platform, accelerator, log), lookup)
+    pcie = section.pcie or PcieSpec()
     host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie
     scale_up = resolve_scale_up(parts, host)
     if scale_up is None:
@@ -38,29 +38,29 @@ def resolve_cluster(said: ClusterSpec, lookup: Lookup) -> Cluster | None:
     scale_out = resolve_scale_out(parts, scale_up.domain)
     return Cluster(
         accelerator=accelerator,
-        nodes=said.nodes,
-        spare_nodes=said.spare_nodes or 0,
+        nodes=section.nodes,
+        spare_nodes=section.spare_nodes or 0,
         accelerators_per_node=parts.per_node,
-        ranks_per_accelerator=said.ranks_per_accelerator or accelerator.ranks_per_accelerator,
+        ranks_per_accelerator=section.ranks_per_accelerator or accelerator.ranks_per_accelerator,
         scale_up=scale_up,
         scale_out=scale_out,
         platform=platform,
         pcie_host=host,
-        pcie_nic=_pcie_nic(said, pcie, platform, scale_out),
-        host_memory=written_figure(said.host_memory, "cluster.host_memory") if said.host_memory else None,
-        node_power=_node_power(said.power, platform),
+        pcie_nic=_pcie_nic(section, pcie, platform, scale_out),
+        host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
+        node_power=_node_power(section.power, platform),
         cloud=platform.cloud if platform else False,
     )
 
 
-def _pcie_nic(said: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
+def _pcie_nic(section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
     """Generation of the NICs' slots: as written, else of the platform, else what the named NIC needs."""
-    named = fabric.nic if fabric is not None and said.scale_out is not None and said.scale_out.nic else None
+    named = fabric.nic if fabric is not None and section.scale_out is not None and section.scale_out.nic else None
     return pcie.nic or (platform.pcie_nic if platform else None) or (named.pcie if named else None)
 
 
-def _accelerator(said: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:
-    wanted, path = said.accelerator, ("cluster", "accelerator")
+def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:
+    wanted, path = section.accelerator, ("cluster", "accelerator")
     if isinstance(wanted, str):
         return lookup.accelerator(wanted, path)
     if wanted is not None and wanted.like is not None:
@@ -71,27 +71,27 @@ def _accelerator(said: ClusterSpec, platform: Platform | None, lookup: Lookup) -
     supplied = lookup.known("accelerator", platform.accelerator) if platform is not None else None
     if isinstance(supplied, Accelerator):
         return adjusted(supplied, wanted) if wanted else supplied
-    if said.platform is None:
+    if section.platform is None:
         remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"
         lookup.log.missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
     return None
 
 
-def adjusted(entry: Accelerator, said: AcceleratorSpec) -> Accelerator:
+def adjusted(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
     """The entry with the figures of the spec in place of its own."""
     key = "cluster.accelerator"
-    written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (said.peak or {}).items()}
+    written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (section.peak or {}).items()}
     return replace(
         entry,
-        memory=_or(said.memory, f"{key}.memory", entry.memory),
-        memory_bandwidth=_or(said.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth),
-        power=_or(said.power, f"{key}.power", entry.power),
+        memory=_or(section.memory, f"{key}.memory", entry.memory),
+        memory_bandwidth=_or(section.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth),
+        power=_or(section.power, f"{key}.power", entry.power),
         peaks={**entry.peaks, **{name: peak for name, peak in written.items() if peak is not None}},
     )
 
 
 def written_peak(quantity: Quantity, key: str) -> Peak | None:
-    """A written peak; None where the author did not say dense or sparse, which a finding asks for."""
+    """A written peak; None where it is neither dense nor sparse by its words, which a finding reports."""
     return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
 
 
@@ -99,9 +99,9 @@ def _or(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure
     return otherwise if quantity is None else written_figure(quantity, key)
 
 
-def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Accelerator, log: ResolutionLog) -> int:
-    if said.accelerators_per_node:
-        return said.accelerators_per_node
+def _per_node(section: ClusterSpec, platform: Platform | None, accelerator: Accelerator, log: ResolutionLog) -> int:
+    if section.accelerators_per_node:
+        return section.accelerators_per_node
     if platform is not None and platform.accelerators_per_node:
         return platform.accelerators_per_node
     key = "cluster.accelerators_per_node"
@@ -113,7 +113,7 @@ def _per_node(said: ClusterSpec, platform: Platform | None, accelerator: Acceler
     return log.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
 
 
-def _node_power(said: PowerSpec | None, platform: Platform | None) -> Figure | None:
-    if said is not None and said.node is not None:
-        return written_figure(said.node, "cluster.power.node")
+def _node_power(section: PowerSpec | None, platform: Platform | None) -> Figure | None:
+    if section is not None and section.node is not None:
+        return written_figure(section.node, "cluster.power.node")
     return platform.power if platform else None

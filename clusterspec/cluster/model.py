@@ -94,7 +94,7 @@ class ScaleOut:
     placement: str | None
     nic: Nic | None = None
     collective_library: str | None = None
-    """Name and release, as written; None where nobody says."""
+    """Name and release, as written; None where the spec gives none."""
 
     @property
     def node_bandwidth(self) -> float:
@@ -109,7 +109,7 @@ class ScaleOut:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredShare:
-    """A share of the line that a collective was seen to reach; it stands in for the catalog's.
+    """A measured share of the line rate that a collective reaches, in place of the catalog's.
 
     ``part`` is what it is the share of: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network``
     between islands. ``tier`` is the outermost one that the measured group crossed, ``ranks`` its size.
@@ -139,7 +139,7 @@ class Cluster:
     node_power: Figure | None = None
     cloud: bool = False
     host_memory: Figure | None = None
-    """Bytes of one node's host; None where nobody says."""
+    """Bytes of one node's host; None where the spec gives none."""
     measured: tuple[MeasuredShare, ...] = ()
     """Measured shares of the line rate, in place of the catalog's."""
 

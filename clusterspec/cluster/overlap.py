@@ -11,17 +11,17 @@ from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
 KEY = "layout.overlap"
 
 
-def resolve_overlap(said: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
+def resolve_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
     """What the spec says, else what the software does; a default is listed only for an axis that communicates."""
 
     def either(axis: str, default: bool, why: str) -> bool:
-        written: bool | None = getattr(said, axis)
+        written: bool | None = getattr(section, axis)
         if written is None and _communicates(axis, degrees):
             log.assume(f"{KEY}.{axis}", default, why)
         return default if written is None else written
 
     return Overlap(
-        tp=_tensor(said, degrees, stack, log),
+        tp=_tensor(section, degrees, stack, log),
         cp=either("cp", True, "the keys and values of the next block are fetched beside the current one"),
         ep=either("ep", False, "dispatch and combine wait for the experts"),
         dp=either("dp", *_by_software("dp", stack)),
@@ -42,15 +42,15 @@ def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
     return hides, f"{stack.id} {'hides it' if hides else 'does not hide it'}"
 
 
-def _tensor(said: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
+def _tensor(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
     """``none``, ``partial``, ``full`` or a share; false and true are the first and the last."""
-    if said.tp is None:
+    if section.tp is None:
         if degrees.tp > 1:
             log.assume(f"{KEY}.tp", "partial", _partial(stack))
         return "partial"
-    if isinstance(said.tp, bool):
-        return "full" if said.tp else "none"
-    return said.tp
+    if isinstance(section.tp, bool):
+        return "full" if section.tp else "none"
+    return section.tp
 
 
 def _partial(stack: Stack | None) -> str:
@@ -62,10 +62,10 @@ def _partial(stack: Stack | None) -> str:
 
 
 def resolve_dispatcher(
-    said: LayoutSpec, degrees: Degrees, workload: Workload | None, stack: Stack | None, log: ResolutionLog
+    section: LayoutSpec, degrees: Degrees, workload: Workload | None, stack: Stack | None, log: ResolutionLog
 ) -> Dispatcher:
     """The dispatcher of tokens: as written, else what the software does; listed only where tokens are sent."""
-    written = said.dispatcher
+    written = section.dispatcher
     kind = written.kind if isinstance(written, DispatcherSpec) else written
     precision = written.precision if isinstance(written, DispatcherSpec) else None
     if kind is None:

@@ -1,4 +1,4 @@
-"""Everything that has a say about a machine: the spec, then the platform, then the accelerator."""
+"""What describes a machine: the spec, then the platform, then the accelerator."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from clusterspec.spec.model import ClusterSpec
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What was said of the cluster, and the entries that fill what was not."""
+    """The cluster section of the spec, and the entries that fill what it leaves out."""
 
-    said: ClusterSpec
+    section: ClusterSpec
     platform: Platform | None
     accelerator: Accelerator
     nodes: int

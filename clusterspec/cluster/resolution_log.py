@@ -24,7 +24,7 @@ class ResolutionLog:
     assumptions: list[Assumption] = field(default_factory=list)
 
     def assume(self, key: str, value: T, why: str) -> T:
-        """Takes ``value`` for a key that nobody wrote, and lists it."""
+        """Takes ``value`` for a key that the spec does not give, and lists it."""
         self.assumptions.append((key, value, why))
         return value
 
@@ -37,7 +37,7 @@ class ResolutionLog:
         return default if serves and written is None else self.either(written, key, default, why)
 
     def unreadable(self, path: Path) -> bool:
-        """Whether a finding already says that what was written here cannot be read."""
+        """Whether a finding already reports that what is written here cannot be read."""
         return self.spec.unreadable(path)
 
     def missing(self, path: Path, why: str, remedy: str) -> None:
@@ -48,10 +48,10 @@ class ResolutionLog:
 
 
 def written_bandwidth(quantity: Quantity, key: str) -> Bandwidth:
-    """A written bandwidth, per direction, with the key it stands at."""
+    """A written bandwidth, per direction, with its key."""
     return Bandwidth.of(quantity, Written(key))
 
 
 def written_figure(quantity: Quantity, key: str) -> Figure:
-    """A written quantity in SI with the key it stands at."""
+    """A written quantity in SI, with its key."""
     return Figure(quantity.value, quantity.unit, Written(key))

@@ -31,11 +31,11 @@ USUAL_SWITCH = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Sources:
     """What describes the fabric: the spec, and the entries that fill what it leaves out."""
 
     parts: Parts
-    said: ScaleOutSpec
+    section: ScaleOutSpec
     nic: Nic | None
     """The NIC that the spec or the platform names."""
     needed: bool
@@ -56,25 +56,25 @@ def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
 
     ``domain`` is the scale-up domain in accelerators: within it no other fabric is needed.
     """
-    nodes = parts.nodes + (parts.said.spare_nodes or 0)
+    nodes = parts.nodes + (parts.section.spare_nodes or 0)
     offered = parts.platform is not None and bool(parts.platform.technologies)
-    if parts.said.scale_out is None and ((nodes == 1 and not offered) or parts.log.unreadable(PATH)):
+    if parts.section.scale_out is None and ((nodes == 1 and not offered) or parts.log.unreadable(PATH)):
         return None
-    said = parts.said.scale_out or ScaleOutSpec()
-    asked = _Asked(parts, said, _nic(said, parts), needed=nodes * parts.per_node > domain)
-    technology = _technology(asked)
+    section = parts.section.scale_out or ScaleOutSpec()
+    sources = _Sources(parts, section, _nic(section, parts), needed=nodes * parts.per_node > domain)
+    technology = _technology(sources)
     if technology is None:
         return None
-    rate = _nic_bandwidth(asked, technology)
-    nics = _nics(asked, technology)
+    rate = _nic_bandwidth(sources, technology)
+    nics = _nics(sources, technology)
     if rate is None or not nics:
         return None
-    return _fabric(asked, technology, nics, rate)
+    return _fabric(sources, technology, nics, rate)
 
 
-def _nic(said: ScaleOutSpec, parts: Parts) -> Nic | None:
-    if said.nic is not None:
-        return parts.lookup.nic(said.nic, (*PATH, "nic"))
+def _nic(section: ScaleOutSpec, parts: Parts) -> Nic | None:
+    if section.nic is not None:
+        return parts.lookup.nic(section.nic, (*PATH, "nic"))
     named = parts.platform.nic if parts.platform is not None else None
     entry = parts.lookup.known("nic", named) if named else None
     return entry if isinstance(entry, Nic) else None
@@ -92,122 +92,122 @@ def nic_rate(nic: Nic | None) -> Bandwidth | None:
     )
 
 
-def _technology(asked: _Asked) -> Interconnect | None:
+def _technology(sources: _Sources) -> Interconnect | None:
     path = (*PATH, "technology")
-    if asked.said.technology is not None:
-        return asked.parts.lookup.interconnect(asked.said.technology, path, other_than="scale-up")
-    if asked.log.unreadable(path):
+    if sources.section.technology is not None:
+        return sources.parts.lookup.interconnect(sources.section.technology, path, other_than="scale-up")
+    if sources.log.unreadable(path):
         return None
-    name = _supplied_technology(asked)
-    entry = asked.parts.lookup.known("interconnect", name) if name else None
+    name = _supplied_technology(sources)
+    entry = sources.parts.lookup.known("interconnect", name) if name else None
     if isinstance(entry, Interconnect):
         return entry
-    asked.lacks("technology", "nothing says how the nodes reach each other", "name it, such as infiniband-ndr")
+    sources.lacks("technology", "nothing says how the nodes reach each other", "name it, such as infiniband-ndr")
     return None
 
 
-def _supplied_technology(asked: _Asked) -> str | None:
-    key, platform, accelerator = f"{KEY}.technology", asked.parts.platform, asked.parts.accelerator
+def _supplied_technology(sources: _Sources) -> str | None:
+    key, platform, accelerator = f"{KEY}.technology", sources.parts.platform, sources.parts.accelerator
     if platform is not None and platform.technologies:
         first, *others = platform.technologies
-        return asked.log.assume(key, first, f"the first that {platform.id} comes with") if others else first
+        return sources.log.assume(key, first, f"the first that {platform.id} comes with") if others else first
     if accelerator.scale_out:
-        return asked.log.assume(key, accelerator.scale_out, f"typical of {accelerator.id}")
+        return sources.log.assume(key, accelerator.scale_out, f"typical of {accelerator.id}")
     return None
 
 
-def _nic_bandwidth(asked: _Asked, technology: Interconnect) -> Bandwidth | None:
+def _nic_bandwidth(sources: _Sources, technology: Interconnect) -> Bandwidth | None:
     """The line rate of one NIC: as written, of the NIC named, the platform, the technology named, the typical NIC."""
     key = f"{KEY}.nic_bandwidth"
-    if asked.said.nic_bandwidth is not None:
-        return written_bandwidth(asked.said.nic_bandwidth, key)
-    of_nic = nic_rate(asked.nic) if asked.said.nic else None
+    if sources.section.nic_bandwidth is not None:
+        return written_bandwidth(sources.section.nic_bandwidth, key)
+    of_nic = nic_rate(sources.nic) if sources.section.nic else None
     if of_nic is not None:
         return of_nic
-    if asked.parts.platform is not None and asked.parts.platform.nic_bandwidth is not None:
-        return asked.parts.platform.nic_bandwidth
-    named = technology.bandwidth if asked.said.technology else None
-    typical = asked.parts.accelerator.nic_bandwidth
+    if sources.parts.platform is not None and sources.parts.platform.nic_bandwidth is not None:
+        return sources.parts.platform.nic_bandwidth
+    named = technology.bandwidth if sources.section.technology else None
+    typical = sources.parts.accelerator.nic_bandwidth
     supplied = named or typical or technology.bandwidth
     if supplied is None:
-        asked.lacks("nic_bandwidth", "no catalog entry supplies it", "say the line rate of one NIC")
+        sources.lacks("nic_bandwidth", "no catalog entry supplies it", "say the line rate of one NIC")
         return None
     of = (
-        f"the typical NIC of {asked.parts.accelerator.id}"
+        f"the typical NIC of {sources.parts.accelerator.id}"
         if supplied is typical
         else f"the usual rate of {technology.id}"
     )
-    asked.log.assume(key, supplied, of)
+    sources.log.assume(key, supplied, of)
     return supplied
 
 
-def _nics(asked: _Asked, technology: Interconnect) -> int | None:
-    said = asked.said.nics_per_node
-    if said is not None:
-        return said
-    if asked.parts.platform is not None and asked.parts.platform.nics_per_node:
-        return asked.parts.platform.nics_per_node
-    if asked.log.unreadable((*PATH, "nics_per_node")):
+def _nics(sources: _Sources, technology: Interconnect) -> int | None:
+    section = sources.section.nics_per_node
+    if section is not None:
+        return section
+    if sources.parts.platform is not None and sources.parts.platform.nics_per_node:
+        return sources.parts.platform.nics_per_node
+    if sources.log.unreadable((*PATH, "nics_per_node")):
         return None
     key = f"{KEY}.nics_per_node"
     if technology.cloud and technology.links:
-        return asked.log.assume(key, technology.links, f"what an instance with {technology.id} has")
-    share = asked.parts.accelerator.nics_per_accelerator
+        return sources.log.assume(key, technology.links, f"what an instance with {technology.id} has")
+    share = sources.parts.accelerator.nics_per_accelerator
     if share:
-        nics = max(1, round(asked.parts.per_node * share))
-        return asked.log.assume(key, nics, f"{share:g} per accelerator is typical of {asked.parts.accelerator.id}")
-    asked.lacks("nics_per_node", "no catalog entry supplies it", "say how many NICs a node has")
+        nics = max(1, round(sources.parts.per_node * share))
+        return sources.log.assume(key, nics, f"{share:g} per accelerator is typical of {sources.parts.accelerator.id}")
+    sources.lacks("nics_per_node", "no catalog entry supplies it", "say how many NICs a node has")
     return None
 
 
-def _fabric(asked: _Asked, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
-    said, log = asked.said, asked.log
-    topology = said.topology or "unknown"
-    planes = max(1, log.either(said.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
-    switch = _switch(asked, technology)
-    platform = asked.parts.platform
-    pfc, ecn = (said.flow_control.pfc, said.flow_control.ecn) if said.flow_control else (None, None)
+def _fabric(sources: _Sources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
+    section, log = sources.section, sources.log
+    topology = section.topology or "unknown"
+    planes = max(1, log.either(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
+    switch = _switch(sources, technology)
+    platform = sources.parts.platform
+    pfc, ecn = (section.flow_control.pfc, section.flow_control.ecn) if section.flow_control else (None, None)
     return ScaleOut(
         technology=technology,
         nics_per_node=nics,
         nic_bandwidth=rate,
         topology=topology,
-        oversubscription=_oversubscription(said, log),
+        oversubscription=_oversubscription(section, log),
         planes=planes,
-        rails=max(1, said.rails or (nics if topology in RAIL_TOPOLOGIES else 1)),
-        tiers=said.tiers,
-        pod_nodes=said.pod_nodes,
+        rails=max(1, section.rails or (nics if topology in RAIL_TOPOLOGIES else 1)),
+        tiers=section.tiers,
+        pod_nodes=section.pod_nodes,
         switch=switch,
-        switch_ports=said.switch_ports or broken_out_ports(switch, rate.value / planes),
-        levels=tuple(_level(level, index) for index, level in enumerate(said.levels or ())),
-        extra_endpoints=said.extra_endpoints or 0,
+        switch_ports=section.switch_ports or broken_out_ports(switch, rate.value / planes),
+        levels=tuple(_level(level, index) for index, level in enumerate(section.levels or ())),
+        extra_endpoints=section.extra_endpoints or 0,
         in_network_reduction=log.either(
-            said.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
+            section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
         ),
-        collective_plugin=_plugin(said, technology, log),
-        gpudirect_rdma=_gpudirect(said, technology, log),
-        sharing=log.either(said.sharing, f"{KEY}.sharing", "exclusive", "no other job is said to share the fabric"),
-        load_balancing=said.load_balancing,
+        collective_plugin=_plugin(section, technology, log),
+        gpudirect_rdma=_gpudirect(section, technology, log),
+        sharing=log.either(section.sharing, f"{KEY}.sharing", "exclusive", "the spec names no other job on the fabric"),
+        load_balancing=section.load_balancing,
         pfc=platform.pfc if pfc is None and platform else pfc,
         ecn=platform.ecn if ecn is None and platform else ecn,
-        placement=said.placement,
-        nic=asked.nic,
-        collective_library=said.collective_library,
+        placement=section.placement,
+        nic=sources.nic,
+        collective_library=section.collective_library,
     )
 
 
-def _switch(asked: _Asked, technology: Interconnect) -> Switch | None:
-    said, platform = asked.said, asked.parts.platform
-    if said.switch is not None:
-        return asked.parts.lookup.switch(said.switch, (*PATH, "switch"))
+def _switch(sources: _Sources, technology: Interconnect) -> Switch | None:
+    section, platform = sources.section, sources.parts.platform
+    if section.switch is not None:
+        return sources.parts.lookup.switch(section.switch, (*PATH, "switch"))
     rented = technology.cloud or (platform is not None and platform.cloud)
-    sized = said.switch_ports or (said.levels and all(level.switch_ports for level in said.levels))
-    if sized or rented or asked.parts.nodes == 1:
+    sized = section.switch_ports or (section.levels and all(level.switch_ports for level in section.levels))
+    if sized or rented or sources.parts.nodes == 1:
         return None
-    usual = asked.parts.lookup.known("switch", USUAL_SWITCH.get(technology.id, ""))
+    usual = sources.parts.lookup.known("switch", USUAL_SWITCH.get(technology.id, ""))
     if not isinstance(usual, Switch):
         return None
-    asked.log.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
+    sources.log.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
     return usual
 
 
@@ -222,31 +222,36 @@ def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
     return switch.ports * int(split) or None
 
 
-def _oversubscription(said: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
-    written = tuple(ratio.value for ratio in said.oversubscription or () if ratio.value > 0)
-    if written or said.levels:
-        return written or tuple(_level(level, 0).oversubscription for level in said.levels or ())
+def _oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
+    written = tuple(ratio.value for ratio in section.oversubscription or () if ratio.value > 0)
+    if written or section.levels:
+        return written or tuple(_level(level, 0).oversubscription for level in section.levels or ())
     return log.assume(f"{KEY}.oversubscription", (1.0,), "as much goes up from a leaf as comes in")
 
 
-def _level(said: LevelSpec, index: int) -> Level:
-    name = said.name or (LEVEL_NAMES[index] if index < len(LEVEL_NAMES) else f"level {index + 1}")
-    ratio = said.oversubscription.value if said.oversubscription and said.oversubscription.value > 0 else 1.0
-    uplink = said.uplink_bandwidth
+def _level(section: LevelSpec, index: int) -> Level:
+    name = section.name or (LEVEL_NAMES[index] if index < len(LEVEL_NAMES) else f"level {index + 1}")
+    ratio = section.oversubscription.value if section.oversubscription and section.oversubscription.value > 0 else 1.0
+    uplink = section.uplink_bandwidth
     key = f"{KEY}.levels[{index}].uplink_bandwidth"
     return Level(
-        name, said.nodes, ratio, said.switch_ports, written_bandwidth(uplink, key) if uplink else None, said.count
+        name,
+        section.nodes,
+        ratio,
+        section.switch_ports,
+        written_bandwidth(uplink, key) if uplink else None,
+        section.count,
     )
 
 
-def _gpudirect(said: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
+def _gpudirect(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
     why = f"{technology.id} {'has' if technology.rdma else 'has no'} remote direct memory access"
-    return log.either(said.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
+    return log.either(section.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
 
 
-def _plugin(said: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:
-    if said.collective_plugin is not None:
-        return said.collective_plugin
+def _plugin(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:
+    if section.collective_plugin is not None:
+        return section.collective_plugin
     if not technology.plugins:
         return None
     why = f"the one that belongs to {technology.id}"

@@ -16,7 +16,7 @@ PATH: Path = ("layout", "software")
 SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
 """Frameworks that share another one's kernels and schedules."""
 USUAL = "megatron-core"
-"""Whose generations stand for a framework that the catalog does not know."""
+"""The framework whose generations are taken for one that the catalog does not know."""
 NEWEST_SOFTWARE = 2026
 """The newest year of software that the cost model knows figures of."""
 
@@ -31,35 +31,35 @@ class Software:
     stack: Stack | None
 
 
-def resolve_software(said: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> Software:
+def resolve_software(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> Software:
     """The software of a layout. ``frameworks`` are the names that the format knows.
 
     A release decides over a year. An unknown release takes the nearest known one, as an assumption;
     a framework without entries takes those of another one, likewise.
     """
-    name, release = _written(said, lookup, frameworks)
-    framework = said.framework or name or "custom"
+    name, release = _written(section, lookup, frameworks)
+    framework = section.framework or name or "custom"
     generations = _generations(SAME_SOFTWARE.get(framework, framework), lookup)
     found = _of_release(framework, release, generations, lookup) if release is not None else None
     if found is not None:
         return found
     why = "the newest known" if release is None else f"the catalog knows no release of {framework}: the newest year"
-    year = lookup.log.either(said.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
+    year = lookup.log.either(section.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
     return Software(framework, year, None, _of_year(framework, year, generations, lookup))
 
 
-def _written(said: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:
+def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:
     """Framework and release of ``software``; a problem where the framework is unknown or another one."""
-    if said.software is None:
+    if section.software is None:
         return None, None
-    name, _, release = said.software.partition(" ")
+    name, _, release = section.software.partition(" ")
     name = name.lower()
     if name not in frameworks:
-        message = f"`{said.software}` names no framework that the format knows"
+        message = f"`{section.software}` names no framework that the format knows"
         _report(lookup, message, f"write one of {', '.join(sorted(frameworks))}, and its release")
         return None, None
-    if said.framework is not None and name != said.framework:
-        message = f"`software` is a release of {name}, and `framework` is {said.framework}"
+    if section.framework is not None and name != section.framework:
+        message = f"`software` is a release of {name}, and `framework` is {section.framework}"
         _report(lookup, message, "name the same framework in both, or drop one of them")
         return None, None
     return name, release.strip().removeprefix("v")
@@ -85,9 +85,9 @@ def _of_release(framework: str, release: str, generations: dict[int, str], looku
     known = {name: stack for stack in entries if isinstance(stack, Stack) for name in stack.releases}
     if not known:
         return None
-    ordered, asked = sorted(known, key=version), version(release)
-    nearest = next((name for name in reversed(ordered) if version(name) <= asked), ordered[0])
-    if version(nearest) != asked[: len(version(nearest))]:
+    ordered, wanted = sorted(known, key=version), version(release)
+    nearest = next((name for name in reversed(ordered) if version(name) <= wanted), ordered[0])
+    if version(nearest) != wanted[: len(version(nearest))]:
         why = f"the nearest release to {release} that the catalog knows"
         lookup.log.assume(f"{KEY}.software", f"{framework} {nearest}", why)
     return Software(framework, known[nearest].year, f"{framework} {nearest}", known[nearest])

@@ -12,14 +12,14 @@ MOST_STAGES = 65_536
 
 
 def resolve_stages(
-    said: LayoutSpec, degrees: Degrees, workload: Workload | None, log: ResolutionLog
+    section: LayoutSpec, degrees: Degrees, workload: Workload | None, log: ResolutionLog
 ) -> tuple[int, ...]:
     """Layers of every stage in model order. A list of pp numbers is spread over the virtual stages.
 
     Empty where the model is not known or there are more stages than any cluster has.
     """
     stages = degrees.pp * degrees.virtual_stages
-    written = said.stage_layers
+    written = section.stage_layers
     if stages > MOST_STAGES:
         return ()
     if written is not None and len(written) == stages:

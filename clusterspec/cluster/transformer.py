@@ -19,10 +19,12 @@ GPT_FFN = 4
 """Width of the feed-forward network over the hidden width in GPT-2 and GPT-3 (arXiv:2005.14165, section 2.1)."""
 
 
-def settle_model(said: str | ModelSpec | None, lookup: Lookup) -> Model | None:
+def resolve_model(said: str | ModelSpec | None, lookup: Lookup) -> Model | None:
     """The model; None, with a problem, where it is not named, not known or not described far enough."""
     if said is None:
-        lookup.log.missing(PATH, "nothing says what is trained or served", "name a catalog model or describe one")
+        lookup.log.missing(
+            PATH, "the spec does not name what is trained or served", "name a catalog model or describe one"
+        )
         return None
     if isinstance(said, str):
         return lookup.model(said, PATH)

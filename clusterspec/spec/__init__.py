@@ -1,1 +1,1 @@
-"""What was asked for: the spec as types."""
+"""The spec as types: what the author asks for."""

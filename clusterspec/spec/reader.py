@@ -28,7 +28,7 @@ from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
 
 RENAMED = {"passes": "pass"}
-"""Fields whose key is a word that Python keeps for itself."""
+"""Fields whose key is a reserved word of Python."""
 
 _NOT_KEYS = {"file", "broken"}
 _KEEPS_VALUE = {"unknown-key", "missing-key", "unsupported-spec-version"}
@@ -46,7 +46,7 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     root = schema()
     problems = validate(document, root)
     partial = document.partial or any(problem.path == ("extends",) for problem in problems)
-    if partial:  # what is missing may stand in the base
+    if partial:  # the base may have what is missing
         problems = [problem for problem in problems if problem.rule != "missing-key"]
     reader = _Reader(document, root, problems)
     if partial:
@@ -191,7 +191,7 @@ class _Reader:
 
 
 def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:
-    """What a person is told of a quantity that cannot be read, where perhaps a word was meant."""
+    """The problem of a quantity that cannot be read, where perhaps a word was meant."""
     meant = nearest(str(value), words)
     if not meant:
         advice = f"write {one_of(words)}, or a quantity: {fault.help}" if words else fault.help
@@ -202,5 +202,5 @@ def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> P
 
 
 def _words(node: Schema, root: Schema) -> list[Any]:
-    """The words that may stand in place of a quantity."""
+    """The words that a key takes in place of a quantity."""
     return [one["const"] for one in branches(node, root) if "const" in one]

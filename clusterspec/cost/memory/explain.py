@@ -28,13 +28,13 @@ OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": 
 
 def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
     """The terms of one accelerator, whose ``ranks`` ranks are all as full as ``rank``."""
-    peak, teller = rank.peak, _Explanation(design, ranks)
+    peak, explanation = rank.peak, _Explanation(design, ranks)
     parts = {
-        "weights": teller.section("weights", (*rank.weights, *peak.weights)),
-        "gradients": teller.section("gradients", (*rank.gradients, *peak.gradients)),
-        "optimizer": teller.section("optimizer", rank.optimizer),
-        "activations": teller.section("activations", (*rank.activations, *peak.activations)),
-        "other": teller.section("other", rank.reserved),
+        "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
+        "gradients": explanation.section("gradients", (*rank.gradients, *peak.gradients)),
+        "optimizer": explanation.section("optimizer", rank.optimizer),
+        "activations": explanation.section("activations", (*rank.activations, *peak.activations)),
+        "other": explanation.section("other", rank.reserved),
     }
     return MemoryUse(total=summed("memory", parts.values()), **parts, capacity=capacity)
 
@@ -116,8 +116,8 @@ class _Explanation:
         if name not in OF_MODEL or workload is None:
             return Computed(why)
         key = OF_MODEL[name]
-        said = self.design.spec.workload.model if self.design.spec.workload else None
-        if said is not None and not isinstance(said, str) and getattr(said, key, None) is not None:
+        written = self.design.spec.workload.model if self.design.spec.workload else None
+        if written is not None and not isinstance(written, str) and getattr(written, key, None) is not None:
             return Written(f"workload.model.{key}")
         model = workload.model
         return Cited(f"model/{model.id}", key, model.name) if model.id else Computed(why)

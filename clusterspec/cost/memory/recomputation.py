@@ -1,6 +1,6 @@
 """What a layer still stores when part of it is computed again in the backward pass.
 
-`selective` means what the entry of the software says, for time and for memory alike.
+`selective` means what the entry of the software defines, for time and for memory alike.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SELECTIVE_MODULES = {"core-attention": frozenset({"attention"}), "light": frozen
 (arXiv 2205.05198, section 5), or what is cheap to compute and large to keep."""
 TORCHTITAN = "torchtitan, distributed/activation_checkpoint.py"
 MAXTEXT = "MaxText, remat_policy"
-LAYERS_ON_THE_WAY = 2
-"""Layers whose saved tensors are on the device while they travel to host memory or back."""
+LAYERS_IN_TRANSIT = 2
+"""Layers whose saved tensors are on the device while they are copied to host memory or back."""
 
 
 def kept(job: Job) -> list[Tensor]:
@@ -97,8 +97,8 @@ def _alternate_layers(job: Job) -> list[Tensor]:
 
 
 def _offloaded(job: Job) -> list[Tensor]:
-    """What the layers on the way save; the rest is in host memory."""
-    there = min(1.0, LAYERS_ON_THE_WAY / max(1, job.model.layers))
+    """What the layers save that are in transit; the rest is in host memory."""
+    there = min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
     return [tensor._replace(line=tensor.line.times("on_device", there)) for tensor in _projections(job)]
 
 

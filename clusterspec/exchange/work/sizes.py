@@ -7,7 +7,7 @@ from dataclasses import replace
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.cluster.transformer import settle_model
+from clusterspec.cluster.transformer import resolve_model
 from clusterspec.cost.parameters import count
 from clusterspec.document import parse
 from clusterspec.exchange.merge import new_spec
@@ -32,7 +32,7 @@ def give_parameters(notes: Notes, line: int = 0) -> None:
     spec = read(document)[0] if document is not None else None
     if spec is None or spec.workload is None or spec.workload.model is None or isinstance(spec.workload.model, str):
         return
-    model = settle_model(spec.workload.model, Lookup(Catalog.open(), ResolutionLog(spec)))
+    model = resolve_model(spec.workload.model, Lookup(Catalog.open(), ResolutionLog(spec)))
     if model is None:
         return
     parameters = count(model)

@@ -1,8 +1,8 @@
-"""The spec as types: what was asked for, units settled, names not yet looked up.
+"""The spec as types: quantities in SI units, catalog names not yet looked up.
 
 Field names are the keys of the format, so a field's path in these objects is its key path in
-the file. ``None`` means that the author did not say (or that what was said could not be read,
-in which case there is a finding). Nothing here is a default: those are applied, and listed as
+the file. ``None`` means that the key is absent (or that its value could not be read, in
+which case there is a finding). Nothing here is a default: those are applied, and listed as
 assumptions, when the cluster is resolved. Every `Quantity` is as the author counted it.
 """
 
@@ -125,5 +125,5 @@ class Spec:
     broken: frozenset[Path] = field(default=frozenset())
 
     def unreadable(self, path: Path) -> bool:
-        """Whether a finding already says that this key, something in it or a mapping around it cannot be read."""
+        """Whether a finding already reports that this key, something in it or a mapping around it cannot be read."""
         return any(path[: len(part)] == part or part[: len(path)] == path for part in self.broken)

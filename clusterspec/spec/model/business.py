@@ -1,4 +1,4 @@
-"""What surrounds the machine: its operation, its price, and the title page of its report."""
+"""Operation, prices and terms, and the title page of the report."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ProcurementSpec:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSpec:
-    """What the report's title page says."""
+    """The title page of the report."""
 
     revision: str | None = None
     author: str | None = None

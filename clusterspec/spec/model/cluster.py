@@ -1,4 +1,4 @@
-"""The machine as described: accelerators, interconnects, networks, power."""
+"""The cluster as written: accelerators, interconnects, networks, power."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PcieSpec:
 
 @dataclass(frozen=True, slots=True)
 class ScaleUpSpec:
-    """The interconnect inside a domain; bandwidths say their direction."""
+    """The interconnect inside a domain; bandwidths have a direction."""
 
     interconnect: str | None = None
     bandwidth: Quantity | None = None
@@ -141,7 +141,7 @@ class PowerSpec:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSpec:
-    """The machine as described."""
+    """The cluster as written."""
 
     platform: str | None = None
     accelerator: str | AcceleratorSpec | None = None

@@ -1,4 +1,4 @@
-"""What was measured, and what a supplier must show."""
+"""Measurements, and the tests that a supplier must pass."""
 
 from __future__ import annotations
 

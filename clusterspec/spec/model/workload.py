@@ -1,4 +1,4 @@
-"""The work as described: how a model is trained or served."""
+"""The workload as written: the model, and how it is trained or served."""
 
 from __future__ import annotations
 
