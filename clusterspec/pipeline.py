@@ -375,15 +375,24 @@ def _compared(one: Study, kind: str, audience: str) -> FullReport:
 def _report(one: Study, kind: str, audience: str) -> FullReport:
     from clusterspec.results.kernels import roofline
     from clusterspec.results.layout_grid import layout_grid
+    from clusterspec.results.pod import pod
+    from clusterspec.results.survival import survival
     from clusterspec.results.tiers import tiers
 
-    provenance = Provenance(one.document, one.settings.catalog)
-    cluster, design = one.design.cluster, kind == "design"
-    return replace(
+    catalog, cluster = one.settings.catalog, one.design.cluster
+    power = one.design.spec.cluster.power if one.design.spec.cluster else None
+    whole = replace(
         _compared(one, kind, audience),
-        tiers=tiers(cluster, provenance) if cluster else (),
+        tiers=tiers(cluster, Provenance(one.document, catalog)) if cluster else (),
         tests=planned_tests(one),
-        roofline=roofline(one.plan) if design else None,
-        layouts=layout_grid(one.plan, one.settings.catalog) if design else None,
         influences=influences(one),
+    )
+    if kind != "design" or cluster is None:
+        return whole
+    return replace(
+        whole,
+        roofline=roofline(one.plan),
+        layouts=layout_grid(one.plan, catalog),
+        pod=pod(cluster, power.nodes_per_rack if power else None),
+        survival=survival(one.design, catalog),
     )

@@ -17,7 +17,9 @@ from clusterspec.results.influence import Influence
 from clusterspec.results.kernels import Roofline
 from clusterspec.results.layout_grid import LayoutGrid
 from clusterspec.results.machine import Machine
+from clusterspec.results.pod import Pod
 from clusterspec.results.reliability import Reliability
+from clusterspec.results.survival import Survival
 from clusterspec.results.tiers import Tier
 from clusterspec.results.verdict import accelerators_used
 
@@ -43,6 +45,8 @@ class FullReport:
     layouts: LayoutGrid | None = None
     influences: tuple[Influence, ...] = ()
     reliability: Reliability | None = None
+    pod: Pod | None = None
+    survival: Survival | None = None
     against: tuple[FullReport, ...] = field(default=())
 
     @property
@@ -91,6 +95,8 @@ class FullReport:
             "roofline": self.roofline.to_json() if self.roofline else None,
             "layouts": self.layouts.to_json() if self.layouts else None,
             "influences": [influence_json(one) for one in self.influences],
+            "pod": self.pod.to_json() if self.pod else None,
+            "survival": self.survival.to_json() if self.survival else None,
             "reliability": self.reliability.to_json() if self.reliability else None,
             "findings": [] if self.tender else [finding_json(finding) for finding in estimate.findings],
             "waived": [] if self.tender else [waived_json(one) for one in estimate.waived],

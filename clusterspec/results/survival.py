@@ -1,1 +1,238 @@
-"""Placeholder until the figure lands."""
+"""Which parallelism survives a fabric: seconds on the wire of one step by kind of parallelism, tabulated by the
+cost model over nodes, model, scale-up bandwidth, NIC rate and oversubscription.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import log
+from typing import Any
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.resolve import resolve
+from clusterspec.cost.communication import sent
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.quantity import Bandwidth
+from clusterspec.results.survival_grid import Curve, Seconds, tabulated
+from clusterspec.results.wire import WireTime, wire_times
+from clusterspec.spec.model import LayoutSpec, ModelSpec, ScaleOutSpec, Spec
+
+SPAN = 4.0
+"""Rates vary from a quarter to four times those of the spec."""
+TAPERS = (1.0, 8.0)
+STAGES = 8
+MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
+"""Models beside that of the spec, by size."""
+NODE_FACTORS = (0.25, 1.0, 4.0)
+MOST_NODES = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One kind of parallelism, alone: what the layout says, and the axes whose traffic it is."""
+
+    name: str
+    axes: tuple[str, ...]
+    note: str
+
+
+STRATEGIES = (
+    Strategy("TP", ("tp", "expert_tp"), "tensor parallelism over one domain, at most 8 ranks"),
+    Strategy("PP", ("pp",), f"{STAGES} pipeline stages"),
+    Strategy("DDP", ("dp_cp", "expert_dp"), "gradients reduced over all ranks, nothing sharded"),
+    Strategy("FSDP", ("dp_cp", "expert_dp", "shard", "replicate"), "parameters sharded over all ranks"),
+    Strategy("HSDP", ("dp_cp", "expert_dp", "shard", "replicate"), "sharded in one domain, replicated across"),
+    Strategy("EP", ("ep",), "experts over one domain, at most 8 ranks"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One strategy with some nodes and a model: its curve, and the seconds in which kernels run."""
+
+    strategy: str
+    nodes: int
+    model: str
+    compute: float
+    curve: Curve
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """The tabulated cases. ``bandwidth`` (B/s each way of one accelerator) and ``nic`` (B/s of one NIC) are those of
+    the spec, ``error`` is the largest relative error of interpolation that was measured, ``checked`` how often.
+    """
+
+    nodes: tuple[int, ...]
+    models: tuple[tuple[str, float], ...]
+    bandwidth: float
+    nic: float
+    taper: float
+    sequences: int
+    cases: tuple[Case, ...]
+    error: float
+    checked: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "nodes": list(self.nodes),
+            "models": [{"name": name, "parameters": count} for name, count in self.models],
+            "bandwidth": self.bandwidth,
+            "nic": self.nic,
+            "taper": self.taper,
+            "span": SPAN,
+            "tapers": list(TAPERS),
+            "sequences": self.sequences,
+            "strategies": [{"name": one.name, "note": one.note} for one in STRATEGIES],
+            "cases": [
+                {
+                    "strategy": case.strategy,
+                    "nodes": case.nodes,
+                    "model": case.model,
+                    "compute": case.compute,
+                    **case.curve.to_json(),
+                }
+                for case in self.cases
+            ],
+            "error": self.error,
+            "checked": self.checked,
+        }
+
+
+def survival(design: Design, catalog: Catalog) -> Survival | None:
+    """The grid around a design; None where it is no training on more than one node with a switched fabric."""
+    cluster, work = design.cluster, design.workload
+    if cluster is None or work is None or work.kind != "train" or cluster.scale_out is None or cluster.nodes < 2:
+        return None
+    nodes = tuple(sorted({max(2, min(MOST_NODES, round(cluster.nodes * factor))) for factor in NODE_FACTORS}))
+    used = cluster.nodes * cluster.ranks_per_node
+    sequences = max(1, round(work.global_batch / used))
+    models = _models(design, catalog)
+    cases, worst, checked = [], 0.0, 0
+    for count in nodes:
+        for model, _ in models:
+            for name, plan in _plans(design, catalog, count, model, sequences):
+                curve = _curve(plan, name, cluster)
+                if curve is None or plan.step is None:
+                    continue
+                cases.append(Case(name, count, model, plan.step.computing, curve[0]))
+                worst, checked = max(worst, curve[1]), checked + curve[2]
+    if not cases:
+        return None
+    return Survival(
+        nodes=nodes,
+        models=models,
+        bandwidth=cluster.scale_up.bandwidth.value,
+        nic=cluster.scale_out.nic_bandwidth.value,
+        taper=min(max(cluster.scale_out.taper, TAPERS[0]), TAPERS[1]),
+        sequences=sequences,
+        cases=tuple(cases),
+        error=worst,
+        checked=checked,
+    )
+
+
+def _models(design: Design, catalog: Catalog) -> tuple[tuple[str, float], ...]:
+    """The model of the spec and two of `MODELS` nearest in size, by parameters; names are catalog ids."""
+    from clusterspec.cost.parameters import count
+
+    assert design.workload is not None
+    own = design.workload.model
+    found = {own.id or "this model": count(own).total}
+    others = {name: count(catalog.model(name)).total for name in MODELS if name != own.id}
+    nearest = sorted(others.items(), key=lambda pair: abs(log(pair[1] / found[own.id or "this model"])))
+    found |= dict(nearest[:2])
+    return tuple(sorted(found.items(), key=lambda pair: pair[1]))
+
+
+def _plans(design: Design, catalog: Catalog, nodes: int, model: str, sequences: int) -> Iterator[tuple[str, Plan]]:
+    """The plan of each strategy that is legal there."""
+    for strategy in STRATEGIES:
+        spec = varied_spec(design, nodes, model, sequences, strategy.name)
+        if spec is None:
+            continue
+        other, _ = resolve(spec, catalog)
+        if (
+            other.workload is None
+            or other.layout is None
+            or (strategy.name == "EP" and not other.workload.model.experts)
+        ):
+            continue
+        if other.layout.ranks != nodes * (other.cluster.ranks_per_node if other.cluster else 0):
+            continue
+        yield strategy.name, estimate(other)
+
+
+def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy: str) -> Spec | None:
+    """The spec of one case: as designed, with so many nodes and one kind of parallelism; None where it is not legal."""
+    cluster, spec = design.cluster, design.spec
+    assert cluster is not None and spec.cluster is not None and spec.workload is not None
+    ranks = nodes * cluster.ranks_per_node
+    inside = _inside(cluster)
+    framework = spec.layout.framework if spec.layout else None
+    said: dict[str, LayoutSpec] = {
+        "TP": LayoutSpec(tp=inside),
+        "PP": LayoutSpec(pp=STAGES),
+        "DDP": LayoutSpec(sharding="none"),
+        "FSDP": LayoutSpec(sharding="fsdp"),
+        "HSDP": LayoutSpec(sharding="hsdp"),
+        "EP": LayoutSpec(ep=inside),
+    }
+    layout = replace(said[strategy], framework=framework, micro_batch=1)
+    if (strategy in ("TP", "EP") and inside < 2) or (strategy == "PP" and ranks % STAGES):
+        return None
+    machine = replace(spec.cluster, nodes=nodes, spare_nodes=None, accelerators=None)
+    out = spec.cluster.scale_out or ScaleOutSpec()
+    machine = replace(machine, scale_out=replace(out, tiers=None, levels=None))
+    chosen = spec.workload.model if model == "this model" else ModelSpec(base=model)
+    work = replace(spec.workload, model=chosen, global_batch=ranks * sequences, tokens=None, expected_mfu=None)
+    return replace(spec, cluster=machine, workload=work, layout=layout, measured=None)
+
+
+def _inside(cluster: Cluster) -> int:
+    """The largest power of two of ranks in one domain, at most 8."""
+    most = min(8, cluster.ranks_per_domain)
+    return 1 << (most.bit_length() - 1)
+
+
+def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float) -> Cluster:
+    """The cluster with other rates: scale-up scaled to ``bandwidth``, all NICs at ``nic``, a leaf taper."""
+    up, out = cluster.scale_up, cluster.scale_out
+    assert out is not None
+    factor = bandwidth / up.bandwidth.value
+
+    def scaled(rate: Bandwidth) -> Bandwidth:
+        return replace(rate, value=rate.value * factor)
+
+    up = replace(
+        up,
+        bandwidth=scaled(up.bandwidth),
+        peer_bandwidth=scaled(up.peer_bandwidth),
+        axis_bandwidth=tuple(map(scaled, up.axis_bandwidth)),
+    )
+    rated = replace(out.nic_bandwidth, value=nic)
+    return replace(cluster, scale_up=up, scale_out=replace(out, nic_bandwidth=rated, oversubscription=(taper,)))
+
+
+def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | None:
+    """The seconds on the wire of one case over the rates."""
+    axes = next(one.axes for one in STRATEGIES if one.name == name)
+    cluster = plan.design.cluster
+    if plan.step is None or cluster is None or base.scale_out is None:
+        return None
+    times = wire_times(plan, [pair for pair in sent(plan.step) if pair[0].axis in axes])
+    if not times:
+        return None
+    seconds = _seconds(cluster, times)
+    return tabulated(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
+
+
+def _seconds(cluster: Cluster, times: tuple[WireTime, ...]) -> Seconds:
+    def at(bandwidth: float, nic: float, taper: float) -> float:
+        other = varied_cluster(cluster, bandwidth, nic, taper)
+        return sum(one.seconds(other) for one in times)
+
+    return at

@@ -64,13 +64,15 @@ def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         nothing = {"predicted": None, "measured": None, "latency": None, "crossover": None, "fall": None}
         yield Tier("device memory", "memory", 1, memory.value, None, 8 * memory.value, **nothing, origin=origin)
     if up.domain > 1:
-        rows = _rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
+        rows = message_rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
         name = up.interconnect.name if up.interconnect else "scale-up interconnect"
         origin = provenance.text(up.bandwidth.origin)
         yield _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
         if up.peer_bandwidth.value < up.bandwidth.value:
             origin = provenance.text(up.peer_bandwidth.origin)
-            yield _tier("scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=_rows(cluster, 2), origin=origin)
+            yield _tier(
+                "scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=message_rows(cluster, 2), origin=origin
+            )
     yield from _scale_out(cluster, provenance)
 
 
@@ -81,7 +83,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
     each = cluster.accelerators_per_node
     apart = max(each, cluster.scale_up.domain)
     reach = [*(level.nodes or 1 for level in fabric_levels(cluster)), cluster.nodes]
-    rows = _rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
+    rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
     origin = f"{out.nics_per_node} NICs × line rate / {each} accelerators; {provenance.text(out.nic_bandwidth.origin)}"
     yield _tier(
         f"scale-out ({out.technology.name})",
@@ -96,12 +98,12 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         taper *= level.oversubscription
         inside = level.nodes or 1
         if taper > 1 and cluster.nodes > inside:
-            rows = _rows(cluster, min(2 * inside, cluster.nodes) * each)
+            rows = message_rows(cluster, min(2 * inside, cluster.nodes) * each)
             why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
             yield _tier(f"above the {level.name}", "level", nodes * each, share / taper, rows=rows, origin=why)
 
 
-def _rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
+def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
     """A short and a long message of a group that crosses the tier; empty where nothing connects it."""
     ranks = accelerators * cluster.ranks_per_accelerator
     try:

@@ -54,3 +54,35 @@ def _key() -> list[str]:
         svg.diamond(198, 10, "limit"),
         svg.text(210, 14, "measured", size=12),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class WireRow:
+    """Seconds on the wire of one kind of parallelism, and seconds of computation beside them."""
+
+    label: str
+    tint: str
+    wire: float
+    compute: float
+
+
+def wires(rows: Sequence[WireRow], said: str) -> str:
+    """One row a kind: a filled dot is the time on the wire, a rule the computation that could hide it."""
+    axis = LogAxis.around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
+    bottom = TOP + STEP * len(rows)
+    parts = [
+        svg.dot(14, 10, "ink"),
+        svg.text(26, 14, "on the wire", size=12),
+        svg.line(110, 3, 110, 18, "limit", width=3),
+        svg.text(118, 14, "computation of the step", size=12),
+        *horizontal(axis, TOP - 6, bottom, lambda tick: say(tick, "s")),
+    ]
+    for number, row in enumerate(rows):
+        y = TOP + STEP * number + 28
+        word = "can be hidden" if row.wire < row.compute else "exceeds the computation"
+        parts.append(svg.text(8, y - 14, row.label, bold=True))
+        parts.append(svg.text(svg.WIDTH - 8, y - 14, f"{say(row.wire, 's')}, {word}", size=12, tint="soft", end="end"))
+        parts.append(svg.line(axis.start, y, axis(row.wire), y, row.tint, width=2))
+        parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
+        parts.append(svg.line(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))
+    return svg.drawing(bottom + 24, parts, said, name="survival")

@@ -65,7 +65,16 @@ CAUSES = {
     "stragglers": "stragglers",
 }
 """The cause behind each part of a step, by the name of its term."""
-AXES = {"expert_tp": "tp", "dp_cp": "dp", "expert_dp": "dp", "shard": "dp", "replicate": "dp"}
+AXES = {
+    "expert_tp": "tp",
+    "dp_cp": "dp",
+    "expert_dp": "dp",
+    "shard": "dp",
+    "replicate": "dp",
+    "ddp": "dp",
+    "fsdp": "weights",
+    "hsdp": "gradients",
+}
 """The cause of an axis that has no color of its own."""
 
 

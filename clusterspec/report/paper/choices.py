@@ -4,14 +4,61 @@ from __future__ import annotations
 
 from clusterspec.report.assumed import value_text
 from clusterspec.report.charts.curves import Lever, goodput, tornado
+from clusterspec.report.charts.dots import WireRow, wires
+from clusterspec.report.charts.palette import cause_of
 from clusterspec.report.charts.tables import HeatCell, heatmap
 from clusterspec.report.estimate_assumptions import change
-from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table
+from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.paper.embedded import embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.layout_grid import Cell, LayoutGrid
-from clusterspec.units import percent, say
+from clusterspec.units import percent, plural, say
 
 MOST_LEVERS = 10
+
+
+def survival(report: FullReport) -> Section | None:
+    """Which parallelism survives this fabric: seconds on the wire against the seconds of computation."""
+    grid = report.survival
+    if grid is None:
+        return None
+    own = report.estimate.design.workload
+    model = own.model.id if own and own.model.id else grid.models[0][0]
+    nodes = report.estimate.design.cluster.nodes if report.estimate.design.cluster else grid.nodes[0]
+    rows = [
+        WireRow(
+            case.strategy,
+            cause_of(case.strategy.lower()),
+            case.curve.seconds(grid.bandwidth, grid.nic, grid.taper),
+            case.compute,
+        )
+        for case in grid.cases
+        if case.nodes == nodes and case.model == model
+    ]
+    if not rows:
+        return None
+    said = "; ".join(
+        f"{row.label}: {say(row.wire, 's')} on the wire, {say(row.compute, 's')} of computation" for row in rows
+    )
+    caption = f"Seconds on the wire of one step by kind of parallelism, each alone, with {plural(nodes, 'node')}"
+    picture = Picture(wires(rows, said), caption, "survival", "survival", embedded(_data(report)))
+    error = (
+        f"Values are interpolated in a table of the cost model; the largest error at {grid.checked:,} positions is "
+        f"{percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
+    )
+    lead = "What needs more seconds on the wire than computation takes cannot be hidden, however well it overlaps."
+    return Section(
+        "survival", "Which parallelism survives this fabric", (picture, Text(error, "survival.error")), lead=lead
+    )
+
+
+def _data(report: FullReport) -> dict[str, object]:
+    """The grid with the position of the spec."""
+    grid = report.survival
+    design = report.estimate.design
+    assert grid is not None
+    own = design.workload.model.id if design.workload else ""
+    return grid.to_json() | {"present": {"nodes": design.cluster.nodes if design.cluster else 0, "model": own}}
 
 
 def layouts(report: FullReport) -> Section | None:

@@ -49,6 +49,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         machine.bandwidth(report),
         step.section(report),
         step.memory(report),
+        choices.survival(report),
         choices.layouts(report),
         choices.sensitivity(report),
         choices.reliability(report),

@@ -8,8 +8,10 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.report.charts.dots import DotRow, dots
 from clusterspec.report.charts.fabric import Level, levels
 from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.paper.embedded import embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine
+from clusterspec.results.pod import Pod
 from clusterspec.results.tiers import Tier
 from clusterspec.units import bandwidth_readings, percent, plural, say, say_bits
 
@@ -21,7 +23,7 @@ def section(report: FullReport) -> Section | None:
     machine = report.machine
     if machine is None:
         return None
-    blocks: list[Block] = [glance(report.estimate.design), _drawing(machine)]
+    blocks: list[Block] = [glance(report.estimate.design), _drawing(machine, report.pod)]
     if report.bill.why:
         blocks.append(Text(f"No fabric to build: {report.bill.why}.", "bill.why"))
     if machine.failures:
@@ -62,7 +64,7 @@ def _machine_rows(cluster: Cluster) -> Iterator[Row]:
         yield Row(("Scale-out", f"{out.technology.name}, {nics}, {out.topology}{planes}"), "machine.nics_per_node")
 
 
-def _drawing(machine: Machine) -> Picture:
+def _drawing(machine: Machine, pod: Pod | None) -> Picture:
     """Levels above nodes, one square a part."""
     tints = {"nodes": "scale-up", "leaf switches": "scale-out", "spine switches": "cp", "core switches": "pp"}
     singular = {"nodes": "node"}
@@ -76,7 +78,7 @@ def _drawing(machine: Machine) -> Picture:
     said = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
     wired = f"; {machine.rails} rails" if machine.rails > 1 else ""
     caption = f"The machine drawn to its counts, nodes below one leaf together{wired}"
-    return Picture(levels(rows, said), caption, "machine.rows", script="pod")
+    return Picture(levels(rows, said), caption, "machine.rows", "pod", embedded(pod.to_json()) if pod else "")
 
 
 def _failures(machine: Machine) -> Table:
@@ -109,7 +111,8 @@ def bandwidth(report: FullReport) -> Section | None:
         for tier in report.tiers
     ]
     said = "; ".join(f"{row.label}: {say(row.line_rate, 'B/s')}" for row in rows)
-    picture = Picture(dots(rows, said), "Bandwidth of one accelerator on each tier", "tiers", script="pyramid")
+    data = embedded([tier.to_json() for tier in report.tiers])
+    picture = Picture(dots(rows, said), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
     lead = "Line rates count one direction; device memory counts reads and writes together."
     return Section("bandwidth", "Bandwidth", (picture, _readings(report.tiers), _costs(report.tiers)), lead=lead)
 

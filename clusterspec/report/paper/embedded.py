@@ -1,0 +1,15 @@
+"""JSON inside a page, for the part of the script that makes a figure live."""
+
+from __future__ import annotations
+
+import json
+
+
+def embedded(value: object) -> str:
+    """JSON that nothing in it can end the element around: `<`, `>` and `&` are escaped.
+
+    >>> embedded({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

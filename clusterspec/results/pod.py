@@ -1,0 +1,130 @@
+"""The paths between two accelerators of a machine: one class of pairs for each level that a path crosses."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.results.tiers import message_rows
+
+
+@dataclass(frozen=True, slots=True)
+class PathClass:
+    """Pairs that meet at one level: the parts that a message passes, switches among them.
+
+    ``bandwidth`` is the line rate of the bottleneck where only this pair sends, ``shared`` where all accelerators
+    send over it, ``predicted`` what the cost model gives a long message; B/s each way. ``latency`` in seconds.
+    """
+
+    name: str
+    nodes: int
+    parts: tuple[str, ...]
+    switches: int
+    bandwidth: float
+    bottleneck: str
+    shared: float
+    predicted: float | None
+    latency: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """The machine as a map: nodes in blocks of ``block`` below one leaf, and the classes of pairs outward from the
+    domain; a pair belongs to the first class whose ``nodes`` hold both.
+    """
+
+    nodes: int
+    accelerators_per_node: int
+    nics_per_node: int
+    domain_nodes: int
+    domain: int
+    rails: int
+    block: int
+    racks: int
+    topology: str
+    classes: tuple[PathClass, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
+    """The map of a cluster."""
+    out = cluster.scale_out
+    levels = fabric_levels(cluster)
+    return Pod(
+        nodes=cluster.nodes,
+        accelerators_per_node=cluster.accelerators_per_node,
+        nics_per_node=out.nics_per_node if out else 0,
+        domain_nodes=nodes_of_domain(cluster),
+        domain=cluster.scale_up.domain,
+        rails=out.rails if out and out.topology in RAIL_TOPOLOGIES else 1,
+        block=min(cluster.nodes, (levels[0].nodes or 1) if levels else cluster.nodes),
+        racks=nodes_per_rack or 0,
+        topology=out.topology if out else "none",
+        classes=(*_inside(cluster), *_outside(cluster)),
+    )
+
+
+def _inside(cluster: Cluster) -> tuple[PathClass, ...]:
+    """Pairs in one domain, or in one node without an interconnect."""
+    up = cluster.scale_up
+    if up.domain < 2:
+        return ()
+    rows = message_rows(cluster, 2)
+    direct = up.topology in ("full-mesh", "partial-mesh", "bridge", "torus", "ring")
+    name = up.interconnect.name if up.interconnect else up.topology
+    middle = (f"{name} link",) if direct else (f"{name} link", f"{name} switch", f"{name} link")
+    return (
+        PathClass(
+            name="the same scale-up domain",
+            nodes=nodes_of_domain(cluster),
+            parts=("accelerator", *middle, "accelerator"),
+            switches=0 if direct else 1,
+            bandwidth=up.peer_bandwidth.value,
+            bottleneck=f"{name}, between two accelerators",
+            shared=up.peer_bandwidth.value if direct else up.bandwidth.value / up.oversubscription,
+            predicted=rows[1].busbw if rows else None,
+            latency=rows[0].seconds if rows else None,
+        ),
+    )
+
+
+def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
+    """Pairs that meet at each level of the fabric, from the leaf outward."""
+    out, share = cluster.scale_out, cluster.nic_share
+    if out is None or share is None or cluster.nodes < 2:
+        return ()
+    levels = fabric_levels(cluster)
+    apart = max(cluster.accelerators_per_node, cluster.scale_up.domain)
+    found: list[PathClass] = []
+    taper = 1.0
+    for number in range(len(levels) + 1):
+        below = (levels[number - 1].nodes or 1) if number else 1
+        here = (levels[number].nodes or 1) if number < len(levels) else cluster.nodes
+        taper *= levels[number - 1].oversubscription if number else 1.0
+        if number and below >= cluster.nodes:
+            break
+        pair = max(2 * apart, 2 * below * cluster.accelerators_per_node)
+        rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
+        top = ("leaf switch", "spine switch", "core switch")[min(number, 2)]
+        way = ("leaf switch", "spine switch", "core switch")[: min(number, 2)]
+        one_rate = min(out.nic_bandwidth.value, out.node_bandwidth)
+        found.append(
+            PathClass(
+                name=f"the same {levels[number].name}" if number < len(levels) else "the whole fabric",
+                nodes=min(here, cluster.nodes),
+                parts=("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator"),
+                switches=2 * len(way) + 1,
+                bandwidth=one_rate,
+                bottleneck=f"one NIC ({out.technology.name})" if taper <= 1 else f"NIC, and {taper:g}:1 where all send",
+                shared=share / taper,
+                predicted=rows[1].busbw if rows else None,
+                latency=rows[0].seconds if rows else None,
+            )
+        )
+    return tuple(found)

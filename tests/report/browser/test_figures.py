@@ -1,0 +1,178 @@
+"""The live figures answer to pointer and keyboard, agree with the program, and load nothing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.cluster.resolve import resolve
+from clusterspec.cost.estimate import estimate
+from clusterspec.report import paper
+from clusterspec.report.paper.compose import compose
+from clusterspec.results.full import FullReport
+from clusterspec.results.survival import SPAN, STRATEGIES, varied_cluster, varied_spec
+from tests.settings import SETTINGS
+
+SPEC = """\
+clusterspec: 1
+name: pod
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {topology: rail-optimized, oversubscription: 2:1}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {tp: 8, pp: 2, micro_batch: 1}
+"""
+POSITIONS = 40
+"""Random positions that are compared, each for every strategy."""
+
+
+@dataclass
+class Opened:
+    """A page with everything that it logged and asked for."""
+
+    page: Any
+    report: FullReport
+    logged: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def report() -> FullReport:
+    return pipeline.report(pipeline.study_text(SPEC, SETTINGS), "design")
+
+
+@pytest.fixture(scope="module")
+def file(report: FullReport, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(paper.html(compose(report)), "utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(browser: Any, file: Path, report: FullReport) -> Iterator[Opened]:
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    found = Opened(context.new_page(), report)
+    found.page.on("console", lambda message: found.logged.append(message.text))
+    found.page.on("pageerror", lambda fault: found.logged.append(str(fault)))
+    found.page.on("request", lambda request: found.asked.append(request.url))
+    found.page.goto(file.as_uri())
+    yield found
+    context.close()
+
+
+def panel(opened: Opened, name: str) -> str:
+    return str(opened.page.locator(f"figure[data-live={name}] .panel").inner_text())
+
+
+def test_nothing_is_logged_and_nothing_is_asked_for(opened: Opened) -> None:
+    opened.page.locator("figure[data-live=pyramid] .tier").nth(1).click()
+    assert opened.logged == []
+    assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
+
+
+def test_every_tier_shows_its_numbers_to_pointer_and_keyboard(opened: Opened) -> None:
+    tiers = opened.page.locator("figure[data-live=pyramid] .tier")
+    assert tiers.count() == len(opened.report.tiers)
+    tiers.nth(0).focus()
+    assert "3.35 TB/s" in panel(opened, "pyramid")
+    assert "7.44 times slower" in panel(opened, "pyramid")
+    opened.page.keyboard.press("ArrowDown")
+    shown = panel(opened, "pyramid")
+    assert "450 GB/s" in shown and "900 GB/s" in shown and "3.6 Tb/s" in shown
+    tiers.nth(2).hover()
+    assert "50 GB/s" in panel(opened, "pyramid")
+
+
+def test_the_path_of_two_accelerators_depends_on_domain_leaf_and_rail(opened: Opened) -> None:
+    fields = opened.page.locator("figure[data-live=pod] input")
+    chain = opened.page.locator("figure[data-live=pod] .chain")
+
+    def choose(*values: int) -> tuple[str, str]:
+        for number, value in enumerate(values):
+            fields.nth(number).fill(str(value))
+        return panel(opened, "pod"), str(chain.inner_text())
+
+    inside, way = choose(1, 1, 1, 8)
+    assert "the same scale-up domain" in inside and "450 GB/s" in inside and "NIC" not in way
+    leaf, way = choose(1, 1, 2, 1)
+    assert "both on rail 1" in leaf and "50 GB/s" in leaf and way.count("leaf switch") == 1
+    other, way = choose(1, 1, 2, 3)
+    assert "rail 1 and rail 3" in other and "accelerator on rail 3" in way
+    far, way = choose(1, 1, 64, 1)
+    assert "the whole fabric" in far and "spine switch" in way and "25 GB/s" in far
+    same, _ = choose(5, 2, 5, 2)
+    assert "same accelerator" in same
+
+
+def test_a_click_on_the_map_chooses_a_node(opened: Opened) -> None:
+    svg = opened.page.locator("figure[data-live=pod] .live svg")
+    box = svg.bounding_box()
+    svg.click(position={"x": box["width"] - 4, "y": 6})
+    chosen = int(opened.page.locator("figure[data-live=pod] input").nth(0).input_value())
+    assert 1 < chosen <= 64
+
+
+def test_random_positions_agree_with_the_program(opened: Opened) -> None:
+    report, dice = opened.report, random.Random(11)
+    design, grid = report.estimate.design, report.survival
+    assert grid is not None and design.cluster is not None
+    worst = 0.0
+    for _ in range(POSITIONS):
+        nodes, model = dice.randrange(len(grid.nodes)), dice.randrange(len(grid.models))
+        up, nic = (rate * SPAN ** dice.uniform(-1, 1) for rate in (grid.bandwidth, grid.nic))
+        taper = 8 ** dice.random()
+        position = {"nodes": nodes, "model": model, "bandwidth": up, "nic": nic, "taper": taper}
+        shown = opened.page.evaluate(
+            "at => document.querySelector('figure[data-live=survival] .live').interpolate(at)", position
+        )
+        assert shown
+        for row in shown:
+            spec = varied_spec(design, grid.nodes[nodes], grid.models[model][0], grid.sequences, row["strategy"])
+            assert spec is not None
+            other, _ = resolve(spec, SETTINGS.catalog)
+            assert other.cluster is not None
+            cluster = varied_cluster(other.cluster, up, nic, taper)
+            plan = estimate(type(other)(other.spec, cluster, other.workload, other.layout, other.assumptions))
+            axes = next(one.axes for one in STRATEGIES if one.name == row["strategy"])
+            true = sum(flow.seconds for flow in plan.communication if flow.axis in axes)
+            worst = max(worst, abs(row["wire"] / true - 1))
+            assert row["wire"] == pytest.approx(true, rel=0.03), (row, position)
+    assert worst > 0
+
+
+def test_a_slider_moves_with_the_keyboard(opened: Opened) -> None:
+    figure = opened.page.locator("figure[data-live=survival]")
+    before = figure.locator(".wire").all_inner_texts()
+    figure.locator("input[type=range]").nth(3).focus()
+    for _ in range(30):
+        opened.page.keyboard.press("ArrowLeft")
+    after = figure.locator(".wire").all_inner_texts()
+    assert before != after
+    assert before[0] == after[0], "tensor parallelism stays in the domain and does not see the NICs"
+
+
+@pytest.mark.parametrize("width", [400, 1400, 3840])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_is_wider_than_the_window(browser: Any, file: Path, width: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_without_scripts_a_static_figure_stands_there(browser: Any, file: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    for name in ("pyramid", "pod", "survival"):
+        assert page.locator(f"figure[data-live={name}] .still svg").is_visible()
+        assert not page.locator(f"figure[data-live={name}] .live").is_visible()
+    context.close()
