@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import clusterspec.cost.estimate
 import clusterspec.cost.measured  # noqa: F401  (modules declare their constants when they are imported)
+from clusterspec.catalog.entries import Entry, Stack
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
@@ -18,8 +19,18 @@ def constants() -> str:
             entry = catalog.get(kind, name)
             for key, figure in sorted(getattr(entry, "achievable", {}).items()):
                 rows.append(row(f"{kind}/{name}", key, figure))
+            rows += [row(f"{kind}/{name}", key, figure) for key, figure in _of_memory(entry)]
     rows += [row(group, name, figure) for group in sorted(CONSTANTS) for name, figure in CONSTANTS[group].items()]
     return "\n".join(rows) + "\n"
+
+
+def _of_memory(entry: Entry) -> list[tuple[str, Figure]]:
+    """The figures of memory of a generation of software, with the ends of their ranges."""
+    if not isinstance(entry, Stack):
+        return []
+    named = {"logits": entry.memory.logits, "context": entry.memory.context}
+    named["fragmentation"] = entry.memory.fragmentation
+    return [(f"memory.{name}", spread.figure) for name, spread in named.items() if spread is not None]
 
 
 def row(entry: str, name: str, figure: Figure) -> str:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clusterspec.catalog.framework_memory import Spread
-from clusterspec.origin import Assumed
-from clusterspec.quantity import Figure
+from clusterspec.cost.constants import assumed
+
+GROUP = "memory"
 
 
-def _spread(key: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
-    """A spread from its low, typical and high value."""
+def _spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
+    """A constant from its low, typical and high value."""
     low, value, high = values
-    return Spread(Figure(value, unit, Assumed(key, why)), low, high)
+    return Spread(assumed(GROUP, name, value, why, unit), low, high)
 
 
 COMMUNICATOR = _spread(
-    "memory.communicator",
+    "communicator",
     "B",
     (0.0, 0.25e9, 0.6e9),
     "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
 )
-ROUTING = _spread("memory.routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
+ROUTING = _spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
 
 
 class Range(NamedTuple):
@@ -67,3 +68,6 @@ RANGES = {
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
 }
 """How far each size may lie from its prediction; a size without an entry follows from counts alone."""
+for _name, _range in RANGES.items():
+    for _end, _factor in (("low", _range.low), ("high", _range.high)):
+        assumed(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)
