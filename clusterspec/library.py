@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.plan import Plan
     from clusterspec.finding import Finding
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
+    from clusterspec.results.search import SearchReport
 
 DEGREES = frozenset({"tp", "cp", "pp", "nodes", "nodes_per_domain", "attention_dp"})
 """Keys of a layout from which dp follows."""
@@ -97,6 +98,23 @@ class Design:
     ) -> CollectiveReport:
         """Time and bus bandwidth of a collective of ``ranks`` ranks over sizes in bytes, as nccl-tests counts them."""
         return pipeline.collective(self.study, name, ranks, sizes, algorithm)
+
+    def search(
+        self,
+        *,
+        pins: Mapping[str, object] | None = None,
+        objective: str = "step_time",
+        top: int = 10,
+        min_headroom: float = 0.0,
+    ) -> SearchReport:
+        """The best legal layouts of this cluster and workload.
+
+        ``pins`` fix keys of the layout; ``min_headroom`` is the share of the memory to leave free; ``objective`` is
+        step_time, memory, cost, accelerators or tokens_per_accelerator.
+        """
+        from clusterspec.exploration.layouts import SearchOptions, search
+
+        return search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
 
     def bill(self) -> BillReport:
         """What has to be bought, counted and priced."""
