@@ -39,12 +39,11 @@ def _with_parameters(plan: Plan) -> Plan:
 
 
 def _with_memory(plan: Plan) -> Plan:
-    used, assumptions = memory.use(plan.design)
-    if used is None:
+    found = memory.memory(plan.design)
+    if found is None:
         return plan
-    total = used.total
-    spread = (total.low, total.high) if total.low is not None and total.high is not None else None
-    return replace(plan, memory=used, memory_range=spread, assumptions=_together(plan.assumptions, assumptions))
+    assumed = memory.assumptions(found.job, found.rank)
+    return replace(plan, stored=found, assumptions=_together(plan.assumptions, assumed))
 
 
 def _with_time(plan: Plan, found: StepRecord) -> Plan:

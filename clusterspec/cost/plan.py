@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cost.memory import Memory
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
@@ -16,8 +17,9 @@ class Plan:
     """What can be computed of a design. A number that could not be computed is ``None``.
 
     Times in seconds per optimizer step; rates per accelerator (package as sold). ``mfu`` and
-    ``hfu`` are fractions of the dense peak, attention counted as if unmasked. ``step`` holds the
-    numbers behind the step time; `step_time` explains them, and is made when it is first read.
+    ``hfu`` are fractions of the dense peak, attention counted as if unmasked. ``step`` and ``stored``
+    hold the numbers behind time and memory; `step_time` and `memory` explain them, and are made when
+    they are first read.
     """
 
     design: Design
@@ -26,7 +28,8 @@ class Plan:
     step: StepRecord | None = None
     tables: Tables | None = field(default=None, repr=False, compare=False)
     """What an estimate of another layout of the same job may use again."""
-    memory: MemoryUse | None = None
+    stored: Memory | None = None
+    """The numbers behind the memory; `memory` explains them."""
     communication: tuple[Communication, ...] = ()
     tokens_per_second_per_accelerator: float | None = None
     model_flops_per_accelerator: float | None = None
@@ -34,9 +37,35 @@ class Plan:
     hfu: float | None = None
     time_to_train: float | None = None
     step_time_range: tuple[float, float] | None = None
-    memory_range: tuple[float, float] | None = None
     assumptions: tuple[Assumption, ...] = field(default=())
     """Those of the design and those of the cost, in order, each once."""
+
+    @cached_property
+    def memory(self) -> MemoryUse | None:
+        """The memory of the fullest accelerator as terms, with their parts, formulas and inputs."""
+        if self.stored is None:
+            return None
+        from clusterspec.cost.memory import explain
+
+        return explain(self.design, self.stored)
+
+    @property
+    def memory_range(self) -> tuple[float, float] | None:
+        """The bytes that published peaks should lie between."""
+        total = self.memory.total if self.memory else None
+        return (total.low, total.high) if total and total.low is not None and total.high is not None else None
+
+    @property
+    def memory_bytes(self) -> float | None:
+        """Bytes on the fullest accelerator."""
+        return self.stored.total if self.stored else None
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether these are at most its capacity; None where that is not known."""
+        if self.stored is None or self.stored.capacity is None:
+            return None
+        return self.stored.total <= self.stored.capacity.value
 
     @property
     def step_seconds(self) -> float | None:

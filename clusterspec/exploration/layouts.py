@@ -106,12 +106,12 @@ def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> Layo
     low, high = plan.step_time_range or (None, None)
     return LayoutRow(
         layout=whole_section(studied.one, section),
-        step_time=plan.step_time.value if plan.step_time else None,
+        step_time=plan.step_seconds,
         low=low,
         high=high,
         mfu=plan.mfu,
-        memory=plan.memory.total.value if plan.memory else None,
-        fits=plan.memory.fits if plan.memory else None,
+        memory=plan.memory_bytes,
+        fits=plan.fits,
         cost=studied.cost(design, plan),
     )
 

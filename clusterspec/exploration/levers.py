@@ -16,7 +16,7 @@ def sensitivity(one: Study) -> SensitivityReport:
     """Each lever one step up and down, the rest as in the spec."""
     plan = one.plan
     seconds = plan.step_time.value if plan.step_time else None
-    memory = plan.memory.total.value if plan.memory else None
+    memory = plan.memory_bytes
     if one.document is None or seconds is None:
         return SensitivityReport(one.settings.tool, one.input, seconds, memory, None, ())
     studied = Studied(one)

@@ -35,7 +35,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
         "hfu": plan.hfu,
         "mfu_convention": MFU_CONVENTION,
         "time_to_train": plan.time_to_train,
-        "fits": plan.memory.fits if plan.memory else None,
+        "fits": plan.fits,
         "range": {
             "step_time": list(plan.step_time_range) if plan.step_time_range else None,
             "memory": list(plan.memory_range) if plan.memory_range else None,

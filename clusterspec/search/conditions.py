@@ -18,26 +18,25 @@ class ConditionFault(ValueError):
 
 def _exposed(plan: Plan) -> float | None:
     """Exposed communication as a share of the step."""
-    if plan.step_time is None:
-        return None
-    return sum(row.exposed for row in plan.communication) / plan.step_time.value
+    seconds = plan.step_seconds
+    return sum(row.exposed for row in plan.communication) / seconds if seconds else None
 
 
 def _headroom(plan: Plan) -> float | None:
     """The share of the memory that is left free on the fullest accelerator."""
-    memory = plan.memory
-    if memory is None or memory.capacity is None:
+    stored = plan.stored
+    if stored is None or stored.capacity is None:
         return None
-    return 1 - memory.total.value / memory.capacity.value
+    return 1 - stored.total / stored.capacity.value
 
 
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
-    "step_time": ("s", lambda plan: plan.step_time.value if plan.step_time else None),
+    "step_time": ("s", lambda plan: plan.step_seconds),
     "time_to_train": ("s", lambda plan: plan.time_to_train),
     "exposed": ("1", _exposed),
     "headroom": ("1", _headroom),
-    "memory": ("B", lambda plan: plan.memory.total.value if plan.memory else None),
+    "memory": ("B", lambda plan: plan.memory_bytes),
     "tokens_per_second_per_accelerator": ("1", lambda plan: plan.tokens_per_second_per_accelerator),
 }
 """What a condition may name: the unit of its limit, and its value in a plan."""
@@ -64,15 +63,15 @@ class Condition:
     def value(self, plan: Plan) -> float | None:
         """The metric of a plan; None where it cannot be computed."""
         if self.metric == "fits":
-            return None if plan.memory is None or plan.memory.fits is None else float(plan.memory.fits)
+            return None if plan.fits is None else float(plan.fits)
         if self.metric == RELATIVE:
-            return plan.step_time.value / self.baseline - 1 if plan.step_time and isfinite(self.baseline) else None
+            return plan.step.seconds / self.baseline - 1 if plan.step and isfinite(self.baseline) else None
         return METRICS[self.metric][1](plan)
 
     def holds(self, plan: Plan) -> bool:
         """Whether a plan fits in memory, as far as that is known, and meets the limit."""
         value = self.value(plan)
-        if value is None or (plan.memory is not None and plan.memory.fits is False):
+        if value is None or plan.fits is False:
             return False
         return value <= self.limit if self.at_most else value >= self.limit
 

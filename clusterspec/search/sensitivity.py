@@ -55,9 +55,7 @@ def _steps(
         if not divides(varied):
             continue
         plan = plan_of(varied)
-        seconds = plan.step_time.value if plan.step_time else None
-        memory = plan.memory.total.value if plan.memory else None
-        fits = plan.memory.fits if plan.memory else None
+        seconds, memory, fits = plan.step_seconds, plan.memory_bytes, plan.fits
         each = _seconds_per_token(varied, plan)
         effect = each / base - 1 if each and base else None
         yield Step(key, before, after, seconds, memory, cost_of(varied, plan), fits, effect)

@@ -104,7 +104,7 @@ def estimated(described: Spec) -> tuple[dict[str, float], list[tuple[str, Any]]]
     one = study_text(json.dumps(described), SETTINGS)
     report = pipeline.estimate(one)
     said = json.loads(json.dumps(report.to_json(), default=str))
-    kept = (
+    kept: tuple[str, ...] = (
         "cluster",
         "layout",
         "parameters",

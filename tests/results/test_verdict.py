@@ -104,12 +104,10 @@ def test_the_range_of_memory_decides_where_nothing_else_does(scale: float, statu
     plan = study(RUNS).plan
     assert plan.memory is not None and plan.memory.capacity is not None
     capacity = plan.memory.capacity.value
-    total = replace(plan.memory.total, value=scale * capacity)
-    filled = replace(
-        plan,
-        memory=replace(plan.memory, total=total),
-        memory_range=(0.9 * scale * capacity, 1.1 * scale * capacity),
-    )
+    middle = scale * capacity
+    filled = replace(plan)
+    total = replace(plan.memory.total, value=middle, low=0.9 * middle, high=1.1 * middle)
+    vars(filled)["memory"] = replace(plan.memory, total=total)
     found = verdict(filled)
     assert found.status is status
     assert any("85.5 GB" in reason for reason in found.reasons) is (status is not Status.CLEAR)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from clusterspec.report.paper.charts import INK, LINE, PALETTE, SOFT, box, drawing, line, text
+from clusterspec.report.charts.svg import FONT, box, line, text
 from clusterspec.units import say
 from tools.accuracy.cases import Case
 
-SIDE, LEFT, TOP = 420.0, 80.0, 20.0
+SIDE, LEFT, TOP, WIDTH = 420.0, 80.0, 20.0, 720
+INK, SOFT, LINE = "#1c2733", "#5d6b7a", "#d5dce4"
+PALETTE = ("#1f5fa8", "#2a9d8f", "#e0a030", "#c8553d", "#7a5ea8", "#6b8e3d", "#4aa3c7", "#a0687a", "#8a8f98")
 
 
 def scatter(cases: Sequence[Case], unit: str) -> str:
@@ -22,20 +24,20 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
     def place(value: float) -> float:
         return (math.log10(value) - low) * scale
 
-    parts = [box(LEFT, TOP, SIDE, SIDE, color="#fafbfc")]
+    parts = [box(LEFT, TOP, SIDE, SIDE, "#fafbfc")]
     for power in range(low, high + 1):
         at = (power - low) * scale
         parts += [
-            line(LEFT + at, TOP, LEFT + at, TOP + SIDE),
-            line(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at),
-            text(LEFT + at, TOP + SIDE + 18, say(10.0**power, unit), size=10, color=SOFT, end="middle"),
-            text(LEFT - 8, TOP + SIDE - at + 4, say(10.0**power, unit), size=10, color=SOFT, end="end"),
+            line(LEFT + at, TOP, LEFT + at, TOP + SIDE, LINE),
+            line(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at, LINE),
+            text(LEFT + at, TOP + SIDE + 18, say(10.0**power, unit), size=10, tint=SOFT, end="middle"),
+            text(LEFT - 8, TOP + SIDE - at + 4, say(10.0**power, unit), size=10, tint=SOFT, end="end"),
         ]
     for factor, color in ((1.0, INK), (1.25, LINE), (0.8, LINE)):
         shift = math.log10(factor) * scale
         start, stop = max(0.0, -shift), SIDE - max(0.0, shift)
         ends = (LEFT + start, TOP + SIDE - start - shift, LEFT + stop, TOP + SIDE - stop - shift)
-        parts.append(line(*ends, color=color if factor == 1.0 else "#9aa7b4", width=1.2 if factor == 1.0 else 0.8))
+        parts.append(line(*ends, color if factor == 1.0 else "#9aa7b4", width=1.2 if factor == 1.0 else 0.8))
     groups = sorted({case.group for case in shown})
     for case in shown:
         color = PALETTE[groups.index(case.group) % len(PALETTE)]
@@ -46,8 +48,14 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
         parts.append(
             f'<circle cx="{LEFT + SIDE + 20:.1f}" cy="{y - 4:.1f}" r="4" fill="{PALETTE[number % len(PALETTE)]}"/>'
         )
-        parts.append(text(LEFT + SIDE + 30, y, group, size=11))
-    parts.append(text(LEFT + SIDE / 2, TOP + SIDE + 38, "published", color=SOFT, end="middle"))
-    parts.append(text(LEFT, TOP - 8, "predicted", color=SOFT))
+        parts.append(text(LEFT + SIDE + 30, y, group, size=11, tint=INK))
+    parts.append(text(LEFT + SIDE / 2, TOP + SIDE + 38, "published", tint=SOFT, end="middle"))
+    parts.append(text(LEFT, TOP - 8, "predicted", tint=SOFT))
     said = f"{len(shown)} cases, predicted against published; the outer lines are 25 % off"
-    return drawing(TOP + SIDE + 50, parts, said)
+    return _drawing(TOP + SIDE + 50, parts, said)
+
+
+def _drawing(height: float, parts: Sequence[str], said: str) -> str:
+    size = f'viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {FONT}>'
+    return f"{head}<title>{said}</title>{''.join(parts)}</svg>"

@@ -18,7 +18,7 @@ from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 
-__all__ = ["Memory", "explain", "memory", "use"]
+__all__ = ["Memory", "assumptions", "explain", "memory", "use"]
 
 
 class Memory(NamedTuple):
@@ -70,12 +70,12 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
     return Figure(whole.value * share, whole.unit, Computed(f"memory × memory_fraction {share:g}"))
 
 
-def explain(design: Design, found: Memory) -> tuple[MemoryUse, tuple[Assumption, ...]]:
-    """The terms of memory that was computed, and the assumptions that they rest on."""
-    return explained(design, found.rank, found.ranks, found.capacity), assumptions(found.job, found.rank)
+def explain(design: Design, found: Memory) -> MemoryUse:
+    """The terms of memory that was computed."""
+    return explained(design, found.rank, found.ranks, found.capacity)
 
 
 def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` has none."""
     found = memory(design)
-    return (None, ()) if found is None else explain(design, found)
+    return (None, ()) if found is None else (explain(design, found), assumptions(found.job, found.rank))

@@ -43,7 +43,7 @@ class Alternative:
     @property
     def memory(self) -> float | None:
         """Bytes on the fullest rank."""
-        return self.plan.memory.total.value if self.plan.memory else None
+        return self.plan.memory_bytes
 
     def saving(self, facts: Facts) -> float | None:
         """The share of the present step that it saves; None where either time is not known."""
@@ -64,10 +64,10 @@ def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Al
 
 def _fits(plan: Plan) -> bool:
     """Whether the predicted memory is known and leaves headroom."""
-    memory = plan.memory
-    if memory is None:
+    stored = plan.stored
+    if stored is None:
         return False
-    return memory.capacity is None or memory.total.value <= FULLEST * memory.capacity.value
+    return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
 
 
 def legal(facts: Facts, changes: Mapping[str, object]) -> bool:
