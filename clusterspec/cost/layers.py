@@ -9,6 +9,7 @@ models, unless there are at least as many of them: then they alternate, as in Ll
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -71,12 +72,13 @@ def _mixers(model: Model) -> Iterator[Mixer]:
 
 
 def _networks(model: Model) -> Iterator[Network]:
-    dense = model.dense_layers
-    if model.moe_layers == 0 or dense < model.moe_layers:
+    with_experts = model.moe_layers if model.experts else 0
+    dense = model.ffn_layers - with_experts
+    if with_experts == 0 or dense < with_experts:
         yield from (Network.DENSE,) * dense
-        yield from (Network.EXPERTS,) * model.moe_layers
+        yield from (Network.EXPERTS,) * with_experts
         return
-    for expert in _spread(model.moe_layers, model.ffn_layers):
+    for expert in _spread(with_experts, model.ffn_layers):
         yield Network.EXPERTS if expert else Network.DENSE
 
 
@@ -89,7 +91,8 @@ def expert_layers(model: Model) -> tuple[bool, ...]:
 class Chunk:
     """Layers that one rank runs without a break: one virtual stage.
 
-    ``first`` where it holds the embedding, ``last`` where it holds the head.
+    ``kinds`` how many layers of each kind, in the order of their first; ``first`` where it holds the
+    embedding, ``last`` where it holds the head.
     """
 
     layers: int
@@ -100,6 +103,7 @@ class Chunk:
     moe_layers: int
     first: bool
     last: bool
+    kinds: tuple[tuple[Layer, int], ...] = ()
 
     @classmethod
     def of(cls, held: tuple[Layer, ...], first: bool, last: bool) -> Chunk:
@@ -114,6 +118,7 @@ class Chunk:
             moe_layers=networks.count(Network.EXPERTS),
             first=first,
             last=last,
+            kinds=tuple(Counter(held).items()),
         )
 
 

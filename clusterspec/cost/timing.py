@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from clusterspec.cost.step import pipeline
 from clusterspec.cost.step.pipeline import DUALPIPE_SHARE, HIDES_SENDS, StageTime
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaHabits, ReplicaSeconds
 from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
-from clusterspec.cost.tables import Groups, Tables
+from clusterspec.cost.tables import EMBEDDING, HEAD, Groups, Part, Tables
 from clusterspec.cost.tables.group import NoPathError
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
@@ -51,24 +52,17 @@ def timed(design: Design, tables: Tables) -> StepRecord | None:
         return None
 
 
-class Content(NamedTuple):
-    """How much of the model one stage holds, all its chunks together."""
-
-    dense_layers: int
-    expert_layers: int
-    embeddings: int
-    heads: int
-
-    @classmethod
-    def of(cls, chunks: tuple[Chunk, ...], workload: Workload) -> Content:
-        """Layers without a network, and all layers of a model without experts, count as dense."""
-        layers = sum(chunk.layers for chunk in chunks)
-        experts = sum(chunk.moe_layers for chunk in chunks) if workload.model.experts else 0
-        return cls(layers - experts, experts, sum(chunk.first for chunk in chunks), sum(chunk.last for chunk in chunks))
+Content = tuple[int, ...]
+"""How many of each of the parts of a model (`Tables.parts`) one stage holds, all its chunks together."""
 
 
-PARTS = ("dense_layer", "expert_layer", "embedding", "head")
-"""The parts of a model, in the order of the numbers of a `Content`."""
+def content_of(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
+    """The content of a stage of these chunks."""
+    held: Counter[Part] = Counter()
+    for chunk in chunks:
+        held.update(dict(chunk.kinds))
+        held.update({EMBEDDING: int(chunk.first), HEAD: int(chunk.last)})
+    return tuple(held[part] for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +154,15 @@ class LayoutTiming:
         """The stages by what they hold, in order of their first stage."""
         found: dict[Content, list[StageGroup]] = {}
         for group in stage_groups(self.tables.workload.model, self.layout):
-            found.setdefault(Content.of(group.chunks, self.tables.workload), []).append(group)
+            found.setdefault(content_of(group.chunks, self.tables.parts), []).append(group)
         return found
 
     def parts(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
-        return tuple((self.part(name), count) for name, count in zip(PARTS, content, strict=True) if count)
+        return tuple((self.part(part), count) for part, count in zip(self.tables.parts, content, strict=True) if count)
 
-    def part(self, name: str) -> PartTime:
-        """One micro-batch through one of the `PARTS`. Raises `NoPathError`."""
-        return self.tables.part(name, self.layout, self.hiding)
+    def part(self, part: Part) -> PartTime:
+        """One micro-batch through one of the parts of the model. Raises `NoPathError`."""
+        return self.tables.part(part, self.layout, self.hiding)
 
     def stage(self, content: Content) -> StageTime:
         """One micro-batch through everything that a stage holds."""

@@ -12,6 +12,7 @@ from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.index import Numbers, Table
 from clusterspec.cost.batch.layouts import DEGREES, layout_of
 from clusterspec.cost.batch.stages import StageTable, kinds_of
+from clusterspec.cost.layers import Layer
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.record import PHASES
 from clusterspec.cost.step import pipeline
@@ -21,7 +22,7 @@ from clusterspec.cost.step.step import StepInputs, compose, owned
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.tables.group import Group, NoPathError
 from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.timing import PARTS, LayoutTiming, weights_of
+from clusterspec.cost.timing import LayoutTiming, weights_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.batch.batch import BatchTables
@@ -148,7 +149,7 @@ class Call:
         parts = self._parts()
         times, every = [], 0.0
         for count, *content in stages.columns(kinds):
-            pairs = [(part, number(held)) for part, held in zip(parts, content, strict=True) if part is not None]
+            pairs = [(part, number(held)) for part, held in zip(parts, content, strict=True)]
             times.append(pipeline.stage_time(pairs, share))
             every = every + number(count) * times[-1].total
         stage, place = pipeline.slowest(times)
@@ -157,34 +158,32 @@ class Call:
             slowest = self.library.zeros(len(kinds.values), "int64")
         return stage, every, Numbers(slowest, len(times))
 
-    def _parts(self) -> list[StageTime | None]:
-        """One micro-batch through each part of the model; None for a part that it does not have."""
+    def _parts(self) -> list[StageTime]:
+        """One micro-batch through each part of the model."""
         columns = [self.shape, self.places["tp"], self.places["cp"]]
         if self.tables.workload.model.experts:
             columns += [self.numbers["ep"], self.numbers["expert_tp"], self.places["ep"], self.places["expert_tp"]]
         width = sum(len(passes) for passes in self._passes)
         table = _kept(self.known.layers, self.hiding, lambda: Table(self.library, len(columns), width))
         values = iter(table(columns, self._part_seconds))
-        found: list[StageTime | None] = []
+        found: list[StageTime] = []
         for passes in self._passes:
             seconds = {name: number(next(values)) for name in passes}
-            found.append(StageTime(**{**NO_TIME._asdict(), **seconds}) if passes else None)
+            found.append(StageTime(**{**NO_TIME._asdict(), **seconds}))
         return found
 
     @cached_property
     def _passes(self) -> tuple[tuple[str, ...], ...]:
-        """The passes that take time in each of the `PARTS`: nothing outside the layers is computed again."""
-        model = self.tables.workload.model
-        dense = not model.experts or model.layers > model.moe_layers
-        return (PHASES if dense else (), PHASES if model.experts else (), PHASES[:2], PHASES[:2])
+        """The passes that take time in each part of the model: nothing outside the layers is computed again."""
+        return tuple(PHASES if isinstance(part, Layer) else PHASES[:2] for part in self.tables.parts)
 
     def _part_seconds(self, row: int) -> list[float]:
         """The passes of every part, in order; not numbers where nothing joins the ranks of a group."""
         timing = self.row(row)
         found: list[float] = []
-        for name, passes in zip(PARTS, self._passes, strict=True):
+        for part, passes in zip(self.tables.parts, self._passes, strict=True):
             try:
-                time = timing.part(name).time if passes else NO_TIME
+                time = timing.part(part).time
                 found += [getattr(time, each) for each in passes]
             except NoPathError:
                 found += [nan] * len(passes)

@@ -1,4 +1,4 @@
-"""The attention block of one layer: projections, rotary embedding, the core, and its latent form."""
+"""Softmax attention of one layer: projections, rotary embedding, the core, and its latent form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from clusterspec.cost.compute.fixed import FLASH_BACKWARD, FLASH_BACKWARD_TRAFFI
 from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, product, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
+from clusterspec.cost.layers import Mixer
 
 ACTIVATION = 2.0
 """Bytes of an activation between kernels: 16-bit whatever the precision of the linear layers."""
@@ -15,9 +16,22 @@ def projections(shard: Shard) -> Work:
     """The weight matrices before the core."""
     model = shard.model
     if model.latent:
-        return _compressions(shard) + _expansions(shard)
-    width = (shard.heads + 2 * shard.kv_heads) * model.head_dim
-    return linear("query, key, value", Shape(shard.tokens, model.hidden, width), shard.precision)
+        return _compressions(shard) + _expansions(shard) + gate(shard)
+    values = 0.0 if model.shared_kv else shard.kv_heads * model.value_width
+    width = (shard.heads + shard.kv_heads) * model.head_dim + values
+    return linear("query, key, value", Shape(shard.tokens, model.hidden, width), shard.precision) + gate(shard)
+
+
+def gate(shard: Shard) -> Work:
+    """The gate on what attention yields: one number for each head, or for each element."""
+    model = shard.model
+    outputs = {"none": 0.0, "head-wise": shard.heads, "element-wise": shard.heads * model.value_width}
+    shape = Shape(shard.tokens, model.hidden, outputs[model.attention_gate])
+    if not shape.n:
+        return Work()
+    moved = ACTIVATION * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
+    applied = stream("attention gate", (moved, 2 * moved), role=Role.LIGHT)
+    return linear("attention gate", shape, shard.precision) + applied
 
 
 def _compressions(shard: Shard) -> Work:
@@ -37,7 +51,7 @@ def _compressions(shard: Shard) -> Work:
 def _expansions(shard: Shard) -> Work:
     """From the latents to heads."""
     model, precision = shard.model, shard.precision
-    wide = Shape(shard.tokens, model.latent_kv, 2 * shard.heads * model.head_dim)
+    wide = Shape(shard.tokens, model.latent_kv, shard.heads * (model.head_dim + model.value_width))
     keys = linear("key-value expansion", wide, precision, Role.LIGHT)
     if not model.latent_q:
         return keys
@@ -51,7 +65,7 @@ def _query_width(shard: Shard) -> float:
 
 def output(shard: Shard) -> Work:
     """The weight matrix after the core."""
-    shape = Shape(shard.tokens, shard.heads * shard.model.head_dim, shard.model.hidden)
+    shape = Shape(shard.tokens, shard.heads * shard.model.value_width, shard.model.hidden)
     return linear("attention output", shape, shard.precision)
 
 
@@ -68,23 +82,28 @@ def core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     ``score_passes`` counts how often plain kernels read or write the whole score matrix between
     the two products, forward and backward.
     """
-    return _flash(shard) if shard.flash else _plain(shard, score_passes)
+    if not shard.flash:
+        return _plain(shard, score_passes)
+    model = shard.model
+    flops = formulas.core_flops(pairs(shard), shard.heads, model.head_dim + model.latent_rope, model.value_width)
+    return flash(shard, float(flops))
 
 
 def pairs(shard: Shard) -> float:
-    """Unmasked pairs of one micro-batch on one rank, the mean of all layers; context parallelism balances them."""
-    model, length = shard.model, shard.length
-    window = min(model.window.tokens, length) if model.window else length
-    full, cut = formulas.causal_pairs(length, length), formulas.causal_pairs(length, window)
-    mean = (model.full_layers * full + model.window_layers * cut) / max(1, model.layers)
-    return float(shard.sequences * mean / shard.cp)
+    """Unmasked pairs of one micro-batch on one rank; context parallelism balances them."""
+    window = shard.model.window
+    return within(shard, window.tokens if window and shard.mixer is Mixer.WINDOW else shard.length)
 
 
-def _flash(shard: Shard) -> Work:
-    """Flash kernels skip masked blocks, and compute the scores again on the way back."""
+def within(shard: Shard, tokens: float) -> float:
+    """The same where every query attends to the last ``tokens`` tokens."""
+    return float(shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp)
+
+
+def flash(shard: Shard, flops: float) -> Work:
+    """Flash kernels of ``flops`` operations: they skip masked blocks, and compute the scores again on the way back."""
     model = shard.model
-    width_qk, width_v = model.head_dim + model.latent_rope, model.head_dim
-    flops = formulas.core_flops(pairs(shard), shard.heads, width_qk, width_v)
+    width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)
     moved = ACTIVATION * elements
     shape = Shape(shard.length, width_v, shard.length, shard.sequences * shard.heads)
@@ -102,9 +121,9 @@ def _flash(shard: Shard) -> Work:
 
 def _plain(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Plain kernels compute every pair, masked or not."""
-    queries, batch, width = shard.length / shard.cp, shard.sequences * shard.heads, shard.model.head_dim
-    scores = product("scores", Shape(queries, width, shard.length, batch), shard.kept)
-    values = product("weighted values", Shape(queries, shard.length, width, batch), shard.kept)
+    queries, batch, model = shard.length / shard.cp, shard.sequences * shard.heads, shard.model
+    scores = product("scores", Shape(queries, model.head_dim, shard.length, batch), shard.kept)
+    values = product("weighted values", Shape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
     there, again = (formulas.score_traffic(queries, shard.length, batch, passes) for passes in score_passes)
     return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3)

@@ -63,7 +63,7 @@ def router(shard: Shard) -> Work:
 
 def permutation(shard: Shard, routing: Routing) -> Work:
     """Copies each token to where it leaves, sorts what arrives by expert, and back."""
-    hidden = ACTIVATION * shard.model.hidden
+    hidden = ACTIVATION * shard.model.expert_width
     leave = hidden * (shard.rows + routing.leaving)
     sort = hidden * 2 * routing.arriving * routing.imbalance if routing.experts > 1 and shard.ep > 1 else 0.0
     both = 2 * (leave + sort)
@@ -71,11 +71,18 @@ def permutation(shard: Shard, routing: Routing) -> Work:
 
 
 def experts(shard: Shard, routing: Routing) -> Work:
-    """The experts' own networks as grouped products, and the experts that every token passes."""
+    """The experts' own networks as grouped products, and the experts that every token passes.
+
+    Where experts have a width of their own, every rank maps its rows to it and what comes back from it.
+    """
     model = shard.model
     rows = routing.arriving * routing.imbalance / routing.experts
     width = model.expert_ffn_hidden / shard.expert_tp
-    grouped = _network(shard, "experts", Shape(rows, model.hidden, width, routing.experts, experts=True))
+    work = _network(shard, "experts", Shape(rows, model.expert_width, width, routing.experts, experts=True))
+    if model.expert_latent:
+        there = Shape(shard.rows, model.hidden, model.expert_latent)
+        work += linear("into experts", there, shard.precision)
+        work += linear("out of experts", there._replace(k=there.n, n=there.k), shard.precision)
     if not model.shared_experts:
-        return grouped
-    return grouped + dense(shard, model.shared_experts * model.expert_ffn_hidden, "shared experts")
+        return work
+    return work + dense(shard, model.shared_width, "shared experts")

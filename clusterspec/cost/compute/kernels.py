@@ -108,6 +108,13 @@ def scaled(kernel: Kernel, share: float) -> Kernel:
     return _moved(kernel, share)._replace(flops=kernel.flops * share)
 
 
+def portion(work: Work, share: float) -> Work:
+    """A share of the work, as where only some layers of a kind have a part of it."""
+    if share == 1.0:
+        return work
+    return Work(*(tuple(scaled(kernel, share) for kernel in part) for part in (work.forward, work.backward)))
+
+
 def accumulation(work: Work, bytes_each: float) -> Work:
     """Adding the weight gradients of one micro-batch to those of the last ones.
 

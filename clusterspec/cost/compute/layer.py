@@ -1,14 +1,17 @@
-"""One transformer layer, dense or with experts, as its parts; and what of it is computed again."""
+"""One layer, with a dense network, with experts or with none, as its parts; and what of it is computed again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cost.compute import attention, feedforward
-from clusterspec.cost.compute.fixed import ALTERNATE, NORM_PASSES, SCORE_PASSES
+from clusterspec.cost.compute import feedforward
+from clusterspec.cost.compute.attention import ACTIVATION
+from clusterspec.cost.compute.fixed import ALTERNATE, NORM_PASSES
 from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, repeated, scaled, stream
+from clusterspec.cost.compute.mixing import mixing
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
+from clusterspec.cost.layers import Network
 
 Parts = Mapping[str, Work]
 
@@ -30,16 +33,21 @@ def expert_layer(shard: Shard, software: Software) -> Parts:
     return _parts(shard, software, network)
 
 
+def bare_layer(shard: Shard, software: Software) -> Parts:
+    """The parts of a layer that mixes tokens and has no network."""
+    return _parts(shard, software, {})
+
+
+LAYERS = {Network.DENSE: dense_layer, Network.EXPERTS: expert_layer, Network.NONE: bare_layer}
+"""The layer with each kind of network."""
+
+
 def _parts(shard: Shard, software: Software, network: Parts) -> Parts:
-    moved = NORM_PASSES * attention.ACTIVATION * shard.rows * shard.model.hidden
-    parts = {
-        "norms": stream("norms and residuals", (moved, moved), 4, Role.LIGHT),
-        "projections": attention.projections(shard),
-        "rotary": attention.rotary(shard),
-        "core": attention.core(shard, SCORE_PASSES),
-        "output": attention.output(shard),
-        **network,
-    }
+    """Each block, the mixing and the network, has a norm and an addition to the residual stream."""
+    mixed = mixing(shard)
+    share = (bool(mixed) + bool(network)) / 2
+    moved = share * NORM_PASSES * ACTIVATION * shard.rows * shard.model.hidden
+    parts = {"norms": stream("norms and residuals", (moved, moved), 4 * share, Role.LIGHT), **mixed, **network}
     return {name: _as_built(work, software) for name, work in parts.items()}
 
 
@@ -99,12 +107,12 @@ _PARTS = {
 
 def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Korthikanti et al., arXiv 2205.05198, section 5."""
-    return parts["core"].forward
+    return parts.get("core", Work()).forward
 
 
 def _alternate_products(parts: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Every second matrix product and all memory-bound kernels; the attention core is saved."""
-    core = set(parts["core"].forward)
+    core = set(_core(parts, ()))
     return tuple(scaled(k, ALTERNATE if k.rate else 1.0) for k in everything if k not in core)
 
 

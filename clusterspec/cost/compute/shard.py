@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.layers import Mixer
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One micro-batch on one rank.
+    """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those.
 
     ``tokens`` enter the matrix products of a tensor-parallel group; ``rows`` of them are this
     rank's between those products (fewer with sequence parallelism). ``heads`` and ``kv_heads``
@@ -32,11 +33,12 @@ class Shard:
     precision: str
     kept: str
     flash: bool
+    mixer: Mixer = Mixer.FULL
 
     @classmethod
-    def of(cls, workload: Workload, layout: Layout) -> Shard:
+    def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
         """The share of each rank, by the degrees of the layout."""
-        model, tp = workload.model, layout.tp
+        model, tp = _of_kind(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.sequence_length / layout.cp
         narrow = workload.precision in ("fp8", "fp4")
         return cls(
@@ -54,4 +56,23 @@ class Shard:
             precision=workload.precision,
             kept="bf16" if narrow else workload.precision,
             flash=workload.attention == "flash",
+            mixer=mixer,
         )
+
+
+def _of_kind(model: Model, mixer: Mixer) -> Model:
+    """The model with the heads of its layers with a window where those are asked for."""
+    window = model.window
+    if mixer is not Mixer.WINDOW or window is None:
+        return model
+    if model.latent or model.compressed:
+        return replace(model, sparse=None)
+    return replace(
+        model,
+        heads=window.heads or model.heads,
+        kv_heads=window.kv_heads or model.kv_heads,
+        head_dim=window.head_dim or model.head_dim,
+        value_head_dim=window.value_head_dim or window.head_dim or model.value_width,
+        shared_kv=False,
+        sparse=None,
+    )

@@ -84,3 +84,50 @@ def recurrence_flops(heads: float, key_dim: float, value_dim: float, products: f
     3145728
     """
     return 2 * products * heads * key_dim * value_dim
+
+
+@formula(
+    "2 * heads * (chunk * (key_products * key_dim + value_products * value_dim) + state_products * key_dim * value_dim)"
+)
+def chunked_flops(
+    heads: float,
+    key_dim: float,
+    value_dim: float,
+    *,
+    chunk: float,
+    key_products: float,
+    value_products: float,
+    state_products: float,
+) -> float:
+    """Forward operations of one layer's recurrence for one token in chunks: ``F = 2a·(C·(n·d_k + m·d_v) + p·d_k·d_v)``.
+
+    Training kernels take C tokens at once: each token meets those of its chunk in n products of keys
+    and m of values, and the state of the chunks before in p. In Mamba-2 n = m = 1 and p = 2; in the
+    delta rule n = 3, m = 2 and p = 3 (the inverse of its small triangular matrix is left out).
+
+    Source: Yang et al., *Gated Delta Networks*, 2024 (arXiv 2412.06464), section 3.3; Dao and Gu,
+    *Mamba-2*, 2024 (arXiv 2405.21060), section 6.
+
+    >>> chunked_flops(32, 128, 128, chunk=64, key_products=3, value_products=2, state_products=3)
+    5767168
+    """
+    inside = chunk * (key_products * key_dim + value_products * value_dim)
+    return 2 * heads * (inside + state_products * key_dim * value_dim)
+
+
+@formula("2 * keys + 2 * values + copies * (heads * key_dim + values) + state_passes * key_dim * values / chunk")
+def chunked_elements(
+    keys: float, values: float, heads: float, key_dim: float, *, chunk: float, copies: float, state_passes: float
+) -> float:
+    """Elements that those kernels move for one token: ``E = 2K + 2V + n·(a·d_k + V) + p·d_k·V / C``.
+
+    Queries, keys and values in and the output out; n passes over keys and values as the delta rule
+    changes them (written once and read once; none in Mamba-2); p passes over one state per chunk.
+
+    Source: arXiv 2412.06464, section 3.3; arXiv 2405.21060, section 6.
+
+    >>> chunked_elements(2048, 4096, 32, 128, chunk=64, copies=2, state_passes=2)
+    45056.0
+    """
+    states = state_passes * key_dim * values / chunk
+    return 2 * keys + 2 * values + copies * (heads * key_dim + values) + states

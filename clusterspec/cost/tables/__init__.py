@@ -6,6 +6,6 @@ of a stage by its degrees and chunks. The same tables serve one estimate, the ad
 
 from __future__ import annotations
 
-from clusterspec.cost.tables.tables import Groups, Tables
+from clusterspec.cost.tables.tables import EMBEDDING, HEAD, Groups, Part, Tables
 
-__all__ = ["Groups", "Tables"]
+__all__ = ["EMBEDDING", "HEAD", "Groups", "Part", "Tables"]

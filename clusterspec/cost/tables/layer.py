@@ -7,9 +7,10 @@ from functools import partial
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.compute.feedforward import Routing
-from clusterspec.cost.compute.kernels import Kernel
-from clusterspec.cost.compute.layer import Parts, dense_layer, expert_layer, whole
+from clusterspec.cost.compute.kernels import Kernel, Work
+from clusterspec.cost.compute.layer import LAYERS, whole
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.layers import Layer, Mixer, Network
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.phase import PhaseTimer, Transfers
 from clusterspec.cost.traffic import context, expert, tensor
@@ -18,29 +19,27 @@ Routed = Callable[[float], Transfers]
 """The expert traffic of one pass, by the seconds of computation in it."""
 
 
-def timed_dense_layer(shard: Shard, layout: Layout, timer: PhaseTimer) -> PartTime:
-    """One micro-batch through a layer whose feed-forward network is dense."""
-    parts = dense_layer(shard, timer.software)
-    return _timed("dense_layer", shard, layout, timer, parts=parts, blocks=2, routed=lambda window: ())
+NETWORKS = {Network.DENSE: "dense_layer", Network.EXPERTS: "expert_layer", Network.NONE: "layer"}
+MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_", Mixer.NONE: ""}
 
 
-def timed_expert_layer(shard: Shard, layout: Layout, timer: PhaseTimer) -> PartTime:
-    """One micro-batch through a layer with experts."""
-    software = timer.software
-    routing = Routing.of(shard, software.unevenness)
-    blocks = 2 if shard.model.shared_experts else 1
-    domains = timer.group("ep").placement.domains if shard.ep > 1 else 1
-    routed = partial(expert.each_pass, shard, routing, layout.dispatcher, domains)
-    parts = expert_layer(shard, software)
-    return _timed("expert_layer", shard, layout, timer, parts=parts, blocks=blocks, routed=routed)
+def name_of(layer: Layer, one_mixer: bool) -> str:
+    """What terms call a layer: by its network, and by how it mixes tokens unless all layers do so in one way."""
+    return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
 
-def _timed(
-    name: str, shard: Shard, layout: Layout, timer: PhaseTimer, *, parts: Parts, blocks: int, routed: Routed
-) -> PartTime:
-    device = timer.speed.device
-    work = whole(parts, layout.recompute, timer.software.stack.selective)
-    core = parts["core"]
+def timed_layer(name: str, layer: Layer, shard: Shard, layout: Layout, timer: PhaseTimer) -> PartTime:
+    """One micro-batch through a layer, with the transfers around its blocks."""
+    software, device = timer.software, timer.speed.device
+    routed: Routed = lambda window: ()  # noqa: E731
+    if layer.network is Network.EXPERTS:
+        routing = Routing.of(shard, software.unevenness)
+        domains = timer.group("ep").placement.domains if shard.ep > 1 else 1
+        routed = partial(expert.each_pass, shard, routing, layout.dispatcher, domains)
+    parts = LAYERS[layer.network](shard, software)
+    blocks = _blocks(layer, shard)
+    work = whole(parts, layout.recompute, software.stack.selective)
+    core = parts.get("core", Work())
     forward = (
         *tensor.forward(shard, blocks, device(_products(work.forward))),
         *context.forward(shard, layout.cp_method, device(core.forward)),
@@ -52,6 +51,12 @@ def _timed(
         *routed(device(work.backward)),
     )
     return timer.part(name, work, (forward, backward, forward if layout.recompute == "full" else ()))
+
+
+def _blocks(layer: Layer, shard: Shard) -> int:
+    """Blocks that tensor parallelism cuts: the mixing, and a network other than that of routed experts."""
+    cut = layer.network is Network.DENSE or (layer.network is Network.EXPERTS and shard.model.shared_experts > 0)
+    return int(layer.mixer is not Mixer.NONE) + int(cut)
 
 
 def _products(kernels: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -8,15 +8,17 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.compute import embedding_and_head
+from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.rates import Rates, rates
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
 from clusterspec.cost.formulas.links import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
+from clusterspec.cost.layers import Layer, Network, layers
 from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.tables.layer import timed_dense_layer, timed_expert_layer
+from clusterspec.cost.tables.layer import name_of, timed_layer
 from clusterspec.cost.tables.phase import PhaseTimer
 
 LANES = 16
@@ -24,6 +26,9 @@ USUAL_SLOT = 4
 """Generation of PCI Express where the spec and the catalog state none."""
 
 
+EMBEDDING, HEAD = "embedding", "head"
+Part = Layer | str
+"""A kind of layer, or an end of the model."""
 Groups = dict[object, Group]
 """Groups by the offsets of their ranks, and by their paths."""
 
@@ -31,6 +36,7 @@ Groups = dict[object, Group]
 class Tables:
     """Sub-results that many layouts of one job share.
 
+    ``parts`` are those of the model: each kind of layer, dense networks before experts, and the ends;
     ``groups`` may be those of other tables whose clusters have the same links.
     """
 
@@ -43,6 +49,9 @@ class Tables:
         self.groups: Groups = {} if groups is None else groups
         self._parts: dict[object, PartTime] = {}
         self._shares: dict[object, Share] = {}
+        kinds = sorted(set(layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
+        self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
+        self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def hold_for(self, design: Design) -> bool:
         """Whether these are tables of the cluster, the workload and the software of a design."""
@@ -71,34 +80,40 @@ class Tables:
             found = self._shares[key] = parameters.share(self.workload.model, layout, chunks)
         return found
 
-    def part(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
-        """One micro-batch through a part of the model: dense_layer, expert_layer, embedding or head.
+    def part(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
+        """One micro-batch through one of the ``parts``.
 
         Raises `NoPathError` where nothing joins the ranks of a group that communicates there.
         """
-        degrees = (layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel)
-        key: tuple[object, ...] = (name, *degrees)
-        if name.endswith("layer"):
-            experts = (layout.ep, layout.expert_tp, layout.dispatcher) if name == "expert_layer" else ()
-            axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
-            joined = (self.group(layout, axis) if getattr(layout, axis) > 1 else None for axis in axes)
-            key = (*key, *experts, layout.recompute, layout.cp_method, hiding, *joined)
+        return self._end(part, layout, hiding) if isinstance(part, str) else self._layer(part, layout, hiding)
+
+    def _layer(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
+        experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is Network.EXPERTS else ()
+        axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
+        joined = (self.group(layout, axis) if getattr(layout, axis) > 1 else None for axis in axes)
+        key = (layer, *_degrees(layout), *experts, layout.recompute, layout.cp_method, hiding, *joined)
         found = self._parts.get(key)
         if found is None:
-            found = self._parts[key] = self._timed(name, layout, hiding)
+            shard = Shard.of(self.workload, layout, layer.mixer)
+            name = name_of(layer, self._one_mixer)
+            found = self._parts[key] = timed_layer(name, layer, shard, layout, self._timer(layout, hiding))
         return found
 
-    def _timed(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
+    def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
+        key = (name, *_degrees(layout))
+        found = self._parts.get(key)
+        if found is None:
+            shard, timer = Shard.of(self.workload, layout), self._timer(layout, hiding)
+            work = embedding_and_head.embedding(shard) if name == EMBEDDING else self._head(shard)
+            found = self._parts[key] = timer.part(name, work)
+        return found
+
+    def _head(self, shard: Shard) -> Work:
+        return embedding_and_head.head(shard, self.software.loss, self.software.accumulation)
+
+    def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:
         assert self.rates is not None
-        shard, software = Shard.of(self.workload, layout), self.software
-        timer = PhaseTimer(self.rates.speed, software, hiding, lambda axis: self.group(layout, axis))
-        if name == "dense_layer":
-            return timed_dense_layer(shard, layout, timer)
-        if name == "expert_layer":
-            return timed_expert_layer(shard, layout, timer)
-        if name == "embedding":
-            return timer.part(name, embedding_and_head.embedding(shard))
-        return timer.part(name, embedding_and_head.head(shard, software.loss, software.accumulation))
+        return PhaseTimer(self.rates.speed, self.software, hiding, lambda axis: self.group(layout, axis))
 
     @property
     def host_bandwidth(self) -> float:
@@ -106,3 +121,8 @@ class Tables:
         generation = self.cluster.pcie_host or USUAL_SLOT
         transfers = PCIE_3_TRANSFERS * 2.0 ** (generation - 3)
         return slot_bandwidth(transfers, LANES, PCIE_128B130B) / self.cluster.ranks_per_accelerator
+
+
+def _degrees(layout: Layout) -> tuple[int, int, int, bool]:
+    """What decides the shapes of every part of the model."""
+    return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.compute import recurrence
 from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.layers import Mixer
 from clusterspec.cost.traffic.transfer import Transfer
 
 
@@ -25,8 +27,10 @@ def backward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
 
 def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[Transfer, ...]:
     ranks = shard.cp
-    if ranks == 1:
+    if ranks == 1 or shard.mixer is Mixer.NONE:
         return ()
+    if shard.mixer is Mixer.LINEAR:
+        return _states(shard, method, gradient)
     keys_values = ACTIVATION * shard.tokens * _width(shard)
     if method == "all-to-all":
         model = shard.model
@@ -39,9 +43,26 @@ def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[T
     return (Transfer("cp", "send-recv", sent, ranks - 1, core / ranks),)
 
 
+def _states(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
+    """Around a recurrence: heads for tokens and back, or the states that the tokens of each rank end in.
+
+    Each rank works as if it came first, gathers the states of all and corrects its own (as
+    flash-linear-attention does it, ops/cp), which takes one state of each rank whatever the length.
+    """
+    part = shard.model.linear
+    assert part is not None
+    if method == "all-to-all":
+        held = recurrence.widths(shard, part)
+        inputs, outputs = 2 * held.keys + held.values + 2 * held.heads, held.values
+        return tuple(Transfer("cp", "all-to-all", ACTIVATION * shard.tokens * each, 1) for each in (inputs, outputs))
+    return (Transfer("cp", "all-gather", recurrence.state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
+
+
 def _width(shard: Shard) -> float:
     """Elements of keys and values for one token on one rank."""
     model = shard.model
     if model.latent:
-        return shard.heads * (2 * model.head_dim + model.latent_rope)
-    return 2 * shard.kv_heads * model.head_dim
+        return shard.heads * (model.head_dim + model.value_width + model.latent_rope)
+    if model.compressed:
+        return model.head_dim
+    return shard.kv_heads * (model.head_dim + model.value_width)

@@ -22,8 +22,8 @@ def each_pass(
     computation in the pass, of another micro-batch where a framework can hide this.
     """
     model = shard.model
-    sent = model.hidden * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
-    whole = ACTIVATION * model.hidden * routing.arriving * routing.imbalance
+    sent = model.expert_width * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
+    whole = ACTIVATION * model.expert_width * routing.arriving * routing.imbalance
     transfers: tuple[Transfer, ...] = ()
     if shard.ep > 1:
         widths = (width(dispatcher.precision), ACTIVATION)

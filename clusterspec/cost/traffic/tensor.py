@@ -14,7 +14,7 @@ def forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer,
     a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the
     seconds of products in the pass, which a framework may cut up and run beside them.
     """
-    if shard.tp == 1:
+    if shard.tp == 1 or not blocks:
         return ()
     size, each = activations(shard), overlap_window / blocks
     if shard.rows == shard.tokens:
@@ -29,7 +29,7 @@ def backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer
     products of the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
     """
     mirror = forward(shard, blocks, overlap_window)
-    if shard.tp == 1 or shard.rows == shard.tokens:
+    if not mirror or shard.rows == shard.tokens:
         return mirror
     return (
         *mirror,

@@ -34,6 +34,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("tapered", TAPERED, "llama-3.1-8b", "megatron-deepspeed"),
     ("experts", {"nodes": 8}, "mixtral-8x7b", "megatron-core"),
     ("some layers with experts", RACK, "deepseek-v3", "megatron-core"),
+    ("layers of several kinds", {"nodes": 8}, "nemotron-3-super", "megatron-core"),
     ("fully sharded", {"nodes": 8}, "llama-3.1-70b", "torchtitan"),
     ("torus", TORUS, "llama-3.1-8b", "maxtext"),
 ]

@@ -12,13 +12,14 @@ from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, accumula
 from clusterspec.cost.compute.layer import dense_layer, expert_layer, whole
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
+from clusterspec.cost.layers import Mixer
 from tests.cost.plans import design, spec
 
 
-def shard(workload: dict[str, Any] | None = None, **layout: Any) -> tuple[Shard, Software]:
+def shard(workload: dict[str, Any] | None = None, mixer: Mixer = Mixer.FULL, **layout: Any) -> tuple[Shard, Software]:
     found = design(spec(workload=workload or {}, layout=layout))
     assert found.workload and found.layout and found.layout.stack
-    return Shard.of(found.workload, found.layout), Software.of(found.layout.stack)
+    return Shard.of(found.workload, found.layout, mixer), Software.of(found.layout.stack)
 
 
 def products(kernels: tuple[Kernel, ...]) -> float:
@@ -69,7 +70,7 @@ def test_context_parallelism_divides_the_core() -> None:
 
 def test_a_window_bounds_the_core() -> None:
     windowed = {"model": {"base": "llama-3.1-8b", "attention_window": 1024}}
-    narrow, wide = (attention.pairs(shard(model)[0]) for model in (windowed, {}))
+    narrow, wide = attention.pairs(shard(windowed, Mixer.WINDOW)[0]), attention.pairs(shard(windowed)[0])
     assert narrow == 8192 * 1024 - 1024**2 / 2
     assert wide == 8192**2 / 2
 

@@ -1,0 +1,127 @@
+"""Linear attention or a state-space recurrence of one layer: projections, convolution, the core and the output."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.catalog.architecture import LinearAttention
+from clusterspec.cost.compute.attention import ACTIVATION
+from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, stream
+from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.formulas import linear_attention as formulas
+from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.mixers import GATES
+
+BACKWARD = 3.0
+"""Work of the backward pass of the core over that of the forward pass: two gradients for each product, and the
+forward pass again, whose states are not kept (arXiv 2412.06464, section 3.3)."""
+
+
+class Chunks(NamedTuple):
+    """How the kernels of one kind cut a sequence, as the arguments of `chunked_flops` and `chunked_elements`."""
+
+    tokens: int
+    key_products: int
+    value_products: int
+    state_products: int
+    copies: int
+    state_passes: int
+    launches: int
+
+
+_DELTA = Chunks(64, 3, 2, 3, copies=2, state_passes=2, launches=6)
+CHUNKS = {
+    "gated-delta": _DELTA,
+    "kimi-delta": _DELTA,
+    "mamba-2": Chunks(128, 1, 1, 2, copies=0, state_passes=4, launches=5),
+}
+"""By kind: flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda; mamba, ops/triton/ssd_combined.py,
+with the chunks of Nemotron 3."""
+
+
+class Widths(NamedTuple):
+    """Keys, values and heads of one layer on one rank."""
+
+    keys: float
+    values: float
+    heads: float
+
+
+def widths(shard: Shard, part: LinearAttention) -> Widths:
+    """Those of the tensor-parallel rank; a head of keys is never cut."""
+    keys = float(share_of_heads(part.key_heads, shard.tp) * part.key_head_dim)
+    return Widths(keys, part.value_width / shard.tp, part.value_heads / shard.tp)
+
+
+def projections(shard: Shard, part: LinearAttention) -> Work:
+    """Queries, keys, values and gates."""
+    keys, values, heads = widths(shard, part)
+    hidden = shard.model.hidden
+    if part.kind in GATES:
+        inputs = 2 * keys + 2 * values + GATES[part.kind] * heads
+        return linear("recurrence in", Shape(shard.tokens, hidden, inputs), shard.precision)
+    inputs = 2 * keys + values + heads + (0 if part.output_gate_rank else values)
+    work = linear("recurrence in", Shape(shard.tokens, hidden, inputs), shard.precision)
+    work += _compressed("decay", shard, part.gate_rank, keys)
+    return work + _compressed("output gate", shard, part.output_gate_rank, values)
+
+
+def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
+    """A gate through a low rank, whose first matrix every tensor-parallel rank applies to its own rows."""
+    down = linear(f"{name} compression", Shape(shard.rows, shard.model.hidden, rank), shard.precision)
+    return down + linear(f"{name} expansion", Shape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
+
+
+def convolution(shard: Shard, part: LinearAttention) -> Work:
+    """The short causal convolution: its input is read and its output written; backward a gradient more."""
+    held = widths(shard, part)
+    moved = ACTIVATION * shard.tokens * (2 * held.keys + held.values)
+    return stream("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
+
+
+def core(shard: Shard, part: LinearAttention) -> Work:
+    """The recurrence in chunks, at the rate of attention kernels: the catalog has no figure of its own for it."""
+    held, chunks = widths(shard, part), CHUNKS[part.kind]
+    flops = shard.tokens * formulas.chunked_flops(
+        held.heads,
+        part.key_head_dim,
+        part.value_head_dim,
+        chunk=chunks.tokens,
+        key_products=chunks.key_products,
+        value_products=chunks.value_products,
+        state_products=chunks.state_products,
+    )
+    elements = formulas.chunked_elements(
+        held.keys,
+        held.values,
+        held.heads,
+        part.key_head_dim,
+        chunk=chunks.tokens,
+        copies=chunks.copies,
+        state_passes=chunks.state_passes,
+    )
+    moved = ACTIVATION * shard.tokens * elements
+    shape = Shape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
+    there = Kernel("recurrence", float(flops), moved, "attention_forward", shape, launches=chunks.launches)
+    back = there._replace(
+        name="recurrence: gradient",
+        flops=BACKWARD * flops,
+        traffic=BACKWARD * moved,
+        rate="attention_backward",
+        launches=2 * chunks.launches,
+    )
+    return Work((there,), (back,))
+
+
+def output(shard: Shard, part: LinearAttention) -> Work:
+    """The gated norm of what the recurrence yields, and the weight matrix after it."""
+    values = widths(shard, part).values
+    moved = ACTIVATION * shard.tokens * values
+    norm = stream("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
+    return norm + linear("recurrence out", Shape(shard.tokens, values, shard.model.hidden), shard.precision)
+
+
+def state_bytes(shard: Shard, part: LinearAttention) -> float:
+    """The state of one micro-batch on one rank, in 32 bits: what context parallelism passes on."""
+    held = widths(shard, part)
+    return float(4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim))

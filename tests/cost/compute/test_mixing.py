@@ -1,0 +1,99 @@
+"""Layers of every kind do the work of their own weights, and a core or a recurrence of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost import parameters
+from clusterspec.cost.compute import attention
+from clusterspec.cost.compute.kernels import Work
+from clusterspec.cost.compute.layer import LAYERS, whole
+from clusterspec.cost.layers import Layer, Mixer, Network, layers
+from clusterspec.cost.tables.layer import name_of
+from clusterspec.cost.traffic import context, tensor
+from tests.cost.compute.test_kernels import products, shard
+
+HYBRIDS = ("qwen3-next-80b-a3b", "nemotron-3-super", "granite-4.0-h-small", "kimi-k3")
+WINDOWED = ("gemma-3-4b", "gemma-4-31b", "step-3.7-flash", "mimo-v2-flash", "gpt-oss-120b")
+CHOOSING = ("deepseek-v3.2", "deepseek-v4-pro", "glm-5", "minimax-m3")
+
+
+def work(model: str, layer: Layer, tp: int = 1) -> Work:
+    share, software = shard({"model": model}, layer.mixer, tp=tp, ep=1)
+    return whole(LAYERS[layer.network](share, software), "none", "")
+
+
+@pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
+def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: str) -> None:
+    share, _ = shard({"model": model}, tp=1, ep=1)
+    known = {layer: products(work(model, layer).forward) for layer in set(layers(share.model))}
+    done = sum(known[layer] for layer in layers(share.model))
+    count = parameters.count(share.model)
+    head = share.model.hidden * share.model.vocab
+    assert done == pytest.approx(2 * (count.multiplied - head) * share.tokens, rel=0.002)
+
+
+@pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
+def test_tensor_parallelism_divides_every_kind_of_layer(model: str) -> None:
+    share, _ = shard({"model": model}, tp=1, ep=1)
+    for layer in set(layers(share.model)) - {Layer(Mixer.NONE, Network.NONE)}:
+        one, two = (sum(k.flops for k in work(model, layer, tp).forward) for tp in (1, 2))
+        assert one / 2 == pytest.approx(two, rel=0.08), layer
+
+
+def test_a_recurrence_grows_with_its_tokens_and_attention_with_their_square() -> None:
+    for mixer, factor in ((Mixer.LINEAR, 2), (Mixer.FULL, 4)):
+        short, long = (
+            shard({"model": "qwen3-next-80b-a3b", "sequence_length": length}, mixer, tp=1, ep=1)
+            for length in (4096, 8192)
+        )
+        cores = [sum(k.flops for k in LAYERS[Network.EXPERTS](*each)["core"].forward) for each in (short, long)]
+        assert cores[1] == pytest.approx(factor * cores[0])
+
+
+def test_a_window_may_have_heads_of_its_own() -> None:
+    share, _ = shard({"model": "gemma-4-31b"}, Mixer.WINDOW, tp=1)
+    assert (share.model.head_dim, share.kv_heads, share.model.shared_kv) == (256, 16, False)
+    full, _ = shard({"model": "gemma-4-31b"}, tp=1)
+    assert (full.model.head_dim, full.kv_heads, full.model.shared_kv) == (512, 4, True)
+    assert attention.pairs(share) < attention.pairs(full)
+
+
+@pytest.mark.parametrize("model", CHOOSING)
+def test_choosing_keys_makes_long_sequences_cheaper(model: str) -> None:
+    share, software = shard({"model": model, "sequence_length": 131072}, tp=1, ep=1)
+    whole_core = attention.core(share, (4.5, 5.5)).forward
+    chosen = LAYERS[Network.EXPERTS](share, software)["core"].forward
+    assert sum(k.flops for k in chosen) < 0.75 * sum(k.flops for k in whole_core)
+
+
+def test_context_parallelism_passes_states_on_whatever_the_length() -> None:
+    sizes = []
+    for length in (8192, 16384):
+        share, _ = shard({"model": "qwen3-next-80b-a3b", "sequence_length": length}, Mixer.LINEAR, tp=1, cp=2, ep=1)
+        (gather,) = context.forward(share, "ring", 0.0)
+        assert gather.collective == "all-gather"
+        sizes.append(gather.size)
+    assert sizes[0] == sizes[1] == 2 * 4 * 32 * 128 * 128
+
+
+def test_nothing_is_exchanged_around_a_layer_that_mixes_no_tokens() -> None:
+    share, _ = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=2, cp=2, ep=1)
+    assert context.forward(share, "ring", 0.0) == ()
+    assert tensor.forward(share, 0, 0.0) == tensor.backward(share, 0, 0.0) == ()
+
+
+def test_experts_of_their_own_width_take_narrower_rows() -> None:
+    share, software = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=1, ep=1)
+    parts = LAYERS[Network.EXPERTS](share, software)
+    assert set(parts) == {"norms", "router", "dispatch", "experts"}
+    names = [kernel.name for kernel in parts["experts"].forward]
+    assert "into experts" in names
+    assert "out of experts" in names
+
+
+def test_layers_are_called_by_what_they_hold() -> None:
+    assert name_of(Layer(Mixer.FULL, Network.DENSE), one_mixer=True) == "dense_layer"
+    assert name_of(Layer(Mixer.LINEAR, Network.EXPERTS), one_mixer=False) == "linear_expert_layer"
+    assert name_of(Layer(Mixer.LINEAR, Network.NONE), one_mixer=False) == "linear_layer"
+    assert name_of(Layer(Mixer.NONE, Network.EXPERTS), one_mixer=False) == "expert_layer"
