@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.cost import mixers
-from clusterspec.cost.formulas import flops, linear_attention, parameters
+from clusterspec.cost.attention_flops import attention_flops
+from clusterspec.cost.formulas import flops, parameters
 from clusterspec.cost.layers import Chunk, expert_layers, stages
 from clusterspec.cost.mixers import Held
 
 __all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flops_per_token", "share", "stages"]
-
-STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
-"""Products with the recurrent state per token (`linear_attention.recurrence_flops`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,23 +168,9 @@ def _prediction(model: Model) -> float:
 def model_flops_per_token(model: Model, sequence: int) -> float:
     """FLOPs per token, forward and backward, by the convention of `formulas.flops`.
 
-    No recomputation; attention as if unmasked, over ``sequence`` tokens, in the layers that have
-    softmax attention; the recurrence of the others.
+    No recomputation; attention as if unmasked, over ``sequence`` tokens or the window of a layer.
     """
-    qk_dim = model.head_dim + model.latent_rope
-    attention = flops.unmasked_attention_flops(model.full_layers, model.heads, qk_dim, model.value_width, sequence)
-    if model.window:
-        window = model.window
-        dims = (window.head_dim or model.head_dim, window.value_head_dim or window.head_dim or model.value_width)
-        heads = window.heads or model.heads
-        attention += flops.unmasked_attention_flops(model.window_layers, heads, *dims, sequence)
-    if model.linear:
-        linear = model.linear
-        dims = (linear.key_head_dim, linear.value_head_dim)
-        products = STATE_PRODUCTS[linear.kind]
-        each = linear_attention.recurrence_flops(linear.value_heads, *dims, products)
-        attention += 3 * linear.layers * each
-    return float(flops.model_flops_per_token(count(model).multiplied, attention))
+    return float(flops.model_flops_per_token(count(model).multiplied, attention_flops(model, sequence)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,3 +221,20 @@ def test_a_recurrence_needs_no_products_over_the_sequence() -> None:
     of = model(linear=LinearAttention("gated-delta", 8, 4, 8, 64, 32))
     assert model_flops_per_token(of, 4096) == model_flops_per_token(of, 8192)
     assert model_flops_per_token(of, 4096) == 6 * count(of).multiplied + 3 * 8 * 2 * 3 * 8 * 64 * 32
+
+
+def test_a_window_bounds_the_tokens_that_model_flops_count() -> None:
+    windowed = model(window=Window(tokens=1024, layers=2))
+    full = model()
+    assert model_flops_per_token(windowed, 512) == model_flops_per_token(full, 512)
+    bound = model_flops_per_token(windowed, 8192) - model_flops_per_token(windowed, 4096)
+    free = model_flops_per_token(full, 8192) - model_flops_per_token(full, 4096)
+    assert bound == pytest.approx(free * (full.layers - 2) / full.layers)
+
+
+def test_chosen_keys_bound_them_but_for_the_index() -> None:
+    chosen = model(sparse=SparseAttention(tokens=1024, layers=1, index_heads=2, index_dim=16))
+    more = model_flops_per_token(chosen, 8192) - model_flops_per_token(chosen, 4096)
+    one_layer = model_flops_per_token(model(), 8192) - model_flops_per_token(model(), 4096)
+    of = model()
+    assert more == pytest.approx(one_layer * (of.layers - 1) / of.layers + 6 * 2 * 16 * 4096)

@@ -14,8 +14,9 @@ def unmasked_attention_flops(layers: float, heads: float, qk_dim: float, v_dim: 
     """FLOPs per token of all attention scores and values, forward and backward, as if unmasked.
 
     ``F = 6·L·a·(d_qk + d_v)·s``, which is ``12·L·h·s`` where the heads together are as wide as
-    the hidden state and queries as wide as values. Sliding windows and causal masks do not
-    lower it: it is a convention for comparing machines, not the work done.
+    the hidden state and queries as wide as values. Causal masks do not lower it: it is a
+    convention for comparing machines, not the work done. Where a window or an index bounds the
+    tokens that one attends to, s is that bound.
 
     Source: PaLM, 2022 (arXiv 2204.02311), appendix B.
 
