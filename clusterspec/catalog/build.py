@@ -19,6 +19,7 @@ def accelerator(read: Reader) -> Accelerator:
         memory=read.figure("memory", "bytes"),
         memory_bandwidth=read.figure("memory_bandwidth", "rate"),
         peaks=read.peaks("peak"),
+        unpublished_peaks=read.texts("unpublished_peaks"),
         power=read.figure("power", "power"),
         interconnects=read.texts("scale_up.interconnects"),
         scale_up_bandwidth=read.bandwidth("scale_up.bandwidth"),

@@ -33,13 +33,14 @@ class Accelerator(Entry):
     how many that is (a fraction where several accelerators share one); ``compute_units`` how many
     tiles of a matrix product it works on at a time, ``array`` the sides of a systolic array that
     products are padded to; ``host_link`` the link to the host processor, B/s per direction, where
-    it is not PCIe.
+    it is not PCIe; ``unpublished_peaks`` the precisions that it computes in without a published peak.
     """
 
     ranks_per_accelerator: int = 1
     memory: Figure | None = None
     memory_bandwidth: Figure | None = None
     peaks: Mapping[str, Peak] = field(default_factory=dict)
+    unpublished_peaks: tuple[str, ...] = ()
     power: Figure | None = None
     interconnects: tuple[str, ...] = ()
     scale_up_bandwidth: Bandwidth | None = None

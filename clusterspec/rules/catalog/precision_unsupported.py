@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100, an MI250X or a Gaudi-1, bf16 on a V100,
-fp4 on an H100. fp16 has bf16's peak where the entry gives no other.
+A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
+H100. fp16 has bf16's peak where the entry gives no other. Where the part computes in the precision and its vendor
+publishes no peak, as of bf16 on TPU 8t, that is a warning.
 
 ## Why it matters
 
@@ -53,7 +54,12 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
-    if workload.peak is None and accelerator.peaks:
+    if workload.peak is not None:
+        return
+    if workload.precision in accelerator.unpublished_peaks:
+        message = f"no peak of {accelerator.id} in {workload.precision} is published, so no time can be estimated"
+        yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="warning")
+    elif accelerator.peaks:
         has = ", ".join(accelerator.peaks)
         message = f"{accelerator.id} has no {workload.precision} matrix units: its peaks are {has}"
         yield RULE.problem("workload.precision", message, f"choose one of {has}, or another part")
