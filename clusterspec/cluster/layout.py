@@ -37,7 +37,8 @@ def resolve_layout(
         software_year=software.year,
         software=software.release,
         stack=software.stack,
-        ranks=degrees.ranks,
+        ranks=_ranks(degrees, workload),
+        separate_engines=_separate(workload),
         nodes=nodes,
         tp=degrees.tp,
         attention_dp=degrees.attention_dp,
@@ -68,6 +69,16 @@ def resolve_layout(
         dispatcher=resolve_dispatcher(section, degrees, workload, software.stack, log),
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
+
+
+def _separate(workload: Workload | None) -> bool:
+    return workload is not None and workload.serving is not None and workload.serving.decode is not None
+
+
+def _ranks(degrees: Degrees, workload: Workload | None) -> int:
+    """Ranks of the job; with separate engines those of prefill and decode."""
+    prefill = workload.serving.prefill if workload is not None and workload.serving is not None else None
+    return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None else 0)
 
 
 def _serves(workload: Workload | None) -> bool:

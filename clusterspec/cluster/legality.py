@@ -63,9 +63,16 @@ class LayoutNumbers:
     own_stages: bool
     ring: bool
     """Context parallelism gives each rank two chunks; otherwise one."""
+    attention_dp: int = 1
+    redundant_experts: int = 0
+
+    @property
+    def replica(self) -> int:
+        """Ranks of one replica."""
+        return self.tp * self.attention_dp * self.cp * self.pp
 
     def dp(self, demands: Demands) -> int:
-        return max(1, demands.ranks // (self.tp * self.cp * self.pp))
+        return max(1, demands.ranks // self.replica)
 
     def micro_batches(self, demands: Demands) -> int | None:
         """Per replica and step; None where they are no whole number, or the batch is not known."""
@@ -80,7 +87,7 @@ def violations(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
 
 
 def _world(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return demands.ranks % (numbers.tp * numbers.cp * numbers.pp) != 0
+    return demands.ranks % numbers.replica != 0
 
 
 def _heads(numbers: LayoutNumbers, demands: Demands) -> bool:
@@ -134,7 +141,9 @@ def _micro_batches(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _experts(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return bool(demands.model and demands.model.experts and demands.model.experts % numbers.ep)
+    if demands.model is None or not demands.model.experts:
+        return False
+    return (demands.model.experts + numbers.redundant_experts) % numbers.ep != 0
 
 
 def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
@@ -142,7 +151,7 @@ def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
     dp = numbers.dp(demands)
     if demands.framework in DEEPSPEED:
         return dp % numbers.ep != 0
-    return (dp * numbers.cp * numbers.tp) % (numbers.expert_tp * numbers.ep) != 0
+    return (dp * numbers.replica // numbers.pp) % (numbers.expert_tp * numbers.ep) != 0
 
 
 def _chunks(numbers: LayoutNumbers, demands: Demands) -> bool:

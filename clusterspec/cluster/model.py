@@ -277,6 +277,9 @@ class Layout:
     stack: Stack | None = field(default=None, compare=False)
     """The generation of software that ``framework`` and ``software_year`` mean; None where none is known."""
 
+    separate_engines: bool = False
+    """Prefill and decode run on separate engines: the degrees are those of decode, ``ranks`` those of both."""
+
     @property
     def data_ranks(self) -> int:
         """Ranks along the data-parallel axis: replicas, and the attention replicas inside each."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clusterspec.cluster.degrees import Degrees
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Engines, Layout, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.spec.model import LayoutSpec
 
@@ -52,3 +54,20 @@ def even_stages(layers: int, stages: int) -> tuple[int, ...]:
     at_start = shorter // 2
     at_end = shorter - at_start
     return (each,) * at_start + (each + 1,) * longer + (each,) * (at_end if longer else stages)
+
+
+def of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
+    """The layout with the degrees of other engines, for a model of so many layers."""
+    return replace(
+        layout,
+        ranks=engines.replicas * engines.ranks,
+        dp=engines.replicas,
+        tp=engines.tp,
+        attention_dp=engines.attention_dp,
+        ep=engines.ep,
+        expert_tp=engines.expert_tp,
+        pp=engines.pp,
+        redundant_experts=engines.redundant_experts,
+        stage_layers=even_stages(layers, engines.pp) if engines.pp <= MOST_STAGES else (),
+        separate_engines=False,
+    )

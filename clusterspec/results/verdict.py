@@ -173,9 +173,14 @@ def _ranks(design: Design) -> Iterator[str]:
         yield f"the layout uses {plural(layout.nodes, 'node')}; the cluster has {cluster.nodes:,}"
         return
     there = layout.nodes * cluster.ranks_per_node
-    wanted = layout.tp * layout.cp * layout.pp * _stated_dp(design, cluster)
+    if layout.separate_engines:
+        if layout.ranks > there:
+            yield f"the engines have {layout.ranks:,} ranks; the nodes of the layout hold {there:,}"
+        return
+    wanted = layout.tp * layout.attention_dp * layout.cp * layout.pp * _stated_dp(design, cluster)
     if wanted != there:
-        yield f"the ranks do not add up: tp × cp × pp × dp is {wanted:,}; the nodes of the layout hold {there:,}"
+        axes = "tp × attention_dp × cp × pp × dp" if layout.attention_dp > 1 else "tp × cp × pp × dp"
+        yield f"the ranks do not add up: {axes} is {wanted:,}; the nodes of the layout hold {there:,}"
 
 
 def _stated_dp(design: Design, cluster: Cluster) -> int:

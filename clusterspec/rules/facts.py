@@ -124,7 +124,8 @@ class Facts:
 
     @property
     def written_layout(self) -> LayoutSpec | None:
-        return self.spec.layout
+        """The section as written; empty where separate engines for prefill and decode are the layout."""
+        return self.spec.layout or (LayoutSpec() if self.design.layout is not None else None)
 
     def forbids_overlap(self, axis: str) -> bool:
         """Whether the spec states that nothing hides the communication of an axis (cp, ep, dp or pp)."""

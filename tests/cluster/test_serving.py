@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import clusterspec
 from clusterspec.cluster.model import Engines, Layout, Serving, Workload
 from tests.cluster.settling import assumed, clean, settle
 
@@ -148,3 +149,40 @@ def test_a_serving_plan_lists_nothing_of_training() -> None:
     for key in ("micro_batch", "recompute", "sharding", "optimizer_states.master"):
         assert f"layout.{key}" not in keys
     assert keys["workload.kv_precision"] == "bf16"
+
+
+def findings(workload: str, layout: str, nodes: int = 2) -> set[str]:
+    text = (
+        f"clusterspec: 1\nname: test\ncluster: {{platform: dgx-h200, nodes: {nodes}}}\n"
+        f"workload: {{kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, {workload}}}\n{layout}"
+    )
+    return {finding.rule for finding in clusterspec.load(text).findings if finding.severity == "error"}
+
+
+@pytest.mark.parametrize(
+    ("layout", "rules"),
+    [
+        ("layout: {framework: sglang, attention_dp: 16, ep: 16}", set()),
+        ("layout: {framework: sglang, tp: 2, attention_dp: 4, ep: 8}", set()),
+        ("layout: {framework: sglang, tp: 2, attention_dp: 3, ep: 6}", {"world-size-mismatch"}),
+        ("layout: {framework: sglang, tp: 4, attention_dp: 2, ep: 8, dp: 4}", {"world-size-mismatch"}),
+        ("layout: {framework: sglang, tp: 4, attention_dp: 2, ep: 8, dp: 2}", set()),
+    ],
+)
+def test_replicas_of_attention_count_in_the_world(layout: str, rules: set[str]) -> None:
+    assert findings(f"serving: {{{REQUESTS}, concurrency: 8}}", layout) == rules
+
+
+@pytest.mark.parametrize(("nodes", "rules"), [(3, set()), (4, set()), (2, {"world-size-mismatch"})])
+def test_separate_engines_need_no_more_ranks_than_there_are(nodes: int, rules: set[str]) -> None:
+    """8 ranks prefill and 16 decode: 24 of three nodes."""
+    engines = "disaggregated: {prefill: {tp: 8}, decode: {attention_dp: 16, ep: 16}}"
+    assert findings(f"serving: {{{REQUESTS}, concurrency: 8, {engines}}}", "", nodes) == rules
+
+
+def test_copies_make_experts_divisible_for_the_rules_too() -> None:
+    layout = "layout: {framework: sglang, tp: 12, ep: 12}"
+    few = f"serving: {{{REQUESTS}, concurrency: 8, redundant_experts: 1}}"
+    enough = f"serving: {{{REQUESTS}, concurrency: 8, redundant_experts: 8}}"
+    assert "experts-indivisible-by-ep" in findings(few, layout, 3)
+    assert "experts-indivisible-by-ep" not in findings(enough, layout, 3)

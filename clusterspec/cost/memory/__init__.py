@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
-from clusterspec.cluster.model import Assumption, Cluster, Design, Workload
+from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
+from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.memory import peak_memory
 from clusterspec.cost.memory.assumptions import assumptions
 from clusterspec.cost.memory.explain import explained
@@ -43,14 +45,30 @@ def memory(design: Design) -> Memory | None:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None:
         return None
-    job = Job.of(design, workload, layout)
-    groups = stage_groups(job.model, layout)
-    if not groups:
-        return None
     capacity = _capacity(cluster, workload)
     limit = capacity.value / cluster.ranks_per_accelerator if capacity else inf
-    found = [_of(job, group, limit) for group in shortlist(job, groups)]
-    return Memory(job, max(found, key=lambda each: each.total), cluster.ranks_per_accelerator, capacity)
+    found = [each for job in _jobs(design, workload, layout) for each in _stages(job, limit)]
+    if not found:
+        return None
+    job, fullest = max(found, key=lambda each: each[1].total)
+    return Memory(job, fullest, cluster.ranks_per_accelerator, capacity)
+
+
+def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
+    """The job of the layout, and that of separate prefill engines, which hold one request for each replica."""
+    jobs = [Job.of(design, workload, layout)]
+    serving = workload.serving
+    if serving is not None and serving.prefill is not None:
+        other = of_engines(layout, serving.prefill, workload.model.layers)
+        single = replace(serving, concurrency=other.data_ranks)
+        jobs.append(Job.of(design, replace(workload, serving=single), other))
+    return jobs
+
+
+def _stages(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
+    """Memory of the stages of which one is the fullest."""
+    groups = stage_groups(job.model, job.layout)
+    return [(job, _of(job, group, limit)) for group in shortlist(job, groups)] if groups else []
 
 
 def _of(job: Job, group: StageGroup, limit: float) -> RankMemory:

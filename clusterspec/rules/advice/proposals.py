@@ -78,8 +78,9 @@ def demands_of(facts: Facts) -> Demands:
     """What the layout of a spec has to suit."""
     cluster, layout, training = facts.cluster, facts.layout, facts.training
     assert cluster is not None and layout is not None
+    ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
     return Demands(
-        layout.nodes * cluster.ranks_per_node,
+        ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
         framework(facts),
         facts.model,
         training.global_batch if training else None,
@@ -106,6 +107,8 @@ def _numbers_and_demands(facts: Facts) -> tuple[LayoutNumbers, Demands]:
         layout.sequence_parallel,
         said.stage_layers is not None,
         layout.cp_method != "all-to-all",
+        layout.attention_dp,
+        layout.redundant_experts,
     )
     return numbers, demands_of(facts)
 

@@ -68,9 +68,16 @@ def check(facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: La
         message = f"the job uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
         yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
         return
-    ranks, cut = nodes * each, layout.tp * layout.cp * layout.pp
+    if layout.separate_engines:
+        if layout.ranks > nodes * each:
+            message = f"the engines have {layout.ranks:,} ranks, and {nodes:,} nodes of {each} are {nodes * each:,}"
+            yield RULE.problem("workload.serving.disaggregated", message, "fewer replicas, or more nodes")
+        return
+    ranks, cut = nodes * each, layout.tp * layout.attention_dp * layout.cp * layout.pp
     there = f"{nodes:,} nodes of {each} are {ranks:,} ranks"
     product = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp}"
+    if layout.attention_dp > 1:
+        product = f"attention_dp {layout.attention_dp} × {product}"
     if ranks % cut:
         yield RULE.problem(
             f"layout.{_first_misfit(layout, ranks)}",
@@ -87,7 +94,7 @@ def check(facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: La
 def _first_misfit(layout: Layout, ranks: int) -> str:
     """The first axis with which the product no longer divides the ranks."""
     cut = 1
-    for axis in ("tp", "cp", "pp"):
+    for axis in ("tp", "cp", "pp", "attention_dp"):
         cut *= getattr(layout, axis)
         if ranks % cut:
             return axis

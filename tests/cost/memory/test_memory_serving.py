@@ -119,3 +119,12 @@ def test_a_step_of_prefill_has_its_activations() -> None:
     assert leaf(found, "step_activations") == 8192 * (2 * 4096 + 2 * 14336 / 4) * 2
     small = used({"serving": {**REQUESTS, "chunk_tokens": 512}}, {"tp": 4})
     assert leaf(small, "step_activations") == leaf(found, "step_activations") / 16
+
+
+def test_of_separate_engines_the_fullest_counts() -> None:
+    """Prefill on 8 ranks holds twice the experts of decode on 16, and one prompt of 4,000 tokens a replica."""
+    engines = {"prefill": {"tp": 8}, "decode": {"attention_dp": 16, "ep": 16}}
+    separate = {"parameter_precision": "fp8", "serving": {**REQUESTS, "concurrency": 1024, "disaggregated": engines}}
+    found = used(separate, {}, model="deepseek-v3", nodes=3)
+    assert leaf(found, "served_experts") == pytest.approx(58 * 256 * 3 * 7168 * 2048 / 8)
+    assert leaf(found, "key_value_cache") == pytest.approx(4000 * 61 * 576 * 2)
