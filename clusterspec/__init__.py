@@ -6,12 +6,15 @@ other functions take the path of a spec and return a typed value with `to_json`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As `typing` has it, without its import: `--version` takes hardly longer than Python itself."""
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+    from pathlib import Path
+    from typing import Any
+
     from clusterspec.library import Catalogs, Design
     from clusterspec.pipeline import Study
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
@@ -32,6 +35,8 @@ def study(path: str | Path) -> Study:
 
     Raises `OSError` when the file cannot be read.
     """
+    from pathlib import Path
+
     from clusterspec import pipeline
 
     return pipeline.study_file(Path(path))

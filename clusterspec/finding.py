@@ -6,9 +6,9 @@ findings, so positions are worked out in one place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from clusterspec.records import dataclass
 from clusterspec.source import Path, Span
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from clusterspec import document as documents
 from clusterspec import pipeline
 from clusterspec.document.extends import merge
 from clusterspec.pipeline import Settings, Study
+from clusterspec.records import dataclass
 
 if TYPE_CHECKING:
     from clusterspec.cluster.model import Assumption, Cluster, Layout, Workload

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from clusterspec.records import dataclass
 from clusterspec.source import Span
 
 

@@ -7,9 +7,7 @@ Every stage returns what it could do and what it found; nothing here decides any
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -27,6 +25,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, names, places, waivers
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem
+from clusterspec.records import dataclass, field, replace
 from clusterspec.results import (
     BillReport,
     CheckReport,
@@ -195,7 +194,7 @@ def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> 
     design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
     design, measurements, unread = _measured(spec, design, folder)
     problems = [*problems, *found, *further, *unread]
-    read_from = Input(source.name, hashlib.sha256(data).hexdigest())
+    read_from = Input(source.name, data)
     return Study(settings, read_from, source, document, spec, design, tuple(problems), folder, measurements)
 
 
@@ -237,7 +236,7 @@ def prose(source: Source, data: bytes, settings: Settings) -> Checked:
     problems = judge(source, settings.catalog, settings.today)
     settled = [places.settle(problem, None, source) for problem in rules.bounded(problems)]
     findings = tuple(sorted(rules.choose(settled, settings.config), key=_by_place))
-    return Checked(Input(source.name, hashlib.sha256(data).hexdigest()), findings, {source.name: source})
+    return Checked(Input(source.name, data), findings, {source.name: source})
 
 
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:

@@ -12,7 +12,8 @@ fp4 without a block format have one scale for a tensor or a channel, which is no
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

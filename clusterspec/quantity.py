@@ -7,10 +7,10 @@ peaks are figures in dense FLOP/s; neither can be built without saying how the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from clusterspec.origin import Origin
+from clusterspec.records import dataclass
 
 
 class Direction(StrEnum):

@@ -9,10 +9,10 @@ classes, too; a type checker sees the standard decorator.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
 
 __all__ = ["MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 else:
@@ -48,7 +48,7 @@ else:
     def _made(cls, *, frozen, slots, order, eq):
         described = {name: one for base in reversed(cls.__mro__[1:]) for name, one in _described(base).items()}
         own = {}
-        for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+        for name, annotation in cls.__annotations__.items():
             if not annotation.startswith("ClassVar"):
                 given = cls.__dict__.get(name, MISSING)
                 one = given if isinstance(given, _Field) else _Field(given)
@@ -118,7 +118,7 @@ else:
         names = [one.name for one in wanted]
         put, count, post = object.__setattr__, [0], hasattr(cls, "__post_init__")
 
-        def __init__(self, *args, **kwargs):
+        def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
             count[0] += 1
             if count[0] == _MANY and self.__class__ is cls:
                 cls.__init__ = _compiled(cls, described)
@@ -168,7 +168,7 @@ else:
             lines.append(f"    _put(self, {name!r}, {value})\n")
         if hasattr(cls, "__post_init__"):
             lines.append("    self.__post_init__()\n")
-        exec(f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}", space)  # noqa: S102
+        exec(f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}", space)
         return space["__init__"]
 
     def _repr(self):
@@ -213,7 +213,7 @@ else:
 
             made = {}
             for name, one in getattr(owner, _MARK).items():
-                options = {"compare": one.compare, "repr": one.repr, "init": one.type != "no init"}
+                options = {"compare": one.compare, "repr": one.repr, "init": one.type != "no init", "kw_only": False}
                 if one.default is not MISSING:
                     options["default"] = one.default
                 elif one.default_factory is not MISSING:
@@ -253,7 +253,3 @@ else:
         import dataclasses
 
         return dataclasses.asdict(thing, **options)
-
-
-if TYPE_CHECKING:
-    Record = Any

@@ -5,7 +5,7 @@ Lines and columns count from 1, columns in Unicode code points, as editors show 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from clusterspec.records import dataclass, field
 
 Key = str | int
 Path = tuple[Key, ...]

@@ -6,7 +6,7 @@ a part that a model lacks is None there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlsplit
 
@@ -20,6 +19,7 @@ from clusterspec.catalog.raw_entry import Fact, RawEntry
 from clusterspec.catalog.reader import Reader
 from clusterspec.catalog.sums import LAWS, open_sums
 from clusterspec.origin import Cited
+from clusterspec.records import dataclass
 
 YEAR = timedelta(days=365)
 _HOST = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", re.IGNORECASE)

@@ -8,13 +8,13 @@ or SI figures where the name says so. A fact that is not known is ``None`` or ab
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from clusterspec.catalog.entry import Entry
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.catalog.model import Model
 from clusterspec.catalog.status import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
+from clusterspec.records import dataclass, field
 
 __all__ = ["Accelerator", "Entry", "Interconnect", "Model", "Nic", "Platform", "Stack", "Status", "Switch"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.catalog.status import Status
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
 from clusterspec.catalog.raw_entry import Fact, Plain, RawEntry
 from clusterspec.catalog.status import Status
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
+from clusterspec.records import dataclass
 from clusterspec.units import UnitFault, bandwidth_readings, read, say
 
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}

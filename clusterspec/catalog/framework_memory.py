@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import inf
 
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.catalog.architecture import (
     CompressedAttention,
     LinearAttention,
@@ -13,6 +11,7 @@ from clusterspec.catalog.architecture import (
 )
 from clusterspec.catalog.entry import Entry
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

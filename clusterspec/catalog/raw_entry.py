@@ -7,11 +7,11 @@ value that takes the entry's own ``source``. Facts are known by dotted names (``
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.catalog.status import Status
 from clusterspec.origin import Assumed, Cited
+from clusterspec.records import dataclass
 from clusterspec.source import Path
 
 Plain = str | int | float | bool | list[Any]

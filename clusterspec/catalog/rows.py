@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 
 from clusterspec import resources
 from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.raw_entry import RawEntry
+from clusterspec.records import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from clusterspec.catalog.entry_view import Comparison, EntryView, comparison, view
 from clusterspec.catalog.library import Catalog, UnknownEntry
 from clusterspec.catalog.side_by_side import SideBySide, side_by_side
+from clusterspec.records import dataclass
 
 
 def show(catalog: Catalog, name: str) -> EntryView:

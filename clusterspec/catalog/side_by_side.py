@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clusterspec.catalog.entry_view import EntryView, Line
+from clusterspec.records import dataclass
 from clusterspec.units import plain, say
 
 CONVENTION = "bandwidths per direction; peaks dense; bytes in decimal units; ratios against the first entry"

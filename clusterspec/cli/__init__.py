@@ -7,7 +7,10 @@ line (status 2), ours is one line and status 3, with the traceback under ``--deb
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OK, FOUND, CALL, OURS = 0, 1, 2, 3
 INTERRUPTED = 130

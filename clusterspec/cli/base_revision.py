@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.git import blob, commit_of, root_of
 from clusterspec.config import Config
 from clusterspec.document import Comment, Document, decode, parse
+from clusterspec.records import replace
 
 _named: list[str] = []
 """The revision that the call names."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +15,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cli import UsageFault
 from clusterspec.cli.versions import allowed
 from clusterspec.config import Config
+from clusterspec.records import replace
 from clusterspec.results import Input, Json, Tool, head
 
 T = TypeVar("T")

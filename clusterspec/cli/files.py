@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from clusterspec.cli import OwnFault, UsageFault, callers, told
@@ -15,6 +13,7 @@ from clusterspec.cli.terminal import Progress
 from clusterspec.config.patterns import Ignored
 from clusterspec.document import find
 from clusterspec.pipeline import Checked
+from clusterspec.records import replace
 from clusterspec.results import Input
 
 WORTHWHILE = 32
@@ -94,6 +93,8 @@ def at_once(asked: argparse.Namespace, names: Sequence[str], processes: int) -> 
 
 def leave_interrupts() -> None:
     """Leaves Ctrl-C to the process that started this one."""
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

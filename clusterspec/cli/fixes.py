@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from clusterspec.cli.output import write_whole
 from clusterspec.document import apply_edits, decode, made_edits, read_bytes
 from clusterspec.finding import Edit
 from clusterspec.pipeline import Checked
+from clusterspec.records import dataclass
 from clusterspec.report.ink import disarmed, located, plain
 from clusterspec.source import Source
 
@@ -94,6 +93,8 @@ def compared(change: Change, context: int = 3) -> list[str]:
     old, new = ([f"{line}\n" for line in rows[:-1]] + rows[-1:] for rows in (old, new))
     old[-1] += "\n" * change.before.endswith("\n")
     new[-1] += "\n" * change.after.endswith("\n")
+    import difflib
+
     return list(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", n=context))
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clusterspec import rules
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import ink, say
 from clusterspec.finding import Severity
-from clusterspec.report import findings_machines, findings_sarif, findings_text
+from clusterspec.records import dataclass
+from clusterspec.report import findings_text
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.results import CheckReport
 
 MACHINES = ("json", "sarif", "junit", "gitlab")
 """Formats that a program reads."""
+
+if TYPE_CHECKING:
+    from clusterspec.report.findings_sarif import RuleText
 
 Pair = tuple[str, str | None]
 """A format, and the file that it goes to (None: standard output)."""
@@ -64,8 +68,10 @@ def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Opt
         say(text, exact=form in (*MACHINES, "github"))
 
 
-def described(rule: str) -> findings_sarif.RuleText:
+def described(rule: str) -> RuleText:
     """What SARIF holds of a rule."""
+    from clusterspec.report import findings_sarif
+
     if not rules.known(rule):
         return findings_sarif.RuleText(rule)
     page = rules.page(rule)
@@ -74,16 +80,25 @@ def described(rule: str) -> findings_sarif.RuleText:
 
 def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
     """The report in one of the formats."""
+    if options.statistics and form in ("text", "concise"):
+        return findings_text.statistics(report)
+    if form in PLAIN_FORMATS:
+        return PLAIN_FORMATS[form](report, paint, options)
+    from clusterspec.report import findings_machines, findings_sarif
+
     writers: dict[str, Callable[[], str]] = {
-        "text": lambda: findings_text.text(report, paint, quiet=options.quiet),
-        "concise": lambda: findings_text.concise(report, paint),
-        "github": lambda: findings_text.github(report),
         "json": lambda: findings_machines.dumps(report.to_json()),
         "sarif": lambda: findings_machines.dumps(findings_sarif.sarif(report, described)),
         "junit": lambda: findings_machines.junit(report, options.fail_on),
         "gitlab": lambda: findings_machines.dumps(findings_machines.gitlab(report)),
         "markdown": lambda: findings_machines.markdown(report),
     }
-    if options.statistics and form in ("text", "concise"):
-        return findings_text.statistics(report)
     return writers[form]()
+
+
+PLAIN_FORMATS: dict[str, Callable[[CheckReport, Ink, Options], str]] = {
+    "text": lambda report, paint, options: findings_text.text(report, paint, quiet=options.quiet),
+    "concise": lambda report, paint, _: findings_text.concise(report, paint),
+    "github": lambda report, _, __: findings_text.github(report),
+}
+"""The formats for people, whose writers load nothing else."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from clusterspec import document as documents
@@ -16,6 +15,7 @@ from clusterspec.cli.output import leads_out
 from clusterspec.document import Document
 from clusterspec.finding import Problem, Severity
 from clusterspec.pipeline import Checked, Settings, Study, as_written, prose, study
+from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
 

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -69,6 +68,8 @@ def _into(place: Path, data: bytes) -> None:
 
 def _replace(place: Path, data: bytes) -> None:
     """Writes a new file beside the place, flushes it to the disk, and moves it there."""
+    import tempfile
+
     name = ""
     try:
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name[:32]}.", delete=False) as file:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
 
 import clusterspec
 from clusterspec.cli.options import Parser, everywhere
+from clusterspec.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
 
 EPILOG = (
     "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
@@ -19,7 +23,8 @@ EPILOG = (
 )
 
 
-class Command(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Command:
     """One command: its line in the help, and the module that holds its options and its ``run``.
 
     A command that is not ``built`` yet is absent from the help, and says so in one line.

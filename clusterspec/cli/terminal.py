@@ -6,7 +6,6 @@ import argparse
 import codecs
 import contextlib
 import os
-import shutil
 import sys
 
 from clusterspec.cli import UsageFault
@@ -94,13 +93,24 @@ codecs.register_error("clusterspec-alike", alike)
 def ink(asked: argparse.Namespace) -> Ink:
     """Colour by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and whether a terminal listens, and its width."""
     listening = sys.stdout is not None and sys.stdout.isatty()
-    columns = shutil.get_terminal_size((WIDTH, 24)).columns if listening else WIDTH
+    columns = _columns() if listening else WIDTH
     width = max(NARROWEST, min(columns, WIDEST))
     if asked.color != "auto":
         return Ink(asked.color == "always", width)
     if os.environ.get("NO_COLOR"):
         return Ink(False, width)
     return Ink(bool(os.environ.get("FORCE_COLOR")) or (listening and os.environ.get("TERM") != "dumb"), width)
+
+
+def _columns() -> int:
+    """How wide the terminal is: `COLUMNS`, else what it says of itself."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and 0 < len(given) < 6:
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
+    except (OSError, ValueError, AttributeError):
+        return WIDTH
 
 
 class Progress:

@@ -7,7 +7,6 @@ starts from, else from a default. A number of layers that is absent means all th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 from clusterspec.catalog.architecture import (
@@ -19,6 +18,7 @@ from clusterspec.catalog.architecture import (
 )
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.records import dataclass, fields
 from clusterspec.source import Path
 from clusterspec.spec.model import AttentionWindowSpec, ModelSpec
 

@@ -10,7 +10,7 @@ switches have one link more than others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from clusterspec.records import dataclass
 
 MOST_PORTS = 1_000_000
 """Uplinks above which no even division is looked for; no switch has so many."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.model import Cluster, Engines, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.records import dataclass
 from clusterspec.spec.model import LayoutSpec
 
 KEY = "layout"

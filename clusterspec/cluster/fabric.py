@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.cluster.fabric_levels import count_levels
 from clusterspec.cluster.fabric_plane import SwitchCount, count_plane
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.optics import ModuleCount, count_modules
+from clusterspec.records import dataclass
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 TREES = ("fat-tree", "rail-optimized", "rail-only", "single-switch", "unknown")

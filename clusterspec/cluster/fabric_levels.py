@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.clos import Ports, ceiling, even, parts
 from clusterspec.cluster.fabric_plane import SwitchCount
 from clusterspec.cluster.model import Cluster, Level
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.records import dataclass
 from clusterspec.units import plural
 
 

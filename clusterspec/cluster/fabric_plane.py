@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from clusterspec.cluster.clos import Ports, Tree, ceiling, in_pods, parts, say_spread, three_tiers, two_tiers
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

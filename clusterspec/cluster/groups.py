@@ -8,7 +8,6 @@ does not grow with the cluster (`clusterspec.cluster.rank_sets`).
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import islice
 from math import gcd, lcm
 
@@ -29,6 +28,7 @@ from clusterspec.cluster.rank_sets import (
     steps,
 )
 from clusterspec.cluster.sharing import groups_sharing_a_node
+from clusterspec.records import dataclass
 
 SHOWN = 16
 """Ranks of a straddling group that are listed."""

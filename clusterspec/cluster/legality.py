@@ -6,10 +6,10 @@ Rules, their advice and search share these conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import lcm
 
 from clusterspec.catalog.entries import Model
+from clusterspec.records import dataclass
 
 BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
 """Frameworks built on Megatron Core."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
@@ -96,5 +95,7 @@ def _ambiguous(name: str, path: Path, family: tuple[str, ...]) -> Problem:
 
 
 def _clearly_meant(name: str, near: tuple[str, ...]) -> str:
+    from difflib import SequenceMatcher
+
     scores = [SequenceMatcher(None, name, id_).ratio() for id_ in near] + [0.0, 0.0]
     return near[0] if scores[0] >= CLEARLY_MEANT and scores[0] - max(scores[1:]) >= CLEAR_LEAD else ""

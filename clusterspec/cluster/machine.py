@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster, ScaleOut
@@ -13,6 +11,7 @@ from clusterspec.cluster.scaleout import resolve_scale_out
 from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
 from clusterspec.origin import Written
 from clusterspec.quantity import Figure, Peak, Quantity
+from clusterspec.records import replace
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, PowerSpec
 
 TRAY = 4

@@ -6,13 +6,13 @@ bandwidths are per direction. Sizes named in *ranks* count processes, in *accele
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Nic, Platform, Stack, Switch
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.quantity import Bandwidth, Figure, Peak
+from clusterspec.records import dataclass, field
 from clusterspec.spec.model import Spec
 
 __all__ = [

@@ -8,11 +8,11 @@ DGX H100 serves two ConnectX-7. Cables with fixed ends (DAC, AEC, AOC) take no m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.fabric_plane import SwitchCount
 from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.records import dataclass
 from clusterspec.units import plural
 
 FIXED_ENDS = frozenset({"dac", "aec", "aoc"})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec
 
 

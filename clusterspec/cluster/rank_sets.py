@@ -10,8 +10,9 @@ D / gcd(s, D) members: nothing here takes more steps than that, however long a r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import gcd, prod
+
+from clusterspec.records import dataclass, replace
 
 Run = tuple[int, int]
 Runs = tuple[Run, ...]

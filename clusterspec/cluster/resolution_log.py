@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Problem
 from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
 from clusterspec.spec.model import Spec
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from clusterspec.catalog.entries import Interconnect
@@ -11,6 +10,7 @@ from clusterspec.cluster.parts import Parts
 from clusterspec.cluster.resolution_log import written_bandwidth
 from clusterspec.origin import Computed
 from clusterspec.quantity import Bandwidth, Quantity
+from clusterspec.records import dataclass
 from clusterspec.spec.model import ScaleUpSpec
 
 NODE_SCALE = 16

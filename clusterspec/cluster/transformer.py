@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from clusterspec.catalog.entries import Model, Status
 from clusterspec.cluster.architecture import scaled_parts, written_parts
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.records import replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LatentAttentionSpec, ModelSpec
 

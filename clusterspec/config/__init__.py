@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from clusterspec.config.schema import ConfigFault, check, schema
+from clusterspec.config.fault import ConfigFault
 from clusterspec.finding import Severity
+from clusterspec.records import dataclass, field, replace
 
 __all__ = ["FILE", "LARGEST", "Config", "ConfigFault", "Override", "discover", "load", "read"]
 
@@ -124,6 +124,8 @@ def load(path: Path) -> Config:
 def read(path: Path, data: bytes) -> Config:
     """The configuration in the bytes of a file. Raises `ConfigFault`."""
     import tomllib
+
+    from clusterspec.config.schema import check, schema
 
     if len(data) > LARGEST:
         raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the most that is read")

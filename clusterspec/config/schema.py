@@ -6,11 +6,11 @@ The schema uses a small part of JSON Schema: type, enum, items, properties, addi
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from clusterspec import resources
+from clusterspec.config.fault import ConfigFault
 
 Schema = dict[str, Any]
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -29,10 +29,6 @@ _WORDS = {
 }
 _SHOWN = 60
 TOP = "the configuration"
-
-
-class ConfigFault(ValueError):
-    """What is wrong with a configuration, in one line that names the file."""
 
 
 @cache
@@ -66,6 +62,8 @@ def check(value: Any, node: Schema, name: str = TOP) -> None:
 def _choice(value: Any, choices: list[str], name: str) -> None:
     if value in choices:
         return
+    from difflib import get_close_matches
+
     near = get_close_matches(str(value)[:_SHOWN].lower(), choices, n=1)
     meant = f"; did you mean {near[0]}?" if near else ""
     raise ConfigFault(f"{name} is {', '.join(choices[:-1])} or {choices[-1]}, not {_shown(value)}{meant}")
@@ -90,6 +88,8 @@ def _table(value: dict[str, Any], node: Schema, name: str) -> None:
         elif others:
             check(item, others, prefix + _word(key))
         else:
+            from difflib import get_close_matches
+
             near = get_close_matches(key[:_SHOWN], known, n=1)
             advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(known))}"
             raise ConfigFault(f"unknown key {prefix}{_word(key)}; {advice}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.record import ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import Communication
+from clusterspec.records import replace
 
 UNCOUNTED = "first_and_last_layer"
 """The exposure of transfers that other rows already count."""

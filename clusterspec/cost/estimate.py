@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import memory, parameters
@@ -16,6 +15,7 @@ from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.cost.uncertainty import step_range
 from clusterspec.origin import Assumed
+from clusterspec.records import replace
 
 
 def estimate(design: Design, tables: Tables | None = None) -> Plan:

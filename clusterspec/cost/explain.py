@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from clusterspec.cost.compute.fixed import WEIGHT_SHARE
 from clusterspec.cost.compute.kernels import Kernel
@@ -19,6 +18,7 @@ from clusterspec.cost.leaf import Argument, Expanded, Inputs, Repeats, computed,
 from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 
 KINDS = ("matrix_products", "attention", "memory_bound")
 TRAFFIC = {"tensor_parallel_traffic": ("tp", "expert_tp"), "context_parallel_traffic": ("cp",)}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
 from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.origin import Assumed, Cited, Computed, Written
 from clusterspec.quantity import Figure, Quantity
+from clusterspec.records import dataclass
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 
 DAY = 86_400.0

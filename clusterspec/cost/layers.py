@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
 from typing import NamedTuple
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
+from clusterspec.records import dataclass
 
 
 class Mixer(Enum):

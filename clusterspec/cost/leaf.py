@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from inspect import getdoc
 from typing import NamedTuple
 
 from clusterspec.cost.expressions import EXPRESSIONS
@@ -62,6 +61,8 @@ def written(function: Callable[..., float], expanded: tuple[tuple[str, str], ...
 @cache
 def source(function: Callable[..., float]) -> str:
     """The source that the docstring of a formula names; empty where it names none."""
+    from inspect import getdoc
+
     found = re.search(r"Source: (.*?)(?:\n\n|\Z)", getdoc(function) or "", re.DOTALL)
     return " ".join(found[1].split()).rstrip(".") if found else ""
 

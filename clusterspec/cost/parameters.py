@@ -6,8 +6,6 @@ prediction are counted apart, as published totals leave them out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.cost import mixers
@@ -15,6 +13,7 @@ from clusterspec.cost.attention_flops import attention_flops
 from clusterspec.cost.formulas import flops, parameters
 from clusterspec.cost.layers import Chunk, expert_layers, stages
 from clusterspec.cost.mixers import Held
+from clusterspec.records import dataclass
 
 __all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flops_per_token", "share", "stages"]
 

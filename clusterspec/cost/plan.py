@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from clusterspec.cluster.model import Assumption, Design
@@ -10,6 +9,7 @@ from clusterspec.cost.memory import Memory
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.records import dataclass, field
 
 
 @dataclass(frozen=True)

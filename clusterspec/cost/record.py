@@ -6,8 +6,6 @@ Seconds and bytes are those of one rank.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.rates import Rates
@@ -16,6 +14,7 @@ from clusterspec.cost.step.pipeline import StageTime
 from clusterspec.cost.step.replicas import Exposure
 from clusterspec.cost.step.step import StepChoices, StepInputs, StepTimes
 from clusterspec.cost.traffic.transfer import Transfer
+from clusterspec.records import dataclass
 
 PHASES = ("forward", "backward", "recomputation")
 

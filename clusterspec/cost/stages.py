@@ -6,12 +6,12 @@ A group is found from runs of equal layer counts, so that ten thousand equal sta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.layers import Chunk, Layer, layers
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

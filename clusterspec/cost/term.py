@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

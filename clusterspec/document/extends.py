@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -13,6 +12,7 @@ from clusterspec.document.model import Document, Place
 from clusterspec.document.parse import parse
 from clusterspec.document.text import decode, read_bytes
 from clusterspec.finding import Problem
+from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 
 KEY = "extends"

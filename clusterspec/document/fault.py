@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.document import outline
@@ -12,6 +11,7 @@ from clusterspec.document.model import Document
 from clusterspec.document.outline import Schema
 from clusterspec.document.places import text_at
 from clusterspec.finding import Fix, Problem
+from clusterspec.records import dataclass
 from clusterspec.source import Path
 
 _MAX_SHOWN = 48

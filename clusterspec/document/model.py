@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Source, Span
 
 

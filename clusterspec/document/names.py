@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
 
 from clusterspec.document.extends import project_root
 from clusterspec.finding import Finding
+from clusterspec.records import dataclass
 from clusterspec.source import Position
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from clusterspec.document.scalars import Scalar, resolve
 from clusterspec.document.text import Lines, unreadable
 from clusterspec.finding import Problem
+from clusterspec.records import dataclass, field
 from clusterspec.source import Source
 
 MAX_DEPTH = 32

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from clusterspec.document.model import Comment, Document, Place
 from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
 from clusterspec.document.text import Lines, forbidden, unreadable
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.source import Path, Source, Span
 
 _COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
@@ -66,15 +66,15 @@ def _events(source: Source, lines: Lines) -> Iterator[Any]:
     import yaml
 
     try:
-        parser = _parser(source.text)
-        while (event := parser.get_event()) is not None:
+        events = parser(source.text)
+        while (event := events.get_event()) is not None:
             yield event
     except yaml.YAMLError as error:
         raise RefusedError(_in_words(error, source, lines)) from None
 
 
-def _parser(text: str) -> Any:
-    """libyaml where PyYAML was built with it, which is everywhere but on rare platforms."""
+def parser(text: str) -> Any:
+    """The parser of events: libyaml where PyYAML was built with it, which is everywhere but on rare platforms."""
     try:
         from yaml.cyaml import CParser  # type: ignore[attr-defined]
     except ImportError:

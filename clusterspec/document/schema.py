@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from contextlib import suppress
 from typing import Any
 
-from clusterspec.document import words
+from clusterspec.document.conforms import conforms
 from clusterspec.document.model import Document
 from clusterspec.document.outline import Schema
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.source import Path
 
 _SEVERAL = {"additionalProperties", "required"}
@@ -32,6 +33,11 @@ def validate(document: Document, schema: Schema) -> list[Problem]:
     Rules: unknown-key, wrong-type, unknown-choice, missing-key, unreadable-yaml where the top is
     no mapping, and what ``x-rule`` of a key names for faults of that key.
     """
+    with suppress(NotImplementedError):
+        if conforms(document.value, schema, schema):
+            return []
+    from clusterspec.document import words
+
     errors = list(_innermost(_validator(schema).iter_errors(document.value)))
     whole = {_path(error) for error in errors if error.validator not in _OF_PARTS}
     problems: dict[tuple[Path, str], Problem] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
+from functools import cache
 from pathlib import Path as FilePath
 
 from clusterspec.finding import Problem
@@ -13,10 +14,23 @@ from clusterspec.source import Position, Source, Span
 LARGEST = 1024 * 1024
 """The largest file read. A cluster spec of a thousand lines has some 40 kB."""
 
-_FORBIDDEN = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML 1.2
-    "|\r(?!\n)"  # and what breaks a line for some readers and not for others
-)
+_PRINTABLE = bytes([9, 10, *range(0x20, 0x7F)])
+
+
+def _harmless(text: str) -> bool:
+    """Whether a text holds nothing but printable ASCII and line feeds, as nearly every spec does."""
+    return text.isascii() and not text.encode("ascii").translate(None, _PRINTABLE)
+
+
+@cache
+def _forbidden() -> re.Pattern[str]:
+    """What may not stand in a text; compiled only for a text with other characters than ASCII."""
+    return re.compile(
+        "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML 1.2
+        "|\r(?!\n)"  # and what breaks a line for some readers and not for others
+    )
+
+
 _DIRECTIVE = re.compile(r"^%[^\n]*", re.MULTILINE)
 _MAX_DIRECTIVES = 8  # libyaml compares each %TAG with all before it
 _NAMES = {
@@ -78,7 +92,7 @@ def forbidden(source: Source, lines: Lines) -> Problem | None:
     top = lines.span(0, 0)
     if source.text.startswith(("\udcff\udcfe", "\udcfe\udcff", "\0\0\udcfe\udcff")):
         return unreadable(top, "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
-    if match := _FORBIDDEN.search(source.text):
+    if not _harmless(source.text) and (match := _forbidden().search(source.text)):
         return _not_yaml(match[0], lines.span(*match.span()))
     if len(source.text.encode("utf-8")) > LARGEST:
         return unreadable(top, f"the file is larger than {LARGEST // 1024} KiB, the most that is read")

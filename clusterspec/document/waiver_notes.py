@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
 from clusterspec.finding import Confidence, Edit, Finding, Severity
+from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
 
 FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"

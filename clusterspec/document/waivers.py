@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
 from clusterspec.document.waiver_notes import FORM, Use, Waiver, about, ended, of_comment
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity
+from clusterspec.records import dataclass
 
 _MARK = re.compile(r"#+\s*clusterspec\s*:\s*ignore", re.IGNORECASE)
 _WAIVER = re.compile(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import NoWay, table
@@ -16,6 +15,7 @@ from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.logs.factors import bus_factor
 from clusterspec.logs.sizes import size_text
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
+from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import plural, say
@@ -116,7 +116,7 @@ def _stated(entry: AcceptanceSpec, cluster: Cluster) -> Test | str:
 
 def _distinct(tests: Sequence[Test]) -> list[Test]:
     """Tests whose names differ, so that a name means one test."""
-    from dataclasses import replace
+    from clusterspec.records import replace
 
     seen: dict[str, int] = {}
     out = []

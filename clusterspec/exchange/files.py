@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from clusterspec.exchange.reading import Refusal
+from clusterspec.records import dataclass
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of the largest file read; `ibnetdiscover` of a fabric of 10,000 nodes prints some 30 MB."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, cast
 
 from clusterspec.document import nearest
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.reading import Reading, Refusal
 from clusterspec.logs.readers import READERS, Reader
+from clusterspec.records import dataclass
 
 
 class Module(Protocol):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.document import outline
 from clusterspec.exchange.reading import Reading, Unknown, shown
+from clusterspec.records import replace
 from clusterspec.source import dotted
 from clusterspec.spec.schema import schema
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.document import Document, parse
 from clusterspec.exchange.reading import Given, Reading, Refusal, Value
 from clusterspec.exchange.yaml_text import block, comment, flow, scalar
+from clusterspec.records import dataclass
 from clusterspec.source import Path, Position, Source, dotted
 
 ORDER = ("cluster", "workload", "layout", "measured", "acceptance", "operations", "procurement", "document")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
 
 Value = str | int | float | bool | None | Sequence["Value"] | Mapping[str, "Value"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.reading import Refusal
+from clusterspec.records import dataclass, field
 
 MOST_ELEMENTS = 100_000
 DEEPEST = 64

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.document import Document, parse
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.reading import Refusal
+from clusterspec.records import dataclass
 from clusterspec.source import Key, Source
 
 MOST_VALUES = 150_000

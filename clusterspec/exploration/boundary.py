@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.exploration.studied import Studied, job_of, present_section, whole_section
 from clusterspec.pipeline import Study
+from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import Section, SolveReport
 from clusterspec.search.conditions import parse

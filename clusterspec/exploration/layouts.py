@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 
 from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.exploration.studied import Studied, errors_of, job_of, present_section, whole_section
 from clusterspec.pipeline import Study
+from clusterspec.records import dataclass, replace
 from clusterspec.results.search import Grid, GridCell, LayoutRow, SearchReport, Section
 from clusterspec.search.evaluate import evaluation
 from clusterspec.search.front import Kept

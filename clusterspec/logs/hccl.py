@@ -7,11 +7,11 @@ Its network bandwidth is the bus bandwidth.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from clusterspec.logs.benchmark import Benchmark, Point, Series
 from clusterspec.logs.factors import MOST_RANKS, bus_factor, ranks_from_ratio
 from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.records import dataclass
 
 TOOL = "hccl"
 _CALL = re.compile(r"\[BENCHMARK\]\s*hccl(\w+?)\s*\((.{0,400}?)(?:\)|$)", re.DOTALL)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import isclose
+
+from clusterspec.records import dataclass
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of the largest log read; a sweep of thirty sizes on a thousand ranks has some 100 kB."""

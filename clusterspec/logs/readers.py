@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from clusterspec.logs import hccl, nccl, nccom, pairs, perftest, tables
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

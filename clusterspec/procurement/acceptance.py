@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
+from clusterspec.records import dataclass
 
 SIZE = float(8 << 30)
 """8 GiB in bytes, as the benchmark counts it: on the plateau of every fabric with published curves."""

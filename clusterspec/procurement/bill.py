@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from clusterspec.catalog.entries import Switch
@@ -14,6 +13,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.procurement.item import PRICED_AS, Item
 from clusterspec.procurement.money import added, plain
 from clusterspec.procurement.networks import network_items
+from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, Price, ProcurementSpec
 from clusterspec.units import say_bits
 

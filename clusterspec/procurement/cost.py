@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import ceil
 
 from clusterspec.cluster.model import Assumption, Design
@@ -23,6 +22,7 @@ from clusterspec.procurement.racks import power_draw
 from clusterspec.procurement.terms import computed
 from clusterspec.procurement.total import YEAR, Inputs
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ProcurementSpec
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.procurement.money import money, plain, times
+from clusterspec.records import dataclass
 from clusterspec.spec.model import Price
 
 PRICED_AS = {"spare_node": "node"}

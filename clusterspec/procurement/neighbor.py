@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import middle
+from clusterspec.records import dataclass, replace
 
 MOST_FEWER = 0.05
 """The largest share of the nodes that a neighbor gives up."""

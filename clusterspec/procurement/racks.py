@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.origin import Written
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 from clusterspec.spec.model import PowerSpec
 
 

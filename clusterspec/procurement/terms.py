@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 
 Inputs = Sequence[tuple[str, Figure]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.term import Term
@@ -22,6 +21,7 @@ from clusterspec.procurement.money import ends, middle
 from clusterspec.procurement.racks import PowerDraw
 from clusterspec.procurement.terms import computed, ranged, summed
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import Price, ProcurementSpec
 
 YEAR = 365.25 * 86_400

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, Precision
@@ -11,6 +10,7 @@ from clusterspec.prose.names import UNKNOWN, Named, Subject
 from clusterspec.prose.scan import Token, words_of
 from clusterspec.prose.sentence import Sentence
 from clusterspec.quantity import Direction, Sparsity
+from clusterspec.records import dataclass
 
 _UNITS = frozenset(("B/s", "B", "FLOP/s", "W", "T/s"))
 _BY_UNIT = {"W": Channel.POWER, "FLOP/s": Channel.PEAK, "B": Channel.CAPACITY}

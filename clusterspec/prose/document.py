@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from clusterspec.catalog import Catalog
@@ -12,6 +11,7 @@ from clusterspec.prose.names import UNKNOWN, Names, Subject
 from clusterspec.prose.scan import tokens
 from clusterspec.prose.sentence import Sentence, split
 from clusterspec.prose.text import Block, BlockKind, ProseLine, blocks
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ It is worked out with its dimensions, by the usual precedence, in one pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from clusterspec.prose.scan import LARGEST, Sort, Token
+from clusterspec.records import dataclass
 
 PRODUCT = frozenset(("*", "x", "×", "·", "∗"))
 QUOTIENT = frozenset(("/", "÷"))

@@ -6,10 +6,10 @@ Each side of an equals sign is the longest run of words that can be worked out (
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 
 from clusterspec.prose.evaluate import PRODUCT, QUOTIENT, SKIPPED, SUM, Value, evaluate
 from clusterspec.prose.scan import Sort, Token, words_of
+from clusterspec.records import dataclass
 
 EQUALS = frozenset(("=", "==", "≈", "~="))
 LONGEST = 40

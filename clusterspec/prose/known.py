@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 from clusterspec.catalog import BrokenEntry, Catalog
@@ -13,6 +12,7 @@ from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, P
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.names import Subject
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
 
 SPARSE = 2.0
 """2:4 structured sparsity doubles a peak."""

@@ -7,11 +7,11 @@ things (`gpu to gpu` says both what carries the bytes and between whom).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from clusterspec.prose.scan import Token
 from clusterspec.quantity import Direction, Sparsity
+from clusterspec.records import dataclass
 
 
 class FigureScope(StrEnum):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from clusterspec.catalog import Catalog
 from clusterspec.prose.generations import after, before, width
 from clusterspec.prose.lexicon import Channel
 from clusterspec.prose.scan import Sort, Token
+from clusterspec.records import dataclass, field
 
 _FAMILIES: dict[str, tuple[str, Channel]] = {
     "nvlink": ("nvlink", Channel.SCALE_UP),

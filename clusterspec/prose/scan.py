@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from clusterspec.prose.text import ProseLine
+from clusterspec.records import dataclass, replace
 from clusterspec.units.symbols import symbol_of
 from clusterspec.units.table import TABLE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -12,6 +11,7 @@ from clusterspec.prose.names import Named, Names, Subject
 from clusterspec.prose.scan import Sort, Token
 from clusterspec.prose.text import BlockKind
 from clusterspec.quantity import Direction, Sparsity
+from clusterspec.records import dataclass, field
 
 _M = TypeVar("_M", Direction, Sparsity, Precision, Channel)
 _ABBREVIATED = frozenset(("e", "g", "i", "vs", "approx", "cf", "al", "no", "fig", "ca", "resp", "incl"))

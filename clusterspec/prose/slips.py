@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from clusterspec.prose.claims import Claim
 from clusterspec.prose.known import KnownFigure, KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.readings import ROUGHLY, in_scope, readings
 from clusterspec.quantity import Direction
+from clusterspec.records import dataclass
 from clusterspec.units.slips import BITS, MEANT, PREFIX, PREFIX_STEP, SCOPE, SINGLE, SUMMED, meant_by_bits, near
 
 CLOSE = 0.04

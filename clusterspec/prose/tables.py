@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from clusterspec.prose.names import Names, Subject
 from clusterspec.prose.scan import Sort, Token, measured, tokens, unit_alone
 from clusterspec.prose.text import ProseLine
 from clusterspec.quantity import Direction, Sparsity
+from clusterspec.records import dataclass, replace
 
 _M = TypeVar("_M", Direction, Sparsity, Precision, FigureScope, Channel)
 _RULE = re.compile(r"[\s|:=-]+")

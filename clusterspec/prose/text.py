@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+
+from clusterspec.records import dataclass
 
 LONGEST = 4000
 """Characters of one line that are read: a longer line is data, not prose."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
@@ -17,6 +16,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text import BlockKind
 from clusterspec.prose.told import Told
 from clusterspec.quantity import Direction
+from clusterspec.records import dataclass
 from clusterspec.units import plain, say
 from clusterspec.units.slips import near
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.prose.scan import Token
+from clusterspec.records import dataclass
 from clusterspec.source import Position, Span
 
 _ERRORS = (

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date
 
 from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.records import dataclass
 from clusterspec.source import Position, Span
 
 _WAIVER = re.compile(

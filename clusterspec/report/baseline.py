@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
 
 from clusterspec.finding import ALWAYS_REPORTED
+from clusterspec.records import dataclass, replace
 from clusterspec.report.findings_machines import dumps
 from clusterspec.report.fingerprint import fingerprint
 from clusterspec.results import CheckReport

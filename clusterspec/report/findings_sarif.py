@@ -6,12 +6,12 @@ Paths are relative to the root of the repository, whatever the current folder is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
+from clusterspec.records import dataclass
 from clusterspec.report.fingerprint import fingerprint
 from clusterspec.report.ink import plain
 from clusterspec.results import CheckReport

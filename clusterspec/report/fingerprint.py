@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from clusterspec.finding import Finding
 from clusterspec.results import CheckReport
 from clusterspec.source import pointer
@@ -15,5 +13,7 @@ def fingerprint(report: CheckReport, finding: Finding) -> str:
     Messages, lines and the current folder are no part of it, so that moved lines, a moved project and another
     catalog keep it.
     """
+    import hashlib
+
     parts = (finding.rule, report.name_of(finding).project, pointer(finding.path), finding.written)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
@@ -20,6 +17,10 @@ _PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
 def wide(text: str) -> int:
     """Columns that a text takes on a terminal; paint takes none."""
+    if text.isascii() and "\x1b" not in text:
+        return len(text)
+    import unicodedata
+
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in _PAINT.sub("", text)
@@ -81,6 +82,9 @@ def bar(share: float, width: int = 20) -> str:
 
 def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values with a head line; no cell is taken for a formula."""
+    import csv
+    import io
+
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)

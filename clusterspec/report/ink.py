@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from clusterspec.finding import Severity
+from clusterspec.records import dataclass
 from clusterspec.source import Span
 
 CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34", "green": "32", "cyan": "36"}
@@ -46,6 +45,8 @@ def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]
 
     A word that a runner or a problem matcher would obey at the start of a line stays on the line before it.
     """
+    import textwrap
+
     lines = textwrap.wrap(
         _RISKY.sub(_GLUE, text),
         max(width, 10),

@@ -7,12 +7,12 @@ be computed, ``"version": 1`` first. Writers are pure functions of these values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.document.names import FileName
 from clusterspec.finding import Finding, Severity
+from clusterspec.records import asdict, dataclass, field
 from clusterspec.results.provenance import Provenance
 from clusterspec.source import Source, pointer
 
@@ -43,10 +43,19 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The file that was read and the ``sha256`` of its bytes; None where a command reads no spec."""
+    """The file that was read and its bytes; None where a command reads no spec."""
 
     file: str | None = None
-    sha256: str | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+    @property
+    def sha256(self) -> str | None:
+        """The hash of the bytes."""
+        if self.data is None:
+            return None
+        import hashlib
+
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def name(self) -> str:

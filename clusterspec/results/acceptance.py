@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterspec.cost.collectives import CollectiveRow
 from clusterspec.procurement.acceptance import AcceptanceTest
+from clusterspec.records import asdict, dataclass
 
 BINARIES = {
     "all-reduce": "all_reduce_perf",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clusterspec.cost.plan import Plan
 from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.money import ends
+from clusterspec.records import asdict, dataclass, replace
 from clusterspec.results.machine import Rack
 from clusterspec.results.verdict import condition
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from clusterspec.finding import Finding
+from clusterspec.records import asdict, dataclass
 from clusterspec.results import Input, Json, Tool, head
 from clusterspec.results.estimate_json import assumption_json, term_json
 

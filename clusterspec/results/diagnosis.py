@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from clusterspec.records import dataclass
 from clusterspec.results import Input, Tool, head
 
 Json = dict[str, Any]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import PurePath
 from typing import Any
 
+from clusterspec.records import dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Json, finding_json, head, waived_json
 from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.areas import Area

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, get_args, get_type_hints
 
 from clusterspec.catalog import Catalog
@@ -13,6 +12,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
+from clusterspec.records import dataclass, is_dataclass, replace
 from clusterspec.spec.model import Spec
 from clusterspec.spec.schema import schema
 

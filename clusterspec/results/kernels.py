@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.plan import Plan
+from clusterspec.records import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)

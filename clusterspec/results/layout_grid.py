@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clusterspec.catalog import Catalog
@@ -10,6 +9,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
+from clusterspec.records import asdict, dataclass, replace
 
 MOST_PP = 64
 """Pipeline stages beyond which the grid ends."""

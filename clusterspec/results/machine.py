@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterspec.cluster.degrees import nodes_of_domain
@@ -12,6 +11,7 @@ from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.procurement.racks import power_draw
+from clusterspec.records import asdict, dataclass
 from clusterspec.spec.model import PowerSpec
 
 

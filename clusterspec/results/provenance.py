@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.document import Document
 from clusterspec.origin import Cited, Origin, Written
+from clusterspec.records import dataclass
 from clusterspec.source import Path, Span
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")

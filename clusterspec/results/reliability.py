@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterspec.cost.failures import interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.plan import Plan
+from clusterspec.records import asdict, dataclass
 
 FACTORS = tuple(2.0 ** (power / 2) for power in range(-8, 9))
 """Multiples of the planned interval at which goodput is tabulated: from a sixteenth to sixteen times."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from clusterspec.records import dataclass
 from clusterspec.results import Input, Json, Tool, head
 
 Section = Mapping[str, object]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import CollectiveRow, NoWay, table
+from clusterspec.records import asdict, dataclass, replace
 from clusterspec.results.provenance import Provenance
 
 LARGE = float(1 << 30)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
+from clusterspec.records import dataclass
 from clusterspec.units import percent, plural, say
 
 

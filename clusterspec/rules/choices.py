@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from clusterspec.config import Config
 from clusterspec.finding import ALWAYS_REPORTED, Confidence, Finding, Problem, Severity
+from clusterspec.records import replace
 
 
 def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:

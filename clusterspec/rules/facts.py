@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -14,6 +13,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
+from clusterspec.records import replace
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.knowledge.slips import Slips, find_slips
 from clusterspec.rules.rule import Rule

@@ -7,10 +7,10 @@ catalog has the figure in one of both readings, the problem names it and offers 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import Direction, Quantity, Sparsity
+from clusterspec.records import dataclass, replace
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.peaks import known_peaks
 from clusterspec.rules.knowledge.stated import StatedFigure, bandwidth_figure

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from inspect import getdoc
 from itertools import groupby
 from types import ModuleType
 
+from clusterspec.records import dataclass
 from clusterspec.rules.index import RULES
 from clusterspec.rules.rule import Rule
 
@@ -75,6 +73,8 @@ def module(name: str) -> ModuleType:
 @cache
 def page(name: str) -> Page:
     """The page of a rule; raises `KeyError` for a name that is none."""
+    from inspect import getdoc
+
     summary, *parts = re.split(r"^## (.+)$", getdoc(module(name)) or "", flags=re.MULTILINE)
     sections = {heading.strip(): text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
     return Page(module(name).RULE, summary.strip(), sections)
@@ -144,6 +144,8 @@ def explain(name: str) -> str:
 
 def nearest(name: str, limit: int = 3) -> list[str]:
     """The names of rules that look most like ``name``, the likeliest first."""
+    from difflib import get_close_matches
+
     return get_close_matches(name, RULES, n=limit, cutoff=0.5)
 
 

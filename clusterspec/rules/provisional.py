@@ -8,9 +8,9 @@ problem that all of them give in the same words does not depend on it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.rules.engine import judge
 from clusterspec.rules.facts import Facts
 from clusterspec.source import Path

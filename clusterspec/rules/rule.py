@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clusterspec.finding import Confidence, Fix, Problem, Replacement, Severity
+from clusterspec.records import dataclass
 from clusterspec.source import Path
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf, isfinite
 
 from clusterspec.cost.plan import Plan
+from clusterspec.records import dataclass
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import islice
 from math import inf
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost import memory
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
+from clusterspec.records import replace
 from clusterspec.search.front import Numbers
 from clusterspec.search.layouts import layout_of
 from clusterspec.search.space import Family, Job, choices

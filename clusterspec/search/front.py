@@ -6,9 +6,10 @@ Blocks of layouts arrive as columns, NumPy arrays or lists; both reductions give
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Generic, TypeVar
+
+from clusterspec.records import dataclass, field
 
 Row = TypeVar("Row")
 Numbers = Sequence[float]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.cluster.model import Layout
 from clusterspec.cluster.stages import even_stages
+from clusterspec.records import replace
 from clusterspec.search.space import Choice, Job
 
 Section = dict[str, object]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from clusterspec.cluster.model import Design
+from clusterspec.records import dataclass
 from clusterspec.search.variation import Changes
 from clusterspec.source import Path
 

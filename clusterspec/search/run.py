@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import inf
 
+from clusterspec.records import dataclass
 from clusterspec.search.evaluate import Columns, Evaluate
 from clusterspec.search.front import Best, Front, Kept, front_of, smallest
 from clusterspec.search.space import Choice, Family, choices

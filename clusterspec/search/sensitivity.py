@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
+from clusterspec.records import dataclass
 from clusterspec.search.levers import LEVERS, WORDS, next_steps
 from clusterspec.search.variation import Changes, Variations, divides
 

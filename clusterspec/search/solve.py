@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 from clusterspec.cost.plan import Plan
+from clusterspec.records import dataclass
 from clusterspec.search.conditions import Condition
 from clusterspec.search.levers import Lever, next_steps
 

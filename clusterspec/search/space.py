@@ -8,7 +8,6 @@ pipeline's schedule, sharding with its group, recomputation, and order of the ax
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from clusterspec.cluster.legality import (
     violations,
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.records import dataclass
 
 SHARDINGS: Mapping[str, tuple[str, ...]] = {
     "torchtitan": ("fsdp", "hsdp"),
@@ -82,6 +82,9 @@ class Pins:
         return (self.values[key],) if key in self.values else tuple(otherwise)
 
 
+NO_PINS = Pins({})
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Layouts with the same degrees. The choices multiply: ``size`` layouts in all."""
@@ -139,7 +142,7 @@ class Job:
         return Demands(ranks, framework, work.model, work.global_batch, work.sequence_length)
 
 
-def families(job: Job, pins: Pins = Pins({})) -> Iterator[Family]:
+def families(job: Job, pins: Pins = NO_PINS) -> Iterator[Family]:
     """Every family of legal layouts, smaller degrees first."""
     demands = job.demands
     for tp, cp, pp in _dense(job, demands, pins):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 from clusterspec.cluster.model import Design
 from clusterspec.document import Document
+from clusterspec.records import replace
 from clusterspec.source import Path
 
 Changes = Mapping[Path, object]

@@ -7,7 +7,6 @@ problem and is named in ``Spec.broken``, so that one fault neither hides nor cau
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -20,6 +19,7 @@ from clusterspec.document.outline import Schema, branches, child, keys
 from clusterspec.document.places import text_at
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.quantity import Quantity
+from clusterspec.records import fields, is_dataclass
 from clusterspec.source import Path
 from clusterspec.spec import shapes
 from clusterspec.spec.model import PcieSpec, Spec

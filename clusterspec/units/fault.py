@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from clusterspec.records import dataclass
 
 SHOWN = 48
 """Characters of a bad text that a message repeats."""

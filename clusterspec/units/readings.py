@@ -7,9 +7,9 @@ open (bit or byte, one direction or both, dense or sparse) each reading says wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from clusterspec.quantity import Quantity
+from clusterspec.records import dataclass
 from clusterspec.units import hints
 from clusterspec.units.grammar import divide, read
 from clusterspec.units.kinds import MEANING, Kind

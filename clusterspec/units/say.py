@@ -6,7 +6,8 @@ What is said can be read back (`clusterspec.units.read`) to the same number of d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from clusterspec.records import dataclass
 
 _LARGE = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W")

@@ -119,3 +119,13 @@ def test_no_figure_of_hardware_or_software_is_merely_recalled() -> None:
         if raw_entry.kind != "model"
     }
     assert [name for name, origin in facts.items() if isinstance(origin, Cited) and not origin.read] == []
+
+
+@pytest.mark.parametrize("path", sorted(resources.catalog().glob("*/*.yaml")), ids=lambda path: path.stem)
+def test_reading_values_alone_gives_what_reading_all_gives(path: Path) -> None:
+    from clusterspec.document import decode, parse
+    from clusterspec.document.values import values
+
+    document, problems = parse(decode(path.name, path.read_bytes()))
+    assert document is not None and problems == []
+    assert values(path.read_text("utf-8")) == document.value

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clusterspec.rules.pages import RuleRow
 
+from tools.generate.rule_guards import guard
+
 RULES = Path(__file__).resolve().parents[2] / "clusterspec" / "rules"
 
 GROUPS = (
@@ -71,8 +73,16 @@ unread until a spec has what the rule needs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {{
 {"".join(rows)}}}
+
+# fmt: off
+SILENT: dict[str, Callable[..., object]] = {{
+{guards()}}}
+"""When a rule has nothing to report, by the first conditions of its check, so that its module stays unread."""
+# fmt: on
 
 THRESHOLDS = frozenset(
     {{
@@ -80,6 +90,17 @@ THRESHOLDS = frozenset(
 )
 """The rules whose threshold a team may set."""
 '''
+
+
+def guards() -> str:
+    """A line for each rule whose first conditions are about its parameters alone."""
+    lines = []
+    for name, group, parameters in rules():
+        path = RULES / group.replace("-", "_") / f"{name.replace('-', '_')}.py"
+        condition = guard(ast.parse(path.read_text("utf-8")))
+        if condition:
+            lines.append(f'    "{name}": lambda {", ".join(parameters)}: {condition},\n')
+    return "".join(lines)
 
 
 def thresholds() -> list[str]:

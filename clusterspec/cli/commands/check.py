@@ -8,7 +8,6 @@ from pathlib import Path
 
 from clusterspec import pipeline
 from clusterspec.cli import FOUND, OK, UsageFault, files, fixes, formats
-from clusterspec.cli.baselines import with_baseline
 from clusterspec.cli.inputs import STDIN, Desk, shown
 from clusterspec.cli.output import keep_apart, keep_out, write_whole
 from clusterspec.cli.terminal import say, say_error
@@ -41,7 +40,11 @@ def run(asked: argparse.Namespace) -> int:
             difference(changes, asked)
             return FOUND if changes else OK
         found = apply(asked, desk, names, found, changes)
-    report = with_baseline(asked, pipeline.check(found, shared))
+    report = pipeline.check(found, shared)
+    if asked.baseline or asked.write_baseline:
+        from clusterspec.cli.baselines import with_baseline
+
+        report = with_baseline(asked, report)
     threshold = Severity(asked.fail_on or shared.config.fail_on)
     for pair in pairs:
         show(asked, report, pair, threshold, fixed_input=STDIN in names and (asked.fix or asked.unsafe_fixes))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from pathlib import Path
 
 from clusterspec import document as documents
@@ -45,7 +44,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _document(asked: argparse.Namespace, reading: Reading, data: dict[str, bytes]) -> dict[str, object]:
-    read_from = Input(", ".join(data), hashlib.sha256(b"".join(data.values())).hexdigest())
+    read_from = Input(", ".join(data), b"".join(data.values()))
     tool = Desk(asked).settings(folder_of(asked.into or asked.files[0])).tool
     return head(tool, read_from) | to_json(reading)
 

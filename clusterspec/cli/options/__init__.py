@@ -6,15 +6,38 @@ Here is what several commands share. No module of this package loads anything bu
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from datetime import date
-from typing import NoReturn
+import os
 
 from clusterspec.cli import UsageFault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from typing import Any, NoReturn
+
+
+argparse._ = str  # type: ignore[attr-defined]  # gettext searches the disk for a translation of every heading
+MOST_COLUMNS = 120
+
+
+class Help(argparse.HelpFormatter):
+    """Help as wide as the terminal; argparse would load the archive modules of Python to ask how wide that is."""
+
+    def __init__(self, prog: str) -> None:
+        columns = os.environ.get("COLUMNS", "")
+        try:
+            width = int(columns) if columns.isdigit() else os.get_terminal_size().columns
+        except (OSError, ValueError):
+            width = 80
+        super().__init__(prog, width=max(40, min(width, MOST_COLUMNS)) - 2)
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports a wrong call in one line, as a `UsageFault`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Help} | options)
 
     def error(self, message: str) -> NoReturn:
         raise UsageFault(f"{message} (`{self.prog} --help` says more)")
@@ -27,6 +50,8 @@ class Parser(argparse.ArgumentParser):
 
 def day(text: str) -> date:
     """A date as YYYY-MM-DD."""
+    from datetime import date
+
     try:
         return date.fromisoformat(text)
     except ValueError:

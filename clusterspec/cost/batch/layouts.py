@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cluster.stages import even_stages
+from clusterspec.records import replace
 
 DEGREES = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group")
 """The numbers of a layout that vary within a batch, in ranks, chunks and sequences."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.index import Numbers, PairIndex
 from clusterspec.cost.parameters import Chunk
 from clusterspec.cost.stages import StageGroup
 from clusterspec.cost.timing import Content
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

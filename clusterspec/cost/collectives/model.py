@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cost.formulas.alpha_beta import overlapped, pipelined
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 
 NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
 """The collectives that are known, as nccl-tests names them."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cost.collectives.assumptions import (
     LATENCIES,
@@ -16,6 +14,7 @@ from clusterspec.cost.collectives.assumptions import (
 )
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 
 STRANGERS = frozenset({"none"})
 ALL_PROTOCOLS = frozenset({"LL", "LL128", "Simple"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster
@@ -15,6 +14,7 @@ from clusterspec.cost.collectives.shares import with_measured
 from clusterspec.cost.collectives.uncertainty import band
 from clusterspec.cost.formulas.bus import algorithm_bandwidth, bus_bandwidth, seconds_at
 from clusterspec.cost.formulas.elementwise import larger, smaller
+from clusterspec.records import dataclass
 
 
 def collective(

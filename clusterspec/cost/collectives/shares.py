@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clusterspec.cluster.model import MeasuredShare
 from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives.model import Paths
 from clusterspec.cost.collectives.paths import MESHES
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that run on the same rings: where one was measured, it speaks for the others."""

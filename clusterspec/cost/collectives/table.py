@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.collectives.predict import collective
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

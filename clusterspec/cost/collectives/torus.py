@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, ScaleUp
 from clusterspec.cost.formulas.torus import all_to_all_time, average_hops, axis_bandwidth, gather_time, steps
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 
 WRAPS_FROM = {2: 16, 3: 4}
 """The side from which an axis of a TPU slice closes, by the dimensions of its torus.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.fixed import ROUTER_BYTES
 from clusterspec.cost.compute.kernels import Role, Shape, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.routing import fullest
+from clusterspec.records import dataclass
 
 
 def dense(shard: Shard, width: float, name: str = "feed-forward") -> Work:

@@ -6,12 +6,12 @@ shape can fill; how fast the device is comes in only when it is timed (`speed`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
 from clusterspec.cost.formulas import matmul as formulas
 from clusterspec.precision import width
+from clusterspec.records import dataclass
 
 
 class Role(Enum):

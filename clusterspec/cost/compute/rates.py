@@ -10,7 +10,6 @@ the board power at which all that was measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from clusterspec.catalog.entries import Accelerator
@@ -20,6 +19,7 @@ from clusterspec.cost.compute.software import Software
 from clusterspec.cost.compute.speed import Speed
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
 
 NARROWER = ("fp8", "fp4")
 MEMORY = "memory"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.formulas.matmul import depth_fill, tile_fill
 from clusterspec.cost.formulas.roofline import roofline
+from clusterspec.records import dataclass, field
 
 Tile = tuple[float, float, float]
 """Rows and columns of one tile, and its rate relative to the best tile."""

@@ -8,7 +8,6 @@ for what it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
@@ -17,6 +16,7 @@ from clusterspec.cost.constants import assumed
 from clusterspec.cost.measured.measurements import Measurement
 from clusterspec.origin import Measured
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 from clusterspec.units import say
 
 LEAST_SIZE = 256 * 1024**2

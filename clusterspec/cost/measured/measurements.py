@@ -10,7 +10,6 @@ import os
 import stat
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isclose
 from pathlib import Path as FilePath
 from typing import TypeVar
@@ -21,6 +20,7 @@ from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.finding import Problem
 from clusterspec.logs.inference import collective_of, ranks_of
 from clusterspec.logs.nccl_tests import DISAGREES, LARGEST, Log, NoLog, read_log
+from clusterspec.records import dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import MeasuredSpec
 

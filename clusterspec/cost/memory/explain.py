@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 
 from clusterspec.catalog.framework_memory import FrameworkMemory
@@ -20,6 +19,7 @@ from clusterspec.cost.memory.reasons import FACTORS, NUMBERS
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Cited, Computed, Origin, Written
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 
 UNIT = "B"
 OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": "head_dim", "rope": "latent_rope"}

@@ -5,13 +5,12 @@ Degrees and counts of the layout may be columns; precisions, sharding, schedule 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from clusterspec.catalog.entries import Model
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.precision import NARROW, activation_width, operand_width
+from clusterspec.records import dataclass, field
 
 GATHERED = 2.0
 """Bytes of a weight that is gathered, and of a gradient in a buffer: 16 bits."""

@@ -6,8 +6,6 @@ them, degrees and counts are numbers. Terms are made of the record in `clustersp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import model_states, peak, reserved, serving
@@ -16,6 +14,7 @@ from clusterspec.cost.memory.line import Lines, added
 from clusterspec.cost.memory.peak import Peak
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.memory.stored_activations import stored
+from clusterspec.records import dataclass
 
 NOTHING = Peak((), (), ())
 

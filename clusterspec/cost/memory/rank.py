@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from clusterspec.cost import parameters
@@ -10,6 +9,7 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.parameters import Share
+from clusterspec.records import dataclass
 
 
 class Layers(Enum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from clusterspec.cost.compute.kernels import Kernel, Work
 from clusterspec.cost.compute.software import Software
@@ -14,6 +13,7 @@ from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.traffic.transfer import Transfer
+from clusterspec.records import dataclass
 
 Transfers = tuple[Transfer, ...]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
+from clusterspec.records import dataclass
 
 DENSE, EXPERT = "dp_cp", "expert_dp"
 """The groups over which ordinary weights and those of experts are replicated."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collective
 from clusterspec.logs.benchmark import Benchmark, Series
+from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import ComparedRow
 
 

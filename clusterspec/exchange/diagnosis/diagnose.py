@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.exchange.diagnosis.causes import causes
@@ -11,6 +10,7 @@ from clusterspec.exchange.diagnosis.compare import NotComparable, Run, Stated, p
 from clusterspec.exchange.reading import Notes, Reading, Value
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.sizes import size_text
+from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import Compared
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.exchange.diagnosis.compare import Run
 from clusterspec.quantity import Bandwidth
+from clusterspec.records import dataclass, replace
 from clusterspec.units import say
 
 

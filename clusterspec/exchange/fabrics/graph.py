@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from clusterspec.exchange.reading import Notes, Refusal
+from clusterspec.records import dataclass, field
 
 NAMES = ("leaf", "spine", "core")
 """Levels of switches from the endpoints upward."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.machines.rates import INFINIBAND, rate_text
 from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.records import dataclass, field
 
 KIND = "ibnetdiscover"
 _RECORD = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,5})\s+"([^"]{1,64})"\s*(?:#\s*"([^"]*)")?')

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.machines.rates import give_rate
 from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.records import dataclass, field
 
 KIND = "ibstat"
 _ADAPTER = re.compile(r"CA '([^']{1,64})'")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 from clusterspec.exchange.reading import Notes, Refusal
+from clusterspec.records import dataclass, field
 
 
 @dataclass(slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 from clusterspec.exchange.reading import Notes
+from clusterspec.records import dataclass
 
 MOST_LINKS = 18
 """NVLinks of one accelerator of generations 4 and 5; more to all peers together than that means a switch.

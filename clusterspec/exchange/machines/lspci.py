@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.machines.names import PCI_NICS, accelerator_of_product, give_accelerator
 from clusterspec.exchange.machines.rates import GENERATIONS
 from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.records import dataclass, field
 
 KIND = "lspci"
 _DEVICE = re.compile(

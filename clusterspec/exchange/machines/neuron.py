@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.machines.names import platform_of_instance
 from clusterspec.exchange.machines.torus import shape_of
 from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.records import dataclass
 
 KIND = "neuron-ls"
 _INSTANCE = re.compile(r"\s*instance-type:\s*(\S+)")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.machines.links import Links, describe
 from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.records import dataclass
 
 KIND = "nvidia-smi-topo"
 _GPU = re.compile(r"GPU[0-9]+")

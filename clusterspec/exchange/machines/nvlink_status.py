@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 
 from clusterspec.exchange.files import InputFile
 from clusterspec.exchange.machines.names import give_product
 from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.records import dataclass, field
 
 KIND = "nvidia-smi-nvlink"
 _GPU = re.compile(r"GPU\s+([0-9]{1,3}):\s*(.*?)\s*(?:\(UUID:[^)]*\))?\s*$")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from clusterspec.exchange.reading import Notes, Value
+from clusterspec.records import dataclass, field
 
 LARGEST_COUNT = 10**12
 Table = Mapping[str, tuple[str, ...]]

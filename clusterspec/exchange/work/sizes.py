@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.resolution_log import ResolutionLog
@@ -12,6 +10,7 @@ from clusterspec.cost.parameters import count
 from clusterspec.document import parse
 from clusterspec.exchange.merge import new_spec
 from clusterspec.exchange.reading import At, Given, Notes
+from clusterspec.records import replace
 from clusterspec.source import Source
 from clusterspec.spec.reader import read
 

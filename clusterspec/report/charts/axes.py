@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 
 

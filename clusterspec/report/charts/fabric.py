@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, sqrt
 
+from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.units import plural
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.axes import LinearAxis, horizontal, vertical
 

@@ -5,10 +5,10 @@ A ``field`` is the path of a value in the JSON document of the report: every num
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 from clusterspec.finding import Finding
+from clusterspec.records import dataclass, field
 
 Align = Literal["left", "right"]
 Tone = Literal["good", "fair", "bad", "plain"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
 from math import log2
 
 from clusterspec.cluster.degrees import EXPERTS_CUT_BY_TP
 from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, violations
+from clusterspec.records import fields, replace
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.words import either
 

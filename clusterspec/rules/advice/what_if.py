@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cost.plan import Plan
+from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import allowed, framework
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.words import as_yaml

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.cost.parameters import count
+from clusterspec.records import dataclass
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
+from clusterspec.records import dataclass
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.failures import job_nodes
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec

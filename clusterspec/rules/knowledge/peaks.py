@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Design
 from clusterspec.quantity import Quantity, Sparsity
+from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, Spec
 from clusterspec.units.slips import AGREES, near
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collective, names_of
 from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.cost.measured import Measurement
+from clusterspec.records import replace
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import percent, say
 

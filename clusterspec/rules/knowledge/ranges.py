@@ -7,9 +7,9 @@ wrong unit, prefix or side of a ratio than a new record.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
 
 from clusterspec.quantity import Quantity
+from clusterspec.records import dataclass, fields, is_dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units import plain, say, say_bits

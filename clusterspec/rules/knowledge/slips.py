@@ -7,12 +7,12 @@ then the direction, then the scope.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Fix, Problem
 from clusterspec.quantity import Direction
+from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.stated import CatalogFigure, StatedFigure, rate, stated_figures
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ClusterSpec

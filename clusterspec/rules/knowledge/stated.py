@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.quantity import Direction, Figure, Quantity
+from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
 from clusterspec.units import say, say_bits
 from clusterspec.units.slips import AGREES, near

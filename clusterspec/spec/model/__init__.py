@@ -8,8 +8,7 @@ assumptions, when the cluster is resolved. Every `Quantity` is as the author cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from clusterspec.records import dataclass, field
 from clusterspec.source import Path
 from clusterspec.spec.model.business import (
     DeliverySpec,

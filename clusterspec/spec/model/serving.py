@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.quantity import Quantity
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

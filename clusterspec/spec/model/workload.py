@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.quantity import Quantity
+from clusterspec.records import dataclass
 from clusterspec.spec.model.language_model import ModelSpec
 from clusterspec.spec.model.serving import ServingSpec
 

@@ -1,0 +1,139 @@
+"""Whether a value is what a JSON Schema asks for: the answer alone, which is all that a sound document needs.
+
+jsonschema takes longer to import than a spec takes to check. It is asked for the words about what does not conform; a
+test proves that both agree on sound, flawed and mutated specs. The keywords are those of the schemas of this program.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from clusterspec.document.outline import Schema
+
+Keyword = Callable[[Any, Any, Schema, Schema], bool]
+"""Whether a value meets a keyword: its argument, the node that it stands in, and the root of the schema."""
+_LONGEST_UNIQUE = 1000
+"""Items of a list that are compared; one that is far too long fails ``maxItems`` anyway."""
+_ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default", "then", "else"}
+
+
+def conforms(value: Any, node: Schema, root: Schema) -> bool:
+    """Whether a value is valid by a node of a schema; references start from ``root``.
+
+    Raises `NotImplementedError` for a keyword that this module does not know.
+    """
+    for keyword, argument in node.items():
+        if keyword in _ANNOTATIONS or keyword.startswith("x-"):
+            continue
+        meets = _KEYWORDS.get(keyword)
+        if meets is None:
+            raise NotImplementedError(keyword)
+        if not meets(value, argument, node, root):
+            return False
+    return True
+
+
+def _reference(value: Any, name: str, _: Schema, root: Schema) -> bool:
+    target: Any = root
+    for part in name.removeprefix("#/").split("/"):
+        target = target[part]
+    return conforms(value, target, root)
+
+
+def _type(value: Any, kinds: str | list[str], *_: Schema) -> bool:
+    return any(_TYPES[kind](value) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": _number,
+    "integer": lambda value: _number(value) and value == math.floor(value),
+}
+
+
+def _properties(value: Any, known: dict[str, Schema], _: Schema, root: Schema) -> bool:
+    if not isinstance(value, dict):
+        return True
+    return all(conforms(item, known[key], root) for key, item in value.items() if key in known)
+
+
+def _others(value: Any, allowed: bool | Schema, node: Schema, root: Schema) -> bool:
+    if not isinstance(value, dict) or allowed is True:
+        return True
+    known = node.get("properties", {})
+    others = [item for key, item in value.items() if key not in known]
+    return not others if allowed is False else all(conforms(item, allowed, root) for item in others)
+
+
+def _names(value: Any, allowed: Schema, _: Schema, root: Schema) -> bool:
+    return not isinstance(value, dict) or all(conforms(key, allowed, root) for key in value)
+
+
+def _condition(value: Any, condition: Schema, node: Schema, root: Schema) -> bool:
+    branch = node.get("then" if conforms(value, condition, root) else "else", {})
+    return conforms(value, branch, root)
+
+
+def _items(value: Any, each: Schema, _: Schema, root: Schema) -> bool:
+    return not isinstance(value, list) or all(conforms(item, each, root) for item in value)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Equality of JSON, in which true is not 1."""
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _unique(value: Any, wanted: bool, *_: Schema) -> bool:
+    if not wanted or not isinstance(value, list) or len(value) > _LONGEST_UNIQUE:
+        return True
+    seen = [repr(item) for item in value]
+    return len(set(seen)) == len(seen)
+
+
+def _bounded(met: Callable[[Any, Any], bool]) -> Keyword:
+    return lambda value, limit, *_: not _number(value) or met(value, limit)
+
+
+def _sized(
+    kind: type[list[Any]] | type[str], met: Callable[[int, int], bool]
+) -> Callable[[Any, Any, Schema, Schema], bool]:
+    return lambda value, limit, *_: not isinstance(value, kind) or met(len(value), limit)
+
+
+_KEYWORDS: dict[str, Keyword] = {
+    "$ref": _reference,
+    "type": _type,
+    "enum": lambda value, choices, *_: any(_equal(value, choice) for choice in choices),
+    "const": lambda value, only, *_: _equal(value, only),
+    "properties": _properties,
+    "additionalProperties": _others,
+    "required": lambda value, keys, *_: not isinstance(value, dict) or all(key in value for key in keys),
+    "items": _items,
+    "propertyNames": _names,
+    "if": _condition,
+    "uniqueItems": _unique,
+    "pattern": lambda value, form, *_: not isinstance(value, str) or re.search(form, value) is not None,
+    "minimum": _bounded(lambda value, limit: bool(value >= limit)),
+    "maximum": _bounded(lambda value, limit: bool(value <= limit)),
+    "exclusiveMinimum": _bounded(lambda value, limit: bool(value > limit)),
+    "exclusiveMaximum": _bounded(lambda value, limit: bool(value < limit)),
+    "minItems": _sized(list, lambda size, limit: size >= limit),
+    "maxItems": _sized(list, lambda size, limit: size <= limit),
+    "minLength": _sized(str, lambda size, limit: size >= limit),
+    "maxLength": _sized(str, lambda size, limit: size <= limit),
+    "anyOf": lambda value, parts, _, root: any(conforms(value, part, root) for part in parts),
+    "oneOf": lambda value, parts, _, root: sum(conforms(value, part, root) for part in parts) == 1,
+    "allOf": lambda value, parts, _, root: all(conforms(value, part, root) for part in parts),
+    "not": lambda value, part, _, root: not conforms(value, part, root),
+}

@@ -1,0 +1,59 @@
+"""The quick validator and jsonschema agree on every document, so that one may answer for the other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.document.conforms import _ANNOTATIONS, _KEYWORDS, conforms
+from clusterspec.document.schema import _validator
+from clusterspec.spec.schema import schema
+from tests.cli.hostile import VALUES, changed, changes
+from tests.effort import examples  # noqa: F401 - the profile of the property tests
+
+
+def agreed(value: Any) -> bool:
+    """What both answer."""
+    ours = conforms(value, schema(), schema())
+    assert ours == _validator(schema()).is_valid(value)
+    return ours
+
+
+@pytest.mark.parametrize("name", sorted(VALUES))
+def test_sound_specs_conform(name: str) -> None:
+    assert agreed(VALUES[name])
+
+
+@given(st.sampled_from(sorted(VALUES)), st.lists(changes(), min_size=1, max_size=3))
+def test_both_agree_on_mutated_specs(name: str, made: list[tuple[Any, Any]]) -> None:
+    tree = json.loads(json.dumps(VALUES[name]))
+    for path, value in made:
+        changed(tree, path, value)
+    agreed(tree)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(JUNK)
+def test_both_agree_on_anything(value: Any) -> None:
+    agreed(value)
+
+
+def test_every_keyword_of_the_schema_is_known() -> None:
+    waiting: list[Any] = [schema()]
+    for node in waiting:
+        used = {key for key in node if not key.startswith("x-")} - _ANNOTATIONS
+        assert used <= _KEYWORDS.keys()
+        for key in ("properties", "$defs"):
+            waiting += node.get(key, {}).values()
+        waiting += [node[key] for key in ("items", "additionalProperties", "not") if isinstance(node.get(key), dict)]
+        waiting += [part for key in ("anyOf", "oneOf", "allOf") for part in node.get(key, ())]
