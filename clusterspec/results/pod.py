@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.records import asdict, dataclass
 from clusterspec.results.tiers import message_rows
 
 

@@ -5,7 +5,6 @@ cost model over nodes, model, scale-up bandwidth, NIC rate and oversubscription.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
@@ -16,6 +15,7 @@ from clusterspec.cost.communication import sent
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import Bandwidth
+from clusterspec.records import dataclass, replace
 from clusterspec.results.survival_grid import Curve, Seconds, tabulated
 from clusterspec.results.wire import WireTime, wire_times
 from clusterspec.spec.model import LayoutSpec, ModelSpec, ScaleOutSpec, Spec

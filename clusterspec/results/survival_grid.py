@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import exp, log
 from typing import Any
+
+from clusterspec.records import dataclass
 
 Seconds = Callable[[float, float, float], float]
 """Seconds at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""

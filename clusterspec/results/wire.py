@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from clusterspec.cluster.groups import Placement, place_runs, runs
 from clusterspec.cluster.model import Cluster
@@ -11,6 +10,7 @@ from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.collectives.predict import timing_on
 from clusterspec.cost.communication import Sent
 from clusterspec.cost.plan import Plan
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

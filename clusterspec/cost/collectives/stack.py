@@ -6,10 +6,9 @@ taken to be alike (which their bands of uncertainty say).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.cost.constants import assumed, cited
 from clusterspec.origin import Cited, Origin
+from clusterspec.records import dataclass
 
 _COMMIT = "5067397c2676d5aed50042fc39e5c8ee96eb0027"
 _SOURCES = f"https://github.com/NVIDIA/nccl/blob/{_COMMIT}/src"

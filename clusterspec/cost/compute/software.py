@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clusterspec.catalog.entries import Stack
 from clusterspec.cost.compute.fixed import CAST, LOSS
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ aws-ofi-nccl README; Google Cloud, GPUDirect-TCPX, TCPXO and gIB (https://cloud.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.exchange.exporters.source import Exported, Source
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from clusterspec.exchange.exporters.source import Exported, Source
 from clusterspec.exchange.exporters.wiring import Link, links, plane_of
+from clusterspec.records import dataclass, replace
 
 
 def write(source: Source) -> Exported:

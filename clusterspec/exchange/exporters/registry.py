@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 from clusterspec.document import nearest
 from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

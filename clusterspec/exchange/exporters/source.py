@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.procurement.bill import Bill, bill
+from clusterspec.records import dataclass
 from clusterspec.results.cells import safe
 
 

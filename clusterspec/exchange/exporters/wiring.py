@@ -7,13 +7,13 @@ NICs of a node take neighboring ports. Spines are numbered by the cores that the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.exchange.exporters.source import NotExportable, Source
+from clusterspec.records import dataclass
 
 MOST_LINKS = 500_000
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe
@@ -18,6 +17,7 @@ from clusterspec.exchange.machines.names import accelerator_of_product
 from clusterspec.exchange.machines.rates import rate_text
 from clusterspec.exchange.reading import Notes, Reading, Refusal
 from clusterspec.exchange.yaml_input import Yaml, read_yaml
+from clusterspec.records import dataclass, replace
 
 KIND = "infragraph"
 MOST_EDGES = 500_000
