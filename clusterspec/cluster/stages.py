@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clusterspec.cluster.degrees import Degrees
 from clusterspec.cluster.model import Engines, Layout, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
+from clusterspec.records import replace
 from clusterspec.spec.model import LayoutSpec
 
 MOST_STAGES = 65_536

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Design, Layout, Workload
@@ -24,6 +23,7 @@ from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
 from clusterspec.cost.traffic.tensor import activations
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
+from clusterspec.records import dataclass
 
 
 def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:

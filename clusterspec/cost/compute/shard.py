@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.layers import Mixer
+from clusterspec.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from clusterspec.cost.stages import StageGroup, stage_groups
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 
 __all__ = ["Memory", "assumptions", "explain", "memory", "use"]
 
