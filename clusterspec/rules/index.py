@@ -227,7 +227,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "interconnect-not-of-accelerator": lambda written_scale_up, scale_up, accelerator: (written_scale_up.interconnect is None or scale_up.interconnect is None or (not accelerator.interconnects)) or (scale_up.interconnect.id in accelerator.interconnects or scale_up.interconnect.family == 'pcie'),
     "mesh-bandwidth-mismatch": lambda facts, written_scale_up, scale_up: (scale_up.topology != 'full-mesh' or scale_up.domain < 2 or written_scale_up.bandwidth is None or (written_scale_up.peer_bandwidth is None)) or (written_scale_up.bandwidth.direction is None or written_scale_up.peer_bandwidth.direction is None),
     "nics-not-of-instance": lambda facts, written_scale_out, platform: (not platform.cloud),
-    "precision-unsupported": lambda workload, accelerator: (not (workload.peak is None and accelerator.peaks)),
+    "precision-unsupported": lambda workload, accelerator: (workload.peak is not None),
     "torus-shape-unsupported": lambda written_scale_up, scale_up: (not written_scale_up.shape),
     "torus-without-wraparound": lambda written_scale_up, scale_up: (not written_scale_up.shape),
     "gpudirect-rdma-off": lambda cluster, scale_out: (not (cluster.nodes > 1 and scale_out.technology.rdma and (not scale_out.gpudirect_rdma))),
