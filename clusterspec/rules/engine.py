@@ -1,4 +1,4 @@
-"""Runs the rules: each one that has what it needs is asked, and none can hide another."""
+"""Runs the rules: each one whose parts the spec has. A rule that crashes hides no other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # abse
 
 
 class RulesFailedError(Exception):
-    """Rules of ours crashed. ``problems`` is what the others found, ``faults`` what went wrong in which rule."""
+    """Rules crashed. ``problems`` are those of the other rules, ``faults`` the exceptions by rule."""
 
     def __init__(self, problems: list[Problem], faults: list[tuple[str, Exception]]) -> None:
         self.problems = problems
@@ -25,8 +25,8 @@ class RulesFailedError(Exception):
 
 
 def judge(facts: Facts) -> list[Problem]:
-    """What all the rules say of a design, in the order of the index; of one wrong figure, what the rule says that
-    knows most of it.
+    """The problems of a design by all rules, in the order of the index; where several rules report one figure, that of
+    the most precise rule.
 
     Raises `RulesFailedError` after the last rule when one of them crashed.
     """
@@ -44,7 +44,7 @@ def judge(facts: Facts) -> list[Problem]:
 
 
 def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
-    """One rule's problems; a rule is asked only where the spec has all that its check names."""
+    """The problems of one rule; none where the spec lacks a part that its check requires."""
     known = [getattr(facts, need) for need in needs]
     if not needs or any(part is None for part in known):
         return []
@@ -55,10 +55,10 @@ def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
 
 
 def _once(problems: list[Problem]) -> list[Problem]:
-    """Without those whose rule yields to another that speaks of the same key."""
-    told = {(problem.path, problem.rule) for problem in problems}
+    """The problems without those whose rule yields to another rule at the same key."""
+    reported = {(problem.path, problem.rule) for problem in problems}
     return [
         problem
         for problem in problems
-        if not any((problem.path, other) in told for other in module(problem.rule).RULE.yields_to)
+        if not any((problem.path, other) in reported for other in module(problem.rule).RULE.yields_to)
     ]

@@ -1,4 +1,4 @@
-"""What a rule may know. The names of these properties are what the parameters of a check may be."""
+"""The parts of a design that rules may use. A parameter of a check is the name of one of these properties."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ T = TypeVar("T")
 
 
 class Facts:
-    """Everything a rule may look at; a part is ``None`` where the spec lacks it or is too broken.
+    """The parts of one design; a part is ``None`` where the spec lacks it or cannot be resolved.
 
-    ``said_*`` is the spec as written (units settled), the other names are the design it resolves to.
-    The plan is worked out when the first rule asks for it.
+    ``written_*`` is the spec as written (units resolved), the other names are the resolved design. The plan is
+    estimated when the first rule uses it.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class Facts:
         )
 
     def remember(self, work: Callable[[Facts], T]) -> T:
-        """The result of ``work`` on these facts, worked out for the first rule that asks and kept for the others."""
+        """The result of ``work`` on these facts, computed once for all rules."""
         if work not in self._remembered:
             self._remembered[work] = work(self)
         return cast(T, self._remembered[work])
 
     def threshold(self, rule: Rule, default: float) -> float:
-        """From where on a rule speaks: what the team configured, else the rule's own cited default."""
+        """The threshold of a rule: as the team configured it, else the rule's own default."""
         return self._thresholds.get(rule.name, default)
 
     # The spec as written
@@ -181,7 +181,7 @@ class Facts:
 
     @property
     def scale_out(self) -> ScaleOut | None:
-        """The fabric, where there is more than one node for it to join."""
+        """The fabric, where there is more than one node."""
         cluster = self.design.cluster
         return cluster.scale_out if cluster and cluster.all_nodes > 1 else None
 
@@ -236,22 +236,22 @@ class Facts:
     # What it would cost
 
     def with_layout(self, **changes: Any) -> Plan | None:
-        """The plan with some keys of the layout written otherwise, dp derived anew; None where it cannot be worked out.
+        """The plan with some keys of the layout written otherwise, dp derived again; None where it cannot be estimated.
 
-        Costs one more estimate, so a rule asks only once it has something to say.
+        Costs one more estimate, so a rule uses it only after it has found a flaw.
         """
         if self.spec.layout is None:
             return None
         return self._redone(replace(self.spec, layout=replace(self.spec.layout, **({"dp": None} | changes))))
 
     def with_workload(self, **changes: Any) -> Plan | None:
-        """The plan with some keys of the workload written otherwise; None where it cannot be worked out."""
+        """The plan with some keys of the workload written otherwise; None where it cannot be estimated."""
         if self.spec.workload is None:
             return None
         return self._redone(replace(self.spec, workload=replace(self.spec.workload, **changes)))
 
     def with_scale_out(self, **changes: Any) -> Plan | None:
-        """The plan with some keys of the fabric written otherwise; None where it cannot be worked out."""
+        """The plan with some keys of the fabric written otherwise; None where it cannot be estimated."""
         if self.spec.cluster is None:
             return None
         fabric = replace(self.spec.cluster.scale_out or ScaleOutSpec(), **changes)
@@ -285,5 +285,5 @@ class Facts:
 
     @property
     def assumed(self) -> Mapping[str, str]:
-        """The dotted keys that nobody wrote, and why their value was taken all the same."""
+        """The dotted keys that are assumed, each with the reason."""
         return {key: why for key, _, why in self.design.assumptions}

@@ -29,7 +29,7 @@ _EXAMPLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A spec on a page, and the dotted key path where the rule must speak (empty: it must not).
+    """A spec on a page, and the dotted key path where the rule must fire (empty: it must not).
 
     ``prose``: a text instead of a spec, and the number of a line instead of a path.
     """

@@ -51,7 +51,9 @@ def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
         return []
     told = [{_said(one): one for one in _problems(facts, spec)} for spec in specs if spec]
     old = {_said(one) for one in known}
-    return [one for said, one in told[0].items() if said not in old and all(said in others for others in told[1:])]
+    return [
+        one for written, one in told[0].items() if written not in old and all(written in others for others in told[1:])
+    ]
 
 
 def _filled(spec: Spec, number: int) -> Spec | None:

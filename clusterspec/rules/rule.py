@@ -1,4 +1,4 @@
-"""What a rule is, beside its page and its check: a name, a group, a severity, a confidence."""
+"""The metadata of a rule: name, group, severity and confidence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from clusterspec.source import Path
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The metadata of one rule; its file says the rest.
+    """The metadata of one rule; its file has the page and the check.
 
-    ``severity`` is the usual one: where the cost model can tell the loss, the loss decides. A rule
+    ``severity`` is the usual one: where the cost model knows the loss, the loss decides. A rule
     that rests on a rule of thumb alone (``heuristic``) is never an error.
     """
 
@@ -22,7 +22,7 @@ class Rule:
     severity: Severity
     confidence: Confidence
     yields_to: tuple[str, ...] = ()
-    """Rules that say the same of the same key and know more: beside one of them this one keeps silent."""
+    """Rules that report the same flaw of the same key more precisely: beside one of them this one is silent."""
 
     @classmethod
     def of(cls, module: str, severity: str, confidence: str = "certain", *, yields_to: tuple[str, ...] = ()) -> Rule:
@@ -42,7 +42,7 @@ class Rule:
         fix: Fix | None = None,
         at_key: bool = False,
     ) -> Problem:
-        """A problem of this rule at a key path, given as a tuple or as people say it (``layout.tp``)."""
+        """A problem of this rule at a key path, given as a tuple or in dotted notation (``layout.tp``)."""
         return Problem(
             self.name,
             place(at),

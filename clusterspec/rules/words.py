@@ -1,4 +1,4 @@
-"""Lists as people say them, and values as a spec says them."""
+"""Lists in prose, and values as YAML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def either(values: Iterable[object]) -> str:
-    """Choices.
+    """Alternatives: a list joined by `or`.
 
     >>> either([1, 2, 4]), either([8])
     ('1, 2 or 4', '8')
@@ -15,7 +15,7 @@ def either(values: Iterable[object]) -> str:
 
 
 def both(values: Iterable[object]) -> str:
-    """Things together.
+    """A list joined by `and`.
 
     >>> both(["tp 8", "cp 2"])
     'tp 8 and cp 2'

@@ -1,4 +1,4 @@
-"""An acceptance figure is more than the links can carry.
+"""An acceptance test demands more than the links carry.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ node, the share of the NICs beyond; with what reduction in the network adds wher
 
 ## Why it matters
 
-Public health checks ask for 800 and 900 GB/s of machines whose links carry 450: no supplier can pass, so the clause will be waived,
-and with it the proof.
+Public health checks demand 800 and 900 GB/s of machines whose links carry 450 GB/s. No supplier can pass, so the clause will be
+waived, and the machine is accepted without a test.
 
 ## What to do
 
-At most the ceiling shown; 80 to 90 % of the expected plateau is a fair floor.
+Demand at most the ceiling shown; 80 to 90 % of the predicted bandwidth is a fair threshold.
 
 ## When to ignore it
 
@@ -66,6 +66,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         ceiling = say(best.ceiling_busbw, "B/s")
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, rated)}: {say(asked, 'B/s')} of bus bandwidth is above the {ceiling} that its links carry",
-            f"at most {ceiling}; fair is {fair_floor(best)}",
+            f"{titled(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry",
+            f"demand {fair_floor(best)}, and at most {ceiling}",
         )

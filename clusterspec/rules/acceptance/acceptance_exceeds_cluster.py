@@ -1,4 +1,4 @@
-"""An acceptance test needs more nodes than there are.
+"""An acceptance test needs more nodes than the cluster has.
 
 ## What it finds
 
@@ -10,7 +10,7 @@ The test cannot be run, so the clause proves nothing.
 
 ## What to do
 
-Fewer nodes or ranks.
+Use fewer nodes or ranks.
 
 ## When to ignore it
 
@@ -55,8 +55,10 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
     there = cluster.all_nodes
     for number, test in enumerate(acceptance):
         if test.nodes is not None and test.nodes > there:
-            message = f"a test over {test.nodes:,} nodes of a cluster of {there:,}"
-            yield RULE.problem(("acceptance", number, "nodes"), message, f"at most {there:,}")
+            message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
+            yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
         elif test.ranks is not None and test.ranks > there * cluster.ranks_per_node:
-            message = f"a test over {test.ranks:,} ranks of a cluster of {there * cluster.ranks_per_node:,}"
-            yield RULE.problem(("acceptance", number, "ranks"), message, f"at most {there * cluster.ranks_per_node:,}")
+            message = f"a test over {test.ranks:,} ranks cannot run on a cluster of {there * cluster.ranks_per_node:,}"
+            yield RULE.problem(
+                ("acceptance", number, "ranks"), message, f"use at most {there * cluster.ranks_per_node:,}"
+            )

@@ -6,12 +6,12 @@ An entry without `collective`, without `nodes` (or `ranks`), without `size`, or 
 
 ## Why it matters
 
-A figure without its size or its ranks can be passed by any machine, and is disputed afterwards: 198 GB/s at 128 MiB and 382 at
-16 GiB are the same four nodes.
+Without size and ranks any machine can pass, and the result is disputed afterwards: 198 GB/s at 128 MiB and 382 GB/s at 16 GiB are
+the same four nodes.
 
 ## What to do
 
-Fill the four.
+State all four.
 
 ## When to ignore it
 

@@ -1,4 +1,4 @@
-"""The acceptance tests leave out a collective that the plan lives on.
+"""The acceptance tests leave out a collective that the plan depends on.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ Acceptance tests without all-to-all while ep is above 1, or without all-gather a
 
 ## Why it matters
 
-A fabric can pass all-reduce and fail all-to-all: rings touch each link once, an all-to-all meets every oversubscribed port and every
-unlucky hash.
+A fabric can pass all-reduce and fail all-to-all: a ring uses each link once, while an all-to-all uses every oversubscribed port and
+every hash collision.
 
 ## What to do
 
-One test for each axis of the layout.
+Add one test for each axis of the layout.
 
 ## When to ignore it
 
-Where the supplier's own acceptance covers it; add it here all the same.
+Where another acceptance procedure covers it.
 
 ## Fires
 
@@ -62,12 +62,12 @@ RULE = Rule.of(__name__, "warning")
 def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout) -> Iterator[Problem]:
     tested = {test.collective for test in acceptance}
     if not acceptance:
-        return  # procurement-without-acceptance speaks of none at all
+        return  # procurement-without-acceptance reports that there are none
     missing = []
     if layout.ep > 1 and "all-to-all" not in tested:
         missing.append(f"all-to-all (ep {layout.ep})")
     if layout.sharding in {"fsdp", "hsdp"} and not {"all-gather", "reduce-scatter"} & tested:
         missing.append(f"all-gather or reduce-scatter ({layout.sharding})")
     if missing:
-        message = f"the plan lives on {both(missing)}, and no test asks for it"
+        message = f"the layout depends on {both(missing)}, but no acceptance test covers it"
         yield RULE.problem("acceptance", message, "add a test for each")

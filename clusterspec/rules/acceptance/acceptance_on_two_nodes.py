@@ -1,4 +1,4 @@
-"""An all-reduce over two nodes proves nothing about the fabric.
+"""An all-reduce over two nodes does not test the fabric.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ An all-reduce test over two nodes (in two domains) without `algorithm: ring`.
 
 ## Why it matters
 
-Over two nodes NCCL takes a tree, and every byte crosses the NICs once in each direction. Bus bandwidth is worked out as if it crossed
-nearly twice, as it does round a ring: the figure exceeds the NICs, and a fabric at two thirds of its rate passes.
+On two nodes NCCL uses a tree, and each byte crosses the NICs once per direction. Bus bandwidth is computed for a ring, where each byte
+crosses nearly twice: the figure can exceed the NIC line rate, and a fabric at two thirds of its rate passes.
 
 ## What to do
 
-Four nodes or more, or `algorithm: ring` (`NCCL_ALGO=Ring`).
+Use four nodes or more, or `algorithm: ring` (`NCCL_ALGO=Ring`).
 
 ## When to ignore it
 
-For a pairwise sweep that looks for bad cables: there send-recv says more.
+For a pairwise sweep that looks for bad cables; send-recv is the better test there.
 
 ## Fires
 
@@ -56,5 +56,5 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
     two_domains = 2 * cluster.accelerators_per_node > cluster.scale_up.domain
     for number, test in enumerate(acceptance):
         if test.collective == "all-reduce" and test.nodes == 2 and test.algorithm != "ring" and two_domains:
-            message = "over two nodes a tree shows more than the NICs carry, so a slow fabric passes"
-            yield RULE.problem(("acceptance", number, "nodes"), message, "four nodes or more, or `algorithm: ring`")
+            message = "on two nodes, tree bus bandwidth can exceed NIC line rate, so a slow fabric passes"
+            yield RULE.problem(("acceptance", number, "nodes"), message, "use four nodes or more, or `algorithm: ring`")

@@ -1,4 +1,4 @@
-"""An acceptance figure is so low that a broken fabric passes.
+"""An acceptance threshold is so low that a faulty fabric passes.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ A `busbw` below 60 % of the ceiling at 1 GiB and more.
 
 ## Why it matters
 
-A fabric with a rail down, without adaptive routing or with direct access to accelerator memory switched off still reaches half of its
-ceiling. What passes acceptance is what one lives with.
+A fabric with a failed rail, without adaptive routing or without GPUDirect RDMA still reaches half of its ceiling. Faults that pass
+acceptance stay.
 
 ## What to do
 
-80 to 90 % of the expected plateau.
+Demand 80 to 90 % of the predicted bandwidth.
 
 ## When to ignore it
 
-For shared fabrics, where the test runs beside other jobs.
+For shared fabrics, where other jobs run during the test.
 
 ## Fires
 
@@ -65,9 +65,9 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             continue
         share = percent(asked / best.ceiling_busbw, 2)
         if asked >= FAIR[0] * best.busbw:
-            continue  # the collective itself stays far below its ceiling here
+            continue  # this collective is predicted far below its ceiling
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, rated)}: {say(asked, 'B/s')} is {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
-            f"ask for {fair_floor(best)}",
+            f"{titled(test, rated)}: {say(asked, 'B/s')} is only {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
+            f"demand {fair_floor(best)}",
         )

@@ -1,4 +1,4 @@
-"""Proposals: the nearest layouts that satisfy a rule that has just spoken, and everything that holds already."""
+"""Proposals: the nearest layouts that satisfy a rule and break no other condition."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def offer(facts: Facts, rule: str, *axes: str) -> str:
 
 
 def advice(facts: Facts, rule: str, *axes: str, otherwise: str) -> str:
-    """The offer as a sentence, or what to say where there is none."""
+    """The proposals as a sentence, or another text where there are none."""
     offered = offer(facts, rule, *axes)
-    return f"nearest that fit everything else: {offered}" if offered else otherwise
+    return f"use the nearest that fit everything else: {offered}" if offered else otherwise
 
 
 def near_multiples(value: int, step: int) -> list[int]:
@@ -93,8 +93,8 @@ def _now(facts: Facts) -> tuple[LayoutNumbers, Demands]:
 
 
 def _numbers_and_demands(facts: Facts) -> tuple[LayoutNumbers, Demands]:
-    layout, said = facts.layout, facts.written_layout
-    assert layout is not None and said is not None
+    layout, written = facts.layout, facts.written_layout
+    assert layout is not None and written is not None
     numbers = LayoutNumbers(
         layout.tp,
         layout.cp,
@@ -105,7 +105,7 @@ def _numbers_and_demands(facts: Facts) -> tuple[LayoutNumbers, Demands]:
         layout.micro_batch,
         layout.schedule == "interleaved",
         layout.sequence_parallel,
-        said.stage_layers is not None,
+        written.stage_layers is not None,
         layout.cp_method != "all-to-all",
         layout.attention_dp,
         layout.redundant_experts,

@@ -1,4 +1,4 @@
-"""Whether sharding inside the domain would serve better than across it."""
+"""Whether sharding inside the domain is faster than across domains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clusterspec.rules.facts import Facts
 def hsdp_instead(facts: Facts) -> Alternative | None:
     """hsdp with shard groups of one domain, where it is legal, fits, and is noticeably faster than fsdp; else None.
 
-    Worked out once, for the first rule that asks.
+    Computed once for all rules.
     """
     return facts.remember(_hsdp_instead)
 

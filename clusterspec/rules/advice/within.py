@@ -1,4 +1,4 @@
-"""Layouts whose tensor-parallel groups keep inside a scale-up domain."""
+"""Layouts whose tensor-parallel groups stay inside a scale-up domain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def inside(facts: Facts) -> Alternative | None:
 
 
 def _candidates(facts: Facts) -> Iterator[dict[str, object]]:
-    """The ranks that a smaller tp sets free become stages or replicas; a tp that already divides keeps its size."""
+    """The ranks that a smaller tp frees become stages or replicas; a tp that already divides stays."""
     cluster, layout = facts.cluster, facts.layout
     assert cluster is not None and layout is not None
     domain = used_domain(cluster, layout)

@@ -1,4 +1,4 @@
-"""The accelerators wait for data.
+"""Data loading takes a noticeable part of the step.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ reads (at 4 bytes a token).
 
 ## Why it matters
 
-Nothing else in the step can make up for it: a loader that takes 0.5 s of a 5 s step idles a tenth of the machine, the most
-expensive part of the building, for want of the cheapest.
+A loader that takes 0.5 s of a 5 s step idles all accelerators for a tenth of the time, and nothing else in the step can make up for
+it.
 
 ## What to do
 
-More loader processes, prefetching, tokenized shards on local disks; a store whose reads were measured, not its data sheet.
+Use more loader processes, prefetching or tokenized shards on local disks; and a store whose read rate was measured.
 
 ## When to ignore it
 
@@ -67,10 +67,10 @@ def check(facts: Facts, training: Workload) -> Iterator[Problem]:
         return
     if training.data_loading and training.data_loading > facts.threshold(RULE, MOST) * step:
         lost = training.data_loading / step
-        message = f"{say(training.data_loading, 's')} of loading is {percent(lost, 2)} of a predicted step of {say(step, 's')}"
-        help_ = "prefetch, more loader processes, or tokenized shards on local disks"
+        message = f"{say(training.data_loading, 's')} of data loading is {percent(lost, 2)} of a predicted step of {say(step, 's')}"
+        help_ = "prefetch, use more loader processes, or keep tokenized shards on local disks"
         yield RULE.problem("workload.data_loading", message, help_, severity=severity_of(lost))
     rate = training.global_batch * training.sequence_length * TOKEN / step
     if storage is not None and storage.bandwidth is not None and storage.bandwidth.per_direction < rate:
-        message = f"the predicted step reads {say(rate, 'B/s')} of tokens, the store gives {storage.bandwidth.written}"
-        yield RULE.problem("cluster.networks.storage.bandwidth", message, "a faster store, or local copies")
+        message = f"the predicted step reads {say(rate, 'B/s')} of tokens, more than the {storage.bandwidth.written} of the store"
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, "use a faster store, or local copies")

@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-There would be no step. Usually a suffix is missing: 15 for 15T.
+The run would not complete one step. Usually a suffix is missing: 15 for 15T.
 
 ## What to do
 
@@ -52,5 +52,5 @@ RULE = Rule.of(__name__, "error")
 def check(training: Workload) -> Iterator[Problem]:
     step = training.global_batch * training.sequence_length
     if training.tokens is not None and training.tokens < step:
-        message = f"{say(training.tokens, '1')} tokens are less than one step of {say(step, '1')}"
+        message = f"{say(training.tokens, '1')} tokens are less than the {say(step, '1')} of one step"
         yield RULE.problem("workload.tokens", message, "check the suffix: 300B, 15T")

@@ -1,4 +1,4 @@
-"""Each replica does one micro-batch a step, so gradients have one backward pass to hide behind.
+"""Each replica runs one micro-batch per step, so only one backward pass can overlap the gradient reduction.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ No pipeline, data parallelism across nodes, and one micro-batch per replica and 
 
 ## Why it matters
 
-The reduction of a step can only run beside the last backward pass; there is no earlier one. More accumulation would spread the
-same traffic over more work.
+The gradient reduction can only overlap the last backward pass of a step. With more accumulation the same traffic is spread over more
+computation.
 
 ## What to do
 
-A larger global batch where convergence allows, or fewer replicas.
+Use a larger global batch where convergence allows, or fewer replicas.
 
 ## When to ignore it
 
-Where the estimate says that the reduction hides all the same.
+Where the estimate shows no exposed reduction.
 
 ## Fires
 
@@ -57,7 +57,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     placement = facts.placement("dp")
     if placement is not None and placement.nodes > 1:
-        message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas: nothing to accumulate"
+        message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas, so one backward pass overlaps the reduction"
         yield RULE.problem(
-            "workload.global_batch", message, "a larger batch, where convergence allows, or fewer replicas"
+            "workload.global_batch", message, "use a larger batch where convergence allows, or fewer replicas"
         )

@@ -1,18 +1,17 @@
-"""The stated total of accelerators is not nodes times accelerators per node.
+"""The stated total of accelerators is not nodes × accelerators per node.
 
 ## What it finds
 
-A `cluster.accelerators` that differs from `nodes` × `accelerators_per_node`. Spares count on top and do no work, so they
-are left out.
+A `cluster.accelerators` that differs from `nodes` × `accelerators_per_node`. Spare nodes are not counted.
 
 ## Why it matters
 
-One of the three figures is wrong, and orders are placed by any of them. A vendor's own reference table prints 9,216
-accelerators beside 1,296 nodes of 8, which hold 10,368.
+One of the three figures is wrong, and an order may use any of them. A vendor's reference table has 9,216
+accelerators beside 1,296 nodes of 8, which have 10,368.
 
 ## What to do
 
-Correct the total or the number of nodes; or leave the total out, since nothing uses it.
+Correct the total or the number of nodes; or remove the total, which is only checked.
 
 ## When to ignore it
 
@@ -50,18 +49,18 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
-    said = written_cluster.accelerators
-    if said is None or said == cluster.accelerators:
+    written = written_cluster.accelerators
+    if written is None or written == cluster.accelerators:
         return
     nodes, each = cluster.nodes, cluster.accelerators_per_node
     help_ = f"write {cluster.accelerators:,}"
-    if said % each == 0:
-        help_ += f", or {said // each:,} nodes"
-    if said == cluster.all_nodes * each:
-        help_ += "; spares are left out of the total"
+    if written % each == 0:
+        help_ += f", or {written // each:,} nodes"
+    if written == cluster.all_nodes * each:
+        help_ += "; the total does not include spares"
     yield RULE.problem(
         "cluster.accelerators",
-        f"{nodes:,} nodes of {each} are {cluster.accelerators:,} accelerators, not {said:,}",
+        f"{nodes:,} nodes of {each} accelerators have {cluster.accelerators:,}, not {written:,}",
         help_,
         related=[("cluster.nodes", f"{nodes:,} nodes")],
     )

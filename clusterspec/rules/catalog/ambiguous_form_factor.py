@@ -2,16 +2,16 @@
 
 ## What it finds
 
-`h100`, `a100`, `h200`, `mi300`: a name that fits several entries with different memory or scale-up.
+`h100`, `a100`, `h200`, `mi300`: a name of several entries with different memory or scale-up bandwidth.
 
 ## Why it matters
 
-An H100 SXM has 900 GB/s duplex of NVLink to seven others, an H100 PCIe a bridge to one and 350 W less. Tensor parallelism of
-8 is right on one and hopeless on the other.
+An H100 SXM has 900 GB/s duplex of NVLink to seven others, an H100 PCIe has a bridge to one and 350 W less. A tp of 8 suits the
+one and not the other.
 
 ## What to do
 
-Write the whole id: `h100-sxm-80gb`, `h100-pcie-80gb` or `h100-nvl-94gb`.
+Write the full id: `h100-sxm-80gb`, `h100-pcie-80gb` or `h100-nvl-94gb`.
 
 ## When to ignore it
 

@@ -1,4 +1,4 @@
-"""A key beside `platform` describes another machine than the platform is.
+"""A key contradicts the platform.
 
 ## What it finds
 
@@ -7,17 +7,17 @@ platform's entry.
 
 ## Why it matters
 
-The name on the quote and the figures in the plan describe different machines. Whichever is right, the other ends up in
-an order or in a launch script: Megatron's and torchrec's ranks per node have been wrong this way on rack-scale machines.
+The platform and the figures of the plan describe different machines, and the wrong one ends up in an order or in a launch
+script. Megatron's and torchrec's ranks per node were wrong this way on rack-scale machines.
 
 ## What to do
 
-Drop the key and let the platform fill it, or drop the platform and describe the machine.
+Remove the key so that the platform supplies it, or remove the platform and describe the machine.
 
 ## When to ignore it
 
-For a platform that the supplier modified: say so in the reason. A smaller `scale_up.domain` on a rack-scale platform (64
-of 72) is understood as the part that jobs use, and is not reported.
+For a platform that the supplier modified; give that as the reason. A smaller `scale_up.domain` on a rack-scale platform (64
+of 72) is taken as the part that jobs use and is not reported.
 
 ## Fires
 
@@ -57,25 +57,25 @@ RULE = Rule.of(
 
 
 def check(facts: Facts, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
-    for key, said, supplied in _beside(written_cluster, platform):
-        if key == "scale_up.interconnect" and facts.catalog.find("interconnect", str(said)) is None:
+    for key, given, supplied in _beside(written_cluster, platform):
+        if key == "scale_up.interconnect" and facts.catalog.find("interconnect", str(given)) is None:
             continue  # a name that does not exist has a finding of its own
-        if said is not None and supplied is not None and said != supplied:
+        if given is not None and supplied is not None and given != supplied:
             yield RULE.problem(
                 f"cluster.{key}",
-                f"{platform.id} has `{key}: {supplied}`, the spec says {said}",
-                "drop the key, or the platform",
-                related=[("cluster.platform", f"fills this key with {supplied}")],
+                f"{platform.id} has `{key}: {supplied}`, not {given}",
+                "remove the key, or the platform",
+                related=[("cluster.platform", f"supplies {supplied} for this key")],
             )
 
 
-def _beside(said: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
+def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
     """The keys that both may state: as written, and as the platform has it."""
-    accelerator = said.accelerator.like if isinstance(said.accelerator, AcceleratorSpec) else said.accelerator
-    scale_up, pcie = said.scale_up or ScaleUpSpec(), said.pcie or PcieSpec()
+    accelerator = given.accelerator.like if isinstance(given.accelerator, AcceleratorSpec) else given.accelerator
+    scale_up, pcie = given.scale_up or ScaleUpSpec(), given.pcie or PcieSpec()
     yield "accelerator", accelerator, platform.accelerator
-    yield "accelerators_per_node", said.accelerators_per_node, platform.accelerators_per_node
-    if not _part_of_a_rack(said, platform):
+    yield "accelerators_per_node", given.accelerators_per_node, platform.accelerators_per_node
+    if not _part_of_a_rack(given, platform):
         yield "scale_up.domain", scale_up.domain, platform.domain
     yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
     if pcie.host == pcie.nic and platform.pcie_host == platform.pcie_nic:
@@ -85,8 +85,8 @@ def _beside(said: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object
         yield "pcie.nic", pcie.nic, platform.pcie_nic
 
 
-def _part_of_a_rack(said: ClusterSpec, platform: Platform) -> bool:
+def _part_of_a_rack(given: ClusterSpec, platform: Platform) -> bool:
     """Whether the stated domain is whole nodes of a larger domain of the platform, or the few nodes there are."""
-    wanted = said.scale_up.domain if said.scale_up else None
+    wanted = given.scale_up.domain if given.scale_up else None
     per_node = platform.accelerators_per_node or 1
     return bool(wanted and platform.domain and per_node < platform.domain > wanted and wanted % per_node == 0)

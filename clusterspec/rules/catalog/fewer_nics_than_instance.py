@@ -6,16 +6,16 @@ A cloud `platform` whose stated `nics_per_node` × `nic_bandwidth` is below the 
 
 ## Why it matters
 
-The NICs are paid for and idle. Instances are launched with one of 4 or 32 EFA interfaces because infrastructure code
-attaches only what it lists, and a p5 with one EFA card moves 100 Gb/s of its 3,200.
+The remaining NICs are paid for and idle. Infrastructure code attaches only the EFA interfaces that it lists, and a p5 with
+one EFA card has 100 Gb/s of its 3,200 Gb/s.
 
 ## What to do
 
-Attach every card: in Terraform and CloudFormation one network interface for each `network_card_index`.
+Attach every card: in Terraform and CloudFormation, one network interface for each `network_card_index`.
 
 ## When to ignore it
 
-Where the cards are held back on purpose, such as for pods that share the node.
+Where cards are reserved on purpose, such as for pods that share the node.
 
 ## Fires
 

@@ -6,12 +6,12 @@ A cloud instance whose stated `nics_per_node` × `nic_bandwidth` equals its acce
 
 ## Why it matters
 
-Collectives never use the frontend. GCP prints 1,800 Gb/s for an A3 Mega: 1,600 of them join accelerators, 200 carry
+Collectives never use the frontend. GCP gives 1,800 Gb/s for an A3 Mega: 1,600 Gb/s connect accelerators, 200 Gb/s are for
 storage and the internet.
 
 ## What to do
 
-Count the accelerator-fabric NICs only, and declare the other under `networks.frontend`.
+Count only the NICs of the scale-out fabric, and declare the others under `networks.frontend`.
 
 ## When to ignore it
 
@@ -64,6 +64,6 @@ def check(facts: Facts, platform: Platform, scale_out: ScaleOut) -> Iterator[Pro
     fabric, stated = nics * platform.nic_bandwidth.value, scale_out.node_bandwidth
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{say_bits(stated)} a node is the accelerator fabric of {platform.name} ({say_bits(fabric)}) and its frontend together",
+        f"{say_bits(stated)} per node is the scale-out fabric of {platform.name} ({say_bits(fabric)}) plus its frontend",
         f"count {nics} NICs of {say_bits(platform.nic_bandwidth.value)}, and declare the rest under `networks.frontend`",
     )

@@ -3,12 +3,12 @@
 ## What it finds
 
 A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
-MI300X. `pcie-3` to `pcie-6` are always allowed, for machines without the bridge or the baseboard.
+MI300X. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
 
 ## Why it matters
 
-NVLink 5 has twice the bandwidth of NVLink 4, so a copied line makes every collective in the domain twice too fast. It
-usually comes from another quote, and brings other figures with it.
+NVLink 5 has twice the bandwidth of NVLink 4, so the time of every collective in the domain is predicted at half. The line
+is usually copied from another quote, and other figures may be as well.
 
 ## What to do
 
@@ -16,7 +16,7 @@ Use the accelerator's own interconnect, or correct the accelerator.
 
 ## When to ignore it
 
-Never for parts that the catalog knows.
+Never for parts that the catalog has.
 
 ## Fires
 

@@ -1,4 +1,4 @@
-"""In a full mesh, the links to all peers do not add up to the bandwidth of the accelerator.
+"""In a full mesh, the links to all peers do not sum to the bandwidth of the accelerator.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ direction, within 3 %.
 
 ## Why it matters
 
-A mesh has one link (or a fixed bundle) to each peer and nothing else: an MI300X has 7 × 64 = 448 GB/s, a Gaudi2 7 × 37.5 =
-262.5 GB/s, not the 300 of its 24 ports. One of the two figures is wrong, and each decides other groups.
+A full mesh has one link (or a fixed bundle) to each peer: an MI300X has 7 × 64 = 448 GB/s, a Gaudi2 7 × 37.5 = 262.5 GB/s,
+not the 300 GB/s of its 24 ports. One of the two figures is wrong, and each determines other collectives.
 
 ## What to do
 
-Correct the one that is wrong; give both in the same direction.
+Correct the wrong one, and give both in the same direction.
 
 ## When to ignore it
 
-Where the links to different peers differ; that is a `partial-mesh`.
+Where the links to different peers differ; then use `partial-mesh`.
 
 ## Fires
 
@@ -69,13 +69,13 @@ ROUNDED = 0.03
 
 
 def check(facts: Facts, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
-    said, peer = written_scale_up.bandwidth, written_scale_up.peer_bandwidth
-    if scale_up.topology != "full-mesh" or scale_up.domain < 2 or said is None or peer is None:
+    written, peer = written_scale_up.bandwidth, written_scale_up.peer_bandwidth
+    if scale_up.topology != "full-mesh" or scale_up.domain < 2 or written is None or peer is None:
         return
-    if said.direction is None or peer.direction is None:
+    if written.direction is None or peer.direction is None:
         return
     links, together = scale_up.domain - 1, mesh_bandwidth(peer.per_direction, scale_up.domain)
-    off = said.per_direction / together - 1
+    off = written.per_direction / together - 1
     if abs(off) <= ROUNDED or _explained(facts):
         return
     whole, each = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
@@ -83,8 +83,8 @@ def check(facts: Facts, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Ite
     yield RULE.problem(
         at,
         f"{links} peers at {say(peer.per_direction, 'B/s')} each are {say(together, 'B/s')} per direction, "
-        f"but `bandwidth` says {say(said.per_direction, 'B/s')}",
-        f"one of the two is wrong: {said.written} over {links} peers is {say(said.per_direction / links, 'B/s')} each way",
+        f"but `bandwidth` is {say(written.per_direction, 'B/s')}",
+        f"one of the two is wrong: {written.written} over {links} peers is {say(written.per_direction / links, 'B/s')} each way",
         related=[(other, "the other figure")],
     )
 

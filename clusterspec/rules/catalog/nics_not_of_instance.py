@@ -6,16 +6,15 @@ A cloud `platform` with more `nics_per_node` than the instance has, or with a `n
 
 ## Why it matters
 
-The instance cannot be bought that way. Plans drawn for p5 (32 × 100 Gb/s) with 32 × 200 have twice the bandwidth that
-will be there.
+The instance does not exist with these NICs. A plan for p5 (32 × 100 Gb/s) with 32 × 200 Gb/s has twice the real bandwidth.
 
 ## What to do
 
-Drop the keys: the platform fills them. Or name the instance that has these NICs.
+Remove the keys: the platform supplies them. Or name the instance that has these NICs.
 
 ## When to ignore it
 
-When the provider has changed the instance since the catalog was read.
+When the provider has changed the instance since the catalog was written.
 
 ## Fires
 
@@ -62,14 +61,14 @@ RULE = Rule.of(__name__, "error")
 def check(facts: Facts, written_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
     if not platform.cloud or counts_frontend(facts):
         return
-    nics, said = platform.nics_per_node, written_scale_out.nics_per_node
-    if nics is not None and said is not None and said > nics:
-        message = f"{platform.name} has {nics} NICs, not {said}"
+    nics, written = platform.nics_per_node, written_scale_out.nics_per_node
+    if nics is not None and written is not None and written > nics:
+        message = f"{platform.name} has {nics} NICs, not {written}"
         at = "cluster.scale_out.nics_per_node"
-        yield RULE.problem(at, message, "drop the key, and the platform fills it", fix=rewrite(at, str(nics)))
+        yield RULE.problem(at, message, "remove the key: the platform supplies it", fix=rewrite(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
     if rate is None or quantity is None or facts.slips.concern("nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):
         message = f"the NICs of {platform.name} run at {say_bits(rate.value)}, not {say_bits(quantity.per_direction)}"
-        yield RULE.problem("cluster.scale_out.nic_bandwidth", message, "drop the key, and the platform fills it")
+        yield RULE.problem("cluster.scale_out.nic_bandwidth", message, "remove the key: the platform supplies it")

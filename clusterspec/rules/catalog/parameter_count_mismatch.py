@@ -1,4 +1,4 @@
-"""The model described does not have the size that its name says.
+"""The parameter count of the model contradicts its name.
 
 ## What it finds
 
@@ -7,7 +7,7 @@ spec's name (`llama-70b-east`).
 
 ## Why it matters
 
-A missing `gated_ffn: true` takes a third off the feed-forward network, a missing `experts` most of a mixture: memory and
+A missing `gated_ffn: true` removes a third of the feed-forward network, a missing `experts` most of a mixture: memory and
 time are then those of another model.
 
 ## What to do
@@ -44,7 +44,7 @@ workload:
 
 ## Sources
 
-- The counting: `clusterspec estimate SPEC --explain parameters`
+- The count: `clusterspec estimate SPEC --explain parameters`
 - Parameters of a transformer, term by term: https://arxiv.org/abs/2104.04473
 """
 

@@ -3,20 +3,20 @@
 ## What it finds
 
 A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega has. A note
-where the accelerators are discontinued as well: such a machine is there already.
+where the accelerators are discontinued as well: such a machine exists already.
 
 ## Why it matters
 
-Software for it is no longer developed, and capacity shrinks: Google's A3 Ultra (H200), A4 and A4X all use RoCE, at twice
+Its software is no longer developed, and capacity shrinks: Google's A3 Ultra (H200), A4 and A4X all use RoCE, at twice
 the rate of TCPXO.
 
 ## What to do
 
-Plan on the successor: A3 Ultra or A4 with `roce-v2`, for the other technologies the next generation.
+Use the successor: A3 Ultra or A4 with `roce-v2`, for the other technologies the next generation.
 
 ## When to ignore it
 
-For machines that are already there.
+For machines that exist already.
 
 ## Fires
 
@@ -61,7 +61,7 @@ def check(scale_out: ScaleOut, accelerator: Accelerator) -> Iterator[Problem]:
     successor = SUPERSEDED.get(entry.id)
     if successor is None and entry.status.state != "discontinued":
         return
-    why = f"has given way to {successor}" if successor else f"was discontinued (as of {entry.status.as_of})"
+    why = f"is superseded by {successor}" if successor else f"was discontinued (as of {entry.status.as_of})"
     severity = "note" if old else "warning"
-    help_ = "plan new machines on its successor"
+    help_ = "use its successor for new machines"
     yield RULE.problem("cluster.scale_out.technology", f"{entry.name} {why}", help_, severity=severity)

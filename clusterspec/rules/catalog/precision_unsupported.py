@@ -1,4 +1,4 @@
-"""The accelerator has no matrix units for the precision.
+"""The accelerator does not support the precision.
 
 ## What it finds
 
@@ -8,17 +8,17 @@ publishes no peak, as of bf16 on TPU 8t, that is a warning.
 
 ## Why it matters
 
-The peak that the plan rests on does not exist. The framework refuses, or emulates the format at the speed of the next
-wider one and casts on top.
+The peak of the plan does not exist. The framework refuses, or emulates the format at the speed of the next wider one and adds
+casts.
 
 ## What to do
 
-Choose a precision that the part has, or a part that has the precision. `workload.peak_flops` states a peak where the
+Use a precision that the accelerator supports, or another accelerator. `workload.peak_flops` states a peak where the
 catalog lacks one.
 
 ## When to ignore it
 
-Where the format only stores weights and the arithmetic runs wider: say the wider one here.
+Where the format only stores weights and the arithmetic is wider; then state the wider one here.
 
 ## Fires
 
@@ -61,5 +61,5 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="warning")
     elif accelerator.peaks:
         has = ", ".join(accelerator.peaks)
-        message = f"{accelerator.id} has no {workload.precision} matrix units: its peaks are {has}"
-        yield RULE.problem("workload.precision", message, f"choose one of {has}, or another part")
+        message = f"{accelerator.id} does not support {workload.precision}: its peaks are {has}"
+        yield RULE.problem("workload.precision", message, f"use one of {has}, or another accelerator")

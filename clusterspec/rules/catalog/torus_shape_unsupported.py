@@ -1,4 +1,4 @@
-"""The shape is not a slice that the cloud hands out.
+"""The shape is not a slice that the cloud offers.
 
 ## What it finds
 
@@ -7,15 +7,15 @@ shapes inside a cube (2×2×1, 2×2×2, 2×2×4, 2×4×4). v5e and v6e: one of 1
 
 ## Why it matters
 
-The request is refused. The nearest shape has another number of chips, and with it another world size.
+The request is refused. The nearest shape has another number of chips, and therefore another world size.
 
 ## What to do
 
-Pick a shape from the list.
+Use a shape from the list.
 
 ## When to ignore it
 
-When the provider offers shapes that the list does not know yet.
+When the provider offers newer shapes.
 
 ## Fires
 
@@ -64,7 +64,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]
         return
     written = "×".join(map(str, shape))
     if cubes(entry):
-        help_ = "make every side a multiple of 4, or take 2×2×1, 2×2×2, 2×2×4 or 2×4×4"
+        help_ = "make every side a multiple of 4, or use 2×2×1, 2×2×2, 2×2×4 or 2×4×4"
     else:
-        help_ = "take 1×1, 2×2, 2×4, 4×4, 4×8, 8×8, 8×16 or 16×16"
-    yield RULE.problem("cluster.scale_up.shape", f"there is no {written} slice of {entry.name}", help_)
+        help_ = "use 1×1, 2×2, 2×4, 4×4, 4×8, 8×8, 8×16 or 16×16"
+    yield RULE.problem("cluster.scale_up.shape", f"{entry.name} has no {written} slice", help_)

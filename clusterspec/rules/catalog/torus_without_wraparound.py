@@ -11,11 +11,11 @@ A ring over an open line sends half of its traffic back over the links that it c
 
 ## What to do
 
-Take whole 4×4×4 cubes, or the whole 16×16 pod; or lay the axis that communicates least along the open side.
+Use whole 4×4×4 cubes, or the whole 16×16 pod; or map the axis that communicates least to the open side.
 
 ## When to ignore it
 
-For small slices there is nothing else: 2×2×2 is what one buys to debug.
+For small slices, such as 2×2×2 for debugging.
 
 ## Fires
 
@@ -69,5 +69,5 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]
         yield RULE.problem(
             "cluster.scale_up.shape",
             f"{len(lines)} of {len(shape)} axes (side{plural} {sides}) have no wrap-around: rings along them run at half the bandwidth",
-            "take whole cubes, or lay the axis that communicates least along an open side",
+            "use whole cubes, or map the axis that communicates least to an open side",
         )

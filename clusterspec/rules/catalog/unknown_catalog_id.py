@@ -1,4 +1,4 @@
-"""A name is that of no catalog entry.
+"""A name is not in the catalog.
 
 ## What it finds
 
@@ -7,7 +7,7 @@ nearest ids are offered.
 
 ## Why it matters
 
-Nothing can be looked up: no bandwidth, no memory, no peak. What rests on the name goes unchecked.
+No bandwidth, memory or peak can be looked up. What depends on the name is not checked.
 
 ## What to do
 
@@ -34,7 +34,7 @@ cluster: {platform: dgx-h100, nodes: 4}
 
 ## Sources
 
-- What is known: `clusterspec catalog list`
+- All entries: `clusterspec catalog list`
 """
 
 from __future__ import annotations

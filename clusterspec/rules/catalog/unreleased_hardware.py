@@ -1,17 +1,17 @@
-"""A part has been announced and cannot be delivered yet.
+"""A part is announced and not shipping yet.
 
 ## What it finds
 
-An accelerator, interconnect, technology, switch or platform whose catalog entry says `announced`.
+An accelerator, interconnect, technology, switch or platform whose catalog entry is `announced`.
 
 ## Why it matters
 
-Announced parts slip by quarters and change their figures on the way: bandwidth, memory and power of the catalog's entry
-are promises. A schedule that depends on one needs a plan without it.
+Announced parts are delayed by quarters and their figures change: bandwidth, memory and power of the catalog entry are
+preliminary. A schedule that depends on one needs a plan without it.
 
 ## What to do
 
-Plan on a part that ships, or record the risk and its date in the procurement.
+Use a part that ships, or record the risk and its date in the procurement.
 
 ## When to ignore it
 
@@ -50,26 +50,26 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
-    """The platform speaks for the parts that it brings; a part named beside it speaks for itself."""
+    """A platform covers the parts that it supplies; a part named beside it is checked on its own."""
     asked = facts.procurement.as_of if facts.procurement else None
-    when = f"wanted on {asked}" if asked else f"today is {facts.today.isoformat()}"
+    when = f"the procurement is of {asked}" if asked else f"today is {facts.today.isoformat()}"
     for at, entry in _named(facts, cluster):
         if entry is not None and entry.status.state == "announced":
-            message = f"{entry.name} is announced and not shipping, as the catalog knew on {entry.status.as_of}; {when}"
-            yield RULE.problem(at, message, "plan on a part that ships, or record the risk")
+            message = f"{entry.name} is announced and not shipping, as of {entry.status.as_of}; {when}"
+            yield RULE.problem(at, message, "use a part that ships, or record the risk")
 
 
 def _named(facts: Facts, cluster: Cluster) -> Iterator[tuple[str, Entry | None]]:
-    said, fabric = facts.written_cluster, cluster.scale_out
-    if said is None:
+    written, fabric = facts.written_cluster, cluster.scale_out
+    if written is None:
         return
-    if said.platform:
+    if written.platform:
         yield "cluster.platform", cluster.platform
-    if said.accelerator:
+    if written.accelerator:
         yield "cluster.accelerator", cluster.accelerator
-    if said.scale_up and said.scale_up.interconnect:
+    if written.scale_up and written.scale_up.interconnect:
         yield "cluster.scale_up.interconnect", cluster.scale_up.interconnect
-    if said.scale_out and said.scale_out.technology and fabric:
+    if written.scale_out and written.scale_out.technology and fabric:
         yield "cluster.scale_out.technology", fabric.technology
-    if said.scale_out and said.scale_out.switch and fabric:
+    if written.scale_out and written.scale_out.switch and fabric:
         yield "cluster.scale_out.switch", fabric.switch

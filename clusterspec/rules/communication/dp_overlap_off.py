@@ -6,16 +6,17 @@
 
 ## Why it matters
 
-The gradients of a layer are ready long before the step ends. Sent at once they hide behind the layers still to come; sent at the
-end, the whole reduction is added to the step: 7B parameters in fp32 are 28 GB, over one 400 Gb/s NIC more than a second.
+The gradients of a layer are ready long before the step ends. Reduced at once, they overlap the backward pass of the remaining layers;
+reduced at the end, the whole reduction is added to the step. 7B parameters in fp32 are 28 GB, more than a second over one 400 Gb/s
+NIC.
 
 ## What to do
 
-`overlap: {dp: true}`; in Megatron `--overlap-grad-reduce`.
+Write `overlap: {dp: true}`; in Megatron set `--overlap-grad-reduce`.
 
 ## When to ignore it
 
-When a measurement without overlap is to be reproduced.
+To reproduce a measurement without overlap.
 
 ## Fires
 
@@ -69,7 +70,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         else ""
     )
     at = "layout.overlap.dp"
-    message = f"nothing hides the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes{cost}"
+    message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
     help_ = "write `true`: reduce each bucket as soon as it is ready"
     lost = share(seconds, facts.timed) if facts.timed else 0.0
     yield RULE.problem(at, message, help_, severity=severity_of(lost), fix=rewrite(at, "true"))

@@ -1,18 +1,18 @@
-"""Gradient reduction takes longer than the backward pass that hides it.
+"""Gradient reduction takes longer than the backward pass that overlaps it.
 
 ## What it finds
 
-More than 5 % of the predicted step spent on reducing gradients with nothing beside it. Silent where `overlap.dp` is off (see
+More than 5 % of the predicted step in exposed gradient reduction. Silent where `overlap.dp` is off (see
 `dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
 
 ## Why it matters
 
-Only the backward pass of the last micro-batch can hide the reduction; what is longer is added to every step.
+Only the backward pass of the last micro-batch overlaps the reduction; the rest is added to every step.
 
 ## What to do
 
-Gradients in bf16, more accumulation (a larger batch, or fewer replicas), hsdp, or compressed gradients
-(`gradient_compression`): the help says what bf16 and a compression of 4 would give.
+Use gradients in bf16, more accumulation (a larger batch, or fewer replicas), hsdp, or compressed gradients
+(`gradient_compression`). The help gives the predicted step with bf16 and with a compression of 4.
 
 ## When to ignore it
 
@@ -43,7 +43,7 @@ layout: {tp: 1, dp: 64, sharding: zero1, recompute: full}
 
 ## Sources
 
-- What hides behind backward, by network: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
+- Overlap with the backward pass, by network: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L1394
 - Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
 - Compressed gradients: https://arxiv.org/abs/1905.13727
 """
@@ -78,8 +78,8 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     yield RULE.problem(
         "layout.dp",
-        f"{say(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, has nothing to hide behind "
-        f"({plural(layout.micro_batches or 0, 'micro-batch')} a step)",
+        f"{say(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, is exposed "
+        f"({plural(layout.micro_batches or 0, 'micro-batch')} per step)",
         _help(facts, training),
         severity=severity_of(lost),
     )
@@ -91,7 +91,7 @@ def _what(layout: Layout) -> str:
 
 def _help(facts: Facts, training: Workload) -> str:
     """The levers, and what two of them are predicted to give."""
-    now, levers = facts.step_time, ["more accumulation (a larger batch, or fewer replicas)"]
+    now, levers = facts.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
     if training.gradient_precision == "fp32":
         levers.insert(0, "`gradient_precision: bf16`" + _gives(now, facts.with_workload(gradient_precision="bf16")))
     compressed = facts.with_layout(gradient_compression=COMPRESSION)

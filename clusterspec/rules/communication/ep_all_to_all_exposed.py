@@ -1,23 +1,23 @@
-"""Dispatching tokens to experts takes longer than the experts' work.
+"""Dispatch and combine take longer than the experts compute.
 
 ## What it finds
 
-A model with experts where dispatch and combine, on the wire, take longer than the expert matrices they feed, and `overlap.ep` is not
+A model with experts where dispatch and combine, take longer than the GEMMs of the experts, and `overlap.ep` is not
 true.
 
 ## Why it matters
 
-The all-to-alls stand on the critical path four times a layer (twice forward, twice backward). Where they outlast the experts, more
-than half of the layer is communication.
+The all-to-alls are on the critical path four times per layer (twice forward, twice backward). Where they take longer than the
+experts, more than half of the layer is communication.
 
 ## What to do
 
-ep inside the domain, fp8 dispatch, fewer experts per token across nodes (`routing.max_nodes`), or a dispatcher that overlaps two
+Keep ep inside the domain, or use fp8 dispatch, fewer experts per token across nodes (`routing.max_nodes`), or a dispatcher that overlaps two
 micro-batches (`overlap: {ep: true}`).
 
 ## When to ignore it
 
-Where the software overlaps and the spec does not say so: say so.
+Where the framework overlaps them: state it as `overlap: {ep: true}`.
 
 ## Fires
 
@@ -71,9 +71,9 @@ def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Ite
     lost = share(exposed(plan, {"ep"}), plan)
     yield RULE.problem(
         "layout.ep",
-        f"dispatch and combine take {say(sending, 's')} of a step, the experts they feed {say(experts, 's')}: "
+        f"dispatch and combine take {say(sending, 's')} per step, the GEMMs of the experts {say(experts, 's')}: "
         f"{percent(lost, 2)} of the step is exposed all-to-all",
-        "ep inside the domain, fp8 dispatch, or a dispatcher that overlaps (`overlap: {ep: true}`)",
+        "keep ep inside the domain, use fp8 dispatch, or a dispatcher that overlaps (`overlap: {ep: true}`)",
     )
 
 

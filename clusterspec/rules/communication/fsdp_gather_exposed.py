@@ -2,21 +2,21 @@
 
 ## What it finds
 
-Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step spent on gathering weights and scattering gradients
-with nothing beside it. Silent where `fsdp-across-nodes` has better advice.
+Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
+reduce-scatters of gradients. Silent where `fsdp-across-nodes` proposes hsdp.
 
 ## Why it matters
 
-fsdp fetches every layer anew for each micro-batch. The fetch hides only behind enough tokens: on H100 about 8,900 a micro-batch and
-accelerator at 50 GB/s, about 1,200 at 400 GB/s.
+fsdp gathers every layer again for each micro-batch. The all-gather overlaps only with enough computation: on H100 about 8,900 tokens
+per micro-batch and accelerator at 50 GB/s, about 1,200 at 400 GB/s.
 
 ## What to do
 
-A larger micro-batch or longer sequences, hsdp, or more NICs.
+Use a larger micro-batch or longer sequences, hsdp, or more NICs.
 
 ## When to ignore it
 
-Where memory leaves no other way.
+Where memory allows nothing else.
 
 ## Fires
 
@@ -42,7 +42,7 @@ layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 2}
 ## Sources
 
 - ZeRO-3 between nodes: https://github.com/deepspeedai/DeepSpeed/issues/2928
-- Tokens that hide a gather: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/model-parallelism/README.md
+- Tokens that overlap an all-gather: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/model-parallelism/README.md
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     tokens = layout.micro_batch * training.sequence_length // layout.cp
     wanted = int(tokens * sent(plan, SHARD_AXES) / computing(plan)) if computing(plan) else tokens
-    more = f"; about {wanted:,} tokens would hide it" if wanted > tokens else ""
+    more = f"; about {wanted:,} tokens would overlap it" if wanted > tokens else ""
     yield RULE.problem(
         "layout.sharding",
-        f"gathering weights over {placement.nodes:,} nodes adds {say(seconds, 's')}, {percent(lost, 2)} of the step: a micro-batch of "
-        f"{tokens:,} tokens computes too little to hide it{more}",
-        "a larger micro-batch, hsdp inside the domain, or more NICs",
+        f"all-gathers over {placement.nodes:,} nodes expose {say(seconds, 's')}, {percent(lost, 2)} of the step: a micro-batch of "
+        f"{tokens:,} tokens computes too little to overlap them{more}",
+        "use a larger micro-batch, hsdp inside the domain, or more NICs",
         severity=severity_of(lost),
     )

@@ -7,15 +7,15 @@ Sharding fsdp over several domains, with more than four micro-batches a step.
 ## Why it matters
 
 The traffic of fsdp grows with the number of micro-batches; that of zero1 and zero2 does not. With 16 micro-batches, weights cross
-the network 32 times a step instead of once.
+the network 32 times per step instead of once.
 
 ## What to do
 
-zero1 or zero2 where memory allows, hsdp, or fewer and larger micro-batches.
+Use zero1 or zero2 where memory allows, hsdp, or fewer and larger micro-batches.
 
 ## When to ignore it
 
-Where the gathers hide: `clusterspec estimate` says what is exposed.
+Where the all-gathers overlap: `clusterspec estimate` shows what is exposed.
 
 ## Fires
 
@@ -61,5 +61,5 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"
         yield RULE.problem(
-            "layout.sharding", message, "zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches"
+            "layout.sharding", message, "use zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches"
         )

@@ -1,4 +1,4 @@
-"""Gradients travel in fp32.
+"""Gradients are reduced in fp32.
 
 ## What it finds
 
@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 without harm; others need the digits.
+fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 without loss of accuracy; others need fp32.
 
 ## What to do
 
-Choose knowingly; with bf16 keep fp32 accumulation on each rank.
+Decide deliberately; with bf16 keep fp32 accumulation on each rank.
 
 ## When to ignore it
 
-Where convergence with bf16 reduction was not shown for this kind of model.
+Where convergence with bf16 reduction is not shown for this kind of model.
 
 ## Fires
 
@@ -66,7 +66,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     plan = facts.timed
     cost = share(exposed(plan, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), plan) if plan else 0.0
     if cost > facts.threshold(RULE, MOST):
-        message = f"gradients in fp32 are twice the bytes of bf16, and reducing them is {percent(cost, 2)} of the step"
+        message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         yield RULE.problem(
-            "workload.gradient_precision", message, "`bf16`, if convergence allows, with fp32 accumulation"
+            "workload.gradient_precision", message, "use `bf16` with fp32 accumulation, if convergence allows"
         )

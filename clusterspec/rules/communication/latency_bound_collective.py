@@ -1,22 +1,22 @@
-"""A collective between nodes is so small that starting takes longer than sending.
+"""A collective between nodes is bound by latency.
 
 ## What it finds
 
-A collective of the plan that crosses nodes with messages below 64 MiB, whose time is mostly latency by the cost model, and that takes
-more than 2 % of the step.
+A collective of the plan that crosses nodes with messages below 64 MiB, whose predicted time is mostly latency, and of which more than
+2 % of the step is exposed.
 
 ## Why it matters
 
-Over four nodes, 32 KiB take as long as several MiB: the wire is idle most of the time, and faster NICs change nothing.
+Over four nodes, 32 KiB take as long as several MiB: the links are idle most of the time, and faster NICs do not help.
 
 ## What to do
 
-Larger messages: bigger gradient buckets, a larger micro-batch, fewer and longer pieces of the sequence; or the axis inside the domain,
-where starting takes a tenth.
+Use larger messages: larger gradient buckets, a larger micro-batch, fewer and longer parts of the sequence. Or keep the axis inside the
+domain, where the latency is a tenth.
 
 ## When to ignore it
 
-Where the traffic hides behind computing.
+Where the traffic overlaps with computation.
 
 ## Fires
 
@@ -71,11 +71,13 @@ def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Proble
         if cost is not None and cost.bound_by == "latency":
             lost = percent(share(row.exposed, plan), 2)
             message = (
-                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {say(cost.size, 'B')}, and starting takes "
+                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {say(cost.size, 'B')}, and latency is "
                 f"most of its {say(cost.seconds, 's')}: {lost} of the step"
             )
             yield RULE.problem(
-                f"layout.{KEYS.get(row.axis, row.axis)}", message, "larger messages, or the axis inside the domain"
+                f"layout.{KEYS.get(row.axis, row.axis)}",
+                message,
+                "use larger messages, or keep the axis inside the domain",
             )
             return
 

@@ -1,4 +1,4 @@
-"""Tensor-parallel communication is a large part of the layer.
+"""Exposed tensor-parallel communication is a large part of the layer.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ warning where half the tp, its ranks made stages or replicas, is predicted to be
 
 ## Why it matters
 
-Four reductions of the activations a layer do not shrink with tp, while each rank's part of the matrices does: tp 4 × pp 2 often
-beats tp 8. The help says what the cost model predicts for it.
+The four reductions of activations per layer do not shrink with tp, while the GEMMs of each rank do: tp 4 × pp 2 is often faster than
+tp 8. The help gives the prediction.
 
 ## What to do
 
-A smaller tp, with pp or sharded data parallelism for the memory; or overlap (`overlap: {tp: true}` with sequence parallelism).
+Use a smaller tp, with pp or sharded data parallelism for the memory; or overlap (`overlap: {tp: true}` with sequence parallelism).
 
 ## When to ignore it
 
@@ -65,17 +65,17 @@ def check(facts: Facts, training: Workload, layout: Layout, scale_up: ScaleUp) -
     if placement is None or placement.straddling or plan is None or not computing(plan):
         return
     if scale_up.topology == "full-mesh" and placement.accelerators < scale_up.domain:
-        return  # partial-mesh-group has said why
+        return  # partial-mesh-group reports the cause
     seconds = exposed(plan, {"tp"})
     added = seconds / computing(plan)
     if added <= facts.threshold(RULE, MOST):
         return
     better = _better(facts, layout)
-    overlap = "`overlap: {tp: true}` with sequence parallelism, where the software can"
+    overlap = "`overlap: {tp: true}` with sequence parallelism, where the framework supports it"
     yield RULE.problem(
         "layout.tp",
-        f"tensor-parallel traffic adds {say(seconds, 's')} to {say(computing(plan), 's')} of computing ({percent(added, 2)})",
-        f"{compared(facts, better)}; or {overlap}" if better else f"{overlap}; a smaller tp is predicted no faster",
+        f"exposed tensor-parallel communication adds {say(seconds, 's')} to {say(computing(plan), 's')} of computation ({percent(added, 2)})",
+        f"{compared(facts, better)}; or {overlap}" if better else f"use {overlap}; a smaller tp is predicted no faster",
         severity="warning" if better else "note",
     )
 

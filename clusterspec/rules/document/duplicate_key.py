@@ -2,21 +2,20 @@
 
 ## What it finds
 
-Two entries of one mapping with the same key, anywhere in the file. The document reader finds it.
+Two entries of one mapping with the same key, anywhere in the file.
 
 ## Why it matters
 
-YAML forbids it, yet most loaders keep the last value and say nothing: of `nodes: 64` near the top and
-`nodes: 32` further down, a reader believes the first and the program plans on the second, a factor of two
-in every total.
+YAML forbids it, yet most loaders silently keep the last value. With `nodes: 64` near the top and `nodes: 32`
+further down, a person reads the first and the program uses the second, a factor of two in every total.
 
 ## What to do
 
-Keep the one that is meant.
+Keep the right one.
 
 ## When to ignore it
 
-Never: one of the two values is not what its author thinks it is.
+Never: one of the two values is wrong.
 
 ## Fires
 

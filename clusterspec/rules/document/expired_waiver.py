@@ -2,15 +2,15 @@
 
 ## What it finds
 
-`# clusterspec: ignore[rule] until 2026-01-31: reason` after that day (`--today` sets the day). It waives nothing any more.
+`# clusterspec: ignore[rule] until 2026-01-31: reason` after that day (`--today` sets the day). It no longer waives the finding.
 
 ## Why it matters
 
-Somebody meant to look again by then.
+The waiver was meant to be reviewed by then.
 
 ## What to do
 
-Mend what was waived, or give the waiver a new date and a reason that still holds.
+Correct what was waived, or give the waiver a new date and a valid reason.
 
 ## When to ignore it
 

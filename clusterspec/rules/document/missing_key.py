@@ -1,23 +1,23 @@
-"""A section lacks a key that nothing else supplies.
+"""A required key is missing.
 
 ## What it finds
 
-A section that is there but cannot be worked out: a cluster without `nodes`, or with neither `platform` nor
+A section without a required key: a cluster without `nodes`, or with neither `platform` nor
 `accelerator`; a workload without `model`, `sequence_length` or, for training, `global_batch`. A key counts
 as supplied when `extends`, the platform, the accelerator's entry or a stated default gives it.
 
 ## Why it matters
 
-Everything that rests on the key goes unchecked. A workload without its batch has no number of
-micro-batches, and with it no pipeline bubble, no step time and no answer to "does it fit".
+What depends on the key is not checked. A workload without its batch has no number of micro-batches, and
+therefore no pipeline bubble, no step time and no memory estimate.
 
 ## What to do
 
-Write the key, or name a platform that fills it.
+Add the key, or name a platform that supplies it.
 
 ## When to ignore it
 
-While a spec is still a sketch: remove the whole section instead, and what remains is checked in full.
+While a spec is a draft; then remove the whole section.
 
 ## Fires
 

@@ -1,22 +1,22 @@
-"""A word is not one of the choices of its key.
+"""A value is not one of the choices of its key.
 
 ## What it finds
 
-A value such as `schedule: interlaced` or `sharding: zero3` that is none of the words its key knows. The
-closest words are offered.
+A value such as `schedule: interlaced` or `sharding: zero3` that is not a choice of its key. The
+closest choices are offered.
 
 ## Why it matters
 
-A program that passes over a misspelt word plans on its default. `sharding: zero3` taken for the default
-`zero1` would put the memory of a 70.6B model on 64 ranks at 437 GB of states a rank instead of 19.9 GB.
+A program that ignores a misspelled word uses its default. `sharding: zero3` read as the default `zero1` gives a
+70.6B model on 64 ranks 437 GB of states per rank instead of 19.9 GB.
 
 ## What to do
 
-Use one of the listed words. ZeRO stage 3 is called `fsdp` here, ZeRO++ with a secondary partition `hsdp`.
+Use one of the listed choices. ZeRO stage 3 is called `fsdp` here, ZeRO++ with a secondary partition `hsdp`.
 
 ## When to ignore it
 
-Never. A technology that the catalog does not know is another matter: see `unknown-catalog-id`.
+Never. `unknown-catalog-id` reports names that the catalog does not have.
 
 ## Fires
 
@@ -36,7 +36,7 @@ layout: {tp: 8, pp: 2, schedule: interleaved, virtual_stages: 2}
 
 ## Sources
 
-- The words of each key: `clusterspec schema`
+- The choices of each key: `clusterspec schema`
 - ZeRO stages and what each one shards: https://arxiv.org/abs/1910.02054
 """
 

@@ -1,4 +1,4 @@
-"""A key is not part of the format at that place.
+"""A key is not part of the format in its section.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ belongs elsewhere (`tp` under `workload`). A key at most two letters away is off
 
 ## Why it matters
 
-A misspelt key is a check that never runs: with `oversubcription: 4:1` the fabric counts as 1:1, and every
-collective between nodes is predicted four times too fast.
+A misspelled key is ignored: with `oversubcription: 4:1` the fabric counts as 1:1, and every collective between nodes
+is predicted four times too fast.
 
 ## What to do
 
-Rename it to the key that is meant. A remark belongs into a comment or `description`.
+Rename it to the right key. Put remarks into a comment or `description`.
 
 ## When to ignore it
 
-Never for figures. Data for other programs belongs into a file of its own.
+Never for figures. Put data for other programs into a separate file.
 
 ## Fires
 

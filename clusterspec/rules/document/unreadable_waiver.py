@@ -1,17 +1,17 @@
-"""A comment looks like a waiver and cannot be read as one.
+"""A waiver comment is malformed.
 
 ## What it finds
 
-`# clusterspec: ignore` without a rule in brackets, or with a date that is no date.
+`# clusterspec: ignore` without a rule in brackets, or with an invalid date.
 
 ## Why it matters
 
-It waives nothing, while its author believes that it does.
+It waives nothing, contrary to the intention of its author.
 
 ## What to do
 
-Write `# clusterspec: ignore[rule]: reason`, with `until 2027-01-31` before the colon where the finding should come
-back; `ignore-file[rule]` at the top speaks for the file.
+Write `# clusterspec: ignore[rule]: reason`, with `until 2027-01-31` before the colon where the waiver should
+expire; `ignore-file[rule]` at the top applies to the whole file.
 
 ## When to ignore it
 

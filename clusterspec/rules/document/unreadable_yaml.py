@@ -2,12 +2,12 @@
 
 ## What it finds
 
-Text that the YAML parser refuses, or that parses into something else than a mapping, such as a list or one
-word. The parser's own position is given: the mistake is there or shortly before it.
+Text that the YAML parser refuses, or that is not a mapping, such as a list or one word. The
+message gives the position of the parser: the mistake is there or shortly before.
 
 ## Why it matters
 
-Nothing in the file can be checked until it reads. The usual cause is indentation, a tab, or a value with
+Nothing in the file can be checked until it is valid YAML. The usual cause is indentation, a tab, or a value with
 `: ` inside that needs quotes.
 
 ## What to do

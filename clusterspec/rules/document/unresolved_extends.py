@@ -8,11 +8,11 @@ spec's own folder.
 
 ## Why it matters
 
-Every key that the file would have supplied is missing, so all that rests on one goes unchecked.
+Every key that the file supplies is missing, so what depends on it is not checked.
 
 ## What to do
 
-Correct the path: it is relative to the file that says it. Bring a file from elsewhere into the project.
+Correct the path, which is relative to the file that contains it. Copy files from elsewhere into the project.
 
 ## When to ignore it
 

@@ -1,4 +1,4 @@
-"""The file does not say which version of the format it is written in, or says one that is not known.
+"""The version of the format is missing or unsupported.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ A missing `clusterspec:` key, or a version other than 1.
 
 ## Why it matters
 
-What a key means may change from one version to the next; a file read by the wrong rules gives wrong figures
-with a straight face.
+The meaning of a key may change from one version to the next, so a file read as the wrong version gives wrong
+figures.
 
 ## What to do
 

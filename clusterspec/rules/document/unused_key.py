@@ -1,4 +1,4 @@
-"""A key is read, and nothing uses it yet.
+"""A key is valid but not used yet.
 
 ## What it finds
 
@@ -7,15 +7,15 @@ of a level, and the technology of the networks beside the scale-out fabric.
 
 ## Why it matters
 
-What it says has no effect: a plan that relies on it is not being checked for it.
+Its value has no effect on checks, estimates and reports.
 
 ## What to do
 
-Leave it if it documents something; do not rely on it.
+Keep it as documentation, but do not rely on it.
 
 ## When to ignore it
 
-When the key is there for people.
+Where the key is documentation.
 
 ## Fires
 

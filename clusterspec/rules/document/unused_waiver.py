@@ -1,13 +1,13 @@
-"""A waiver names a rule that has nothing to say there.
+"""A waiver matches no finding.
 
 ## What it finds
 
-`# clusterspec: ignore[rule]: reason` where the rule does not fire: the flaw is gone, the name is misspelt, or the comment
-stands on another line than the finding.
+`# clusterspec: ignore[rule]: reason` where the rule does not fire: the flaw is gone, the name is misspelled, or the comment
+is on another line than the finding.
 
 ## Why it matters
 
-It would silence the rule the day the flaw comes back.
+It would hide the finding if the flaw returns.
 
 ## What to do
 
@@ -15,7 +15,7 @@ Remove it, or move it to the line of the finding.
 
 ## When to ignore it
 
-In a base whose specs differ in whether the rule fires.
+In a base file whose specs differ in whether the rule fires.
 
 ## Fires
 

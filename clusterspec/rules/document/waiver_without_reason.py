@@ -1,4 +1,4 @@
-"""A waiver does not say why.
+"""A waiver has no reason.
 
 ## What it finds
 
@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Whoever reads the spec next cannot tell an exception from a shortcut, and nobody will dare to remove it.
+A later reader cannot tell a justified exception from a shortcut.
 
 ## What to do
 

@@ -7,7 +7,7 @@ A word or a fraction where a count belongs (`tp: eight`, `nodes: 3.5`), a count 
 
 ## Why it matters
 
-Arithmetic on it would mean nothing. A shape of zero or a batch of zero divides by zero further on.
+Nothing can be computed from it. A shape or a batch of zero leads to a division by zero.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""Groups cross rails that no switch joins.
+"""Groups cross rails that no switch connects.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ local ranks.
 
 ## Why it matters
 
-Without spines, traffic to another rail hops through an accelerator of the sender's node first: it costs scale-up bandwidth, and all-to-all
-pays it for seven eighths of its data. NCCL's maintainers call it a significant risk.
+Without spines, traffic to another rail is forwarded by an accelerator of the sender's node: that takes scale-up bandwidth, for all-to-all
+on seven eighths of its data. NCCL's maintainers call it a significant risk.
 
 ## What to do
 
-`rail-optimized` (spines over the rails), or groups that keep to their rail.
+Use `rail-optimized` (spines connect the rails), or groups that stay on their rail.
 
 ## When to ignore it
 
-Where the extra hop was measured (`PXN`) and the plan has room for it.
+Where the extra hop (`PXN`) was measured and is acceptable.
 
 ## Fires
 
@@ -67,8 +67,10 @@ def check(facts: Facts, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(facts, layout, axis)]
     crossing += [f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(facts, layout, axis)]
     if crossing:
-        message = f"groups of {both(crossing)} join accelerators of different rails, and no spine joins the rails"
-        yield RULE.problem("cluster.scale_out.topology", message, "`rail-optimized`, or groups that keep to their rail")
+        message = f"groups of {both(crossing)} have members on different rails, and no spine connects the rails"
+        yield RULE.problem(
+            "cluster.scale_out.topology", message, "use `rail-optimized`, or groups that stay on their rail"
+        )
 
 
 def _straddles(facts: Facts, layout: Layout, axis: str) -> bool:

@@ -1,4 +1,4 @@
-"""Data-parallel peers sit on different rails.
+"""Data-parallel peers are on different rails.
 
 ## What it finds
 
@@ -7,15 +7,15 @@ them.
 
 ## Why it matters
 
-Peers on one rail meet at their leaf, one switch away. On different rails every reduction goes through the spines.
+Peers on one rail communicate over their leaf, one switch away. On different rails every reduction crosses the spines.
 
 ## What to do
 
-Degrees whose product divides the node, or is a multiple of it.
+Use degrees whose product divides the ranks of a node, or is a multiple of them.
 
 ## When to ignore it
 
-On fabrics with full bandwidth through the spines, where one more hop hardly counts.
+On fabrics with full bandwidth through the spines, where one more hop is negligible.
 
 ## Fires
 
@@ -72,7 +72,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -
         inner *= 1 if axis == "ep" else getattr(layout, axis)
     node, placement = cluster.ranks_per_node, facts.placement("dp")
     if node % inner and inner % node and placement is not None and placement.nodes > 1:
-        message = f"{inner} ranks before dp neither divide nor fill a node of {node}: dp peers sit on different rails"
+        message = f"the {inner} ranks before dp neither divide the {node} ranks of a node nor are a multiple: dp peers are on different rails"
         yield RULE.problem(
-            "layout.order", message, f"degrees before dp whose product divides {node}, or is a multiple of it"
+            "layout.order", message, f"use degrees before dp whose product divides {node}, or is a multiple of it"
         )

@@ -1,4 +1,4 @@
-"""Static hashing spreads few large flows badly.
+"""ECMP distributes few large flows unevenly.
 
 ## What it finds
 
@@ -6,12 +6,12 @@ RoCE with `load_balancing: ecmp` on more than a single switch.
 
 ## Why it matters
 
-A collective is a handful of long flows. Hashed onto links, two share one and another stays empty: three nodes run at half of what
-two do. Meta moved its RoCE clusters away from plain ECMP for it.
+A collective consists of few large flows. Hashing places several on one link and none on another: three nodes ran at half the bandwidth
+of two. Meta replaced plain ECMP in its RoCE clusters for this reason.
 
 ## What to do
 
-Adaptive routing or packet spraying; else pinned paths, or many queue pairs per connection.
+Use adaptive routing or packet spraying; else pinned paths, or many queue pairs per connection.
 
 ## When to ignore it
 
@@ -57,5 +57,7 @@ RULE = Rule.of(__name__, "warning")
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     hashed = scale_out.technology.family == "roce" and scale_out.load_balancing == "ecmp"
     if hashed and scale_out.topology != "single-switch" and cluster.nodes > 2:
-        message = "ECMP hashes the few large flows of a collective onto the same links while others stay empty"
-        yield RULE.problem("cluster.scale_out.load_balancing", message, "`adaptive` or `spray`; else `path-pinning`")
+        message = "ECMP hashes the few large flows of a collective onto some links and leaves others idle"
+        yield RULE.problem(
+            "cluster.scale_out.load_balancing", message, "use `adaptive` or `spray`, else `path-pinning`"
+        )

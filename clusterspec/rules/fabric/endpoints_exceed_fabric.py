@@ -1,4 +1,4 @@
-"""The tiers of the fabric cannot join all endpoints.
+"""The tiers of the fabric cannot connect all endpoints.
 
 ## What it finds
 
@@ -10,11 +10,11 @@ A warning where the ports of a switch are only assumed.
 
 ## Why it matters
 
-It cannot be built. 64 ports join 2,048 endpoints in two tiers, which is 256 nodes of eight NICs and not one more.
+The fabric cannot be built. Switches of 64 ports connect 2,048 endpoints in two tiers, which is 256 nodes of eight NICs.
 
 ## What to do
 
-A tier more, switches with more ports, or planes.
+Add a tier, use switches with more ports, or several planes.
 
 ## When to ignore it
 
@@ -71,9 +71,9 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
     of = "one switch" if scale_out.topology == "single-switch" else plural(fabric.tiers, "tier")
     yield RULE.problem(
         at,
-        f"{fabric.endpoints:,} endpoints{planes} on {of} of {fabric.switch_ports}-port switches, which join {fabric.capacity:,}"
+        f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
-        "a tier more, switches with more ports, or planes",
+        "add a tier, use switches with more ports, or several planes",
         severity=severity(facts),
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )

@@ -1,4 +1,4 @@
-"""Losing one spine costs a noticeable part of the fabric.
+"""The failure of one spine costs a noticeable part of the bandwidth.
 
 ## What it finds
 
@@ -6,11 +6,11 @@ One to six stated spines in a fabric of more than 256 endpoints.
 
 ## Why it matters
 
-With four spines, one in repair takes a quarter of the bandwidth between leaves; with sixteen, 6 %.
+With four spines, a failed one takes a quarter of the bandwidth between leaves; with sixteen, 6 %.
 
 ## What to do
 
-Eight or more, of fewer ports if need be.
+Use eight or more spines, with fewer ports if needed.
 
 ## When to ignore it
 
@@ -60,7 +60,5 @@ SMALL = 256
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:
     spines, ends = written_scale_out.spine_switches, cluster.all_nodes * scale_out.nics_per_node
     if spines and 1 <= spines <= FEW and ends > SMALL:
-        message = (
-            f"one of {plural(spines, 'spine')} down takes {percent(1 / spines, 2)} of the bandwidth between leaves"
-        )
-        yield RULE.problem("cluster.scale_out.spine_switches", message, "eight or more spines, of fewer ports")
+        message = f"the failure of one of {plural(spines, 'spine')} takes {percent(1 / spines, 2)} of the bandwidth between leaves"
+        yield RULE.problem("cluster.scale_out.spine_switches", message, "use eight or more spines, with fewer ports")

@@ -1,4 +1,4 @@
-"""The axes that communicate most cross an oversubscribed level.
+"""The axes with the most communication cross an oversubscribed level.
 
 ## What it finds
 
@@ -6,11 +6,11 @@ Oversubscription of 2:1 or more in all, with tensor groups, expert groups or fsd
 
 ## Why it matters
 
-These axes wait for their traffic in every layer. Meta runs 7:1 above its pods, with jobs placed so that only gradients cross it.
+These axes communicate in every layer. Meta runs 7:1 above its pods, with jobs placed so that only gradients cross it.
 
 ## What to do
 
-Confine the axis to a pod: a smaller group, or hsdp with shard groups in the pod.
+Confine the axis to a pod, by a smaller group or by hsdp with shard groups in the pod.
 
 ## When to ignore it
 
@@ -73,9 +73,7 @@ def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) ->
         placement = facts.placement(axis) if used else None
         ratio = _crossed(cluster, placement) if placement and placement.nodes > 1 else 1.0
         if placement is not None and ratio >= LEAST:
-            message = (
-                f"{axis} groups of {placement.ranks:,} ranks cross {plain(ratio)}:1, and wait for it in every layer"
-            )
+            message = f"{axis} groups of {placement.ranks:,} ranks cross a level oversubscribed {plain(ratio)}:1 in every layer"
             yield RULE.problem(at, message, "confine the axis to a full-bandwidth block")
 
 

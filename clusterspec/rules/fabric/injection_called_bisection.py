@@ -1,18 +1,18 @@
-"""A stated bisection is more than the fabric has.
+"""A stated bisection bandwidth exceeds that of the fabric.
 
 ## What it finds
 
-A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message says when it is the injection
-bandwidth. A note where it is the sum of both directions and does not say so.
+A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message names the injection bandwidth
+where that is what is stated. A note where it is the sum of both directions without saying so.
 
 ## Why it matters
 
-Sales material calls the sum of all NICs the bisection. Half of the machine talking to the other half gets half of that at best, and a
+Sales material calls the sum of all NICs the bisection bandwidth. Between two halves of the machine there is at most half of that, and
 half again for each 2:1 of oversubscription.
 
 ## What to do
 
-State endpoints × NIC rate / 2 / oversubscription, per direction, or leave the key out: nothing uses it.
+State endpoints × NIC rate / 2 / oversubscription, per direction; or remove the key, which is only checked.
 
 ## When to ignore it
 
@@ -61,28 +61,28 @@ ROUNDED = 0.05
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) -> Iterator[Problem]:
-    said = written_scale_out.bisection
-    if said is None:
+    written = written_scale_out.bisection
+    if written is None:
         return
     ratio, injection = max(1.0, scale_out.taper), rated.all_nodes * scale_out.node_bandwidth
     bisection = links.bisection(rated.all_nodes, scale_out.node_bandwidth) / ratio
-    if said.per_direction <= bisection * (1 + ROUNDED):
+    if written.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""
-    is_injection = near(said.per_direction, injection, ROUNDED) or near(
-        said.per_direction, rated.nodes * scale_out.node_bandwidth, ROUNDED
+    is_injection = near(written.per_direction, injection, ROUNDED) or near(
+        written.per_direction, rated.nodes * scale_out.node_bandwidth, ROUNDED
     )
-    both_ways = near(said.value, 2 * bisection, ROUNDED) and said.direction is None and not is_injection
+    both_ways = near(written.value, 2 * bisection, ROUNDED) and written.direction is None and not is_injection
     yield RULE.problem(
         "cluster.scale_out.bisection",
-        f"{said.written} is more than the {say(bisection, 'B/s')} per direction that {rated.nodes:,} nodes have between two "
-        f"halves{over}{_meaning(said, is_injection, both_ways)}",
+        f"{written.written} exceeds the bisection of {say(bisection, 'B/s')} per direction of {rated.nodes:,} "
+        f"nodes{over}{_meaning(written, is_injection, both_ways)}",
         f"write {say(bisection, 'B/s')}, or {say(2 * bisection, 'B/s')} duplex",
         severity="note" if both_ways else "error",
     )
 
 
-def _meaning(said: Quantity, is_injection: bool, both_ways: bool) -> str:
+def _meaning(written: Quantity, is_injection: bool, both_ways: bool) -> str:
     if is_injection:
         return ": it is the injection bandwidth, the sum of all NICs"
-    return ": it counts both directions, without saying so" if both_ways else ""
+    return ": it is the sum of both directions, without saying so" if both_ways else ""

@@ -1,4 +1,4 @@
-"""The job does not fit in one pod.
+"""The job spans several pods.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ another pod.
 
 ## Why it matters
 
-The weakest link sets the speed of every collective that crosses it, and a replacement node in another pod makes a job cross that did not
-before.
+The slowest link sets the speed of every collective that crosses it. A replacement node in another pod makes a job cross pods that did
+not before.
 
 ## What to do
 
-Bound the job to a pod, spares included.
+Keep the job in a pod, spares included.
 
 ## When to ignore it
 
@@ -66,25 +66,27 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(
     facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """A job that takes all of a cluster of many pods has no choice of pods, and is not spoken of."""
+    """A job that uses all of a cluster of several pods has no choice of pods and is not reported."""
     pod = _pod(cluster, scale_out)
     if pod is None:
         return
     if written_layout.nodes is not None and layout.nodes > pod:
         pods = -(-layout.nodes // pod)
-        message = f"{layout.nodes:,} nodes lie in {pods} pods of {pod:,}: what crosses between them sets the pace"
-        help_ = f"at most {pod:,} nodes, spares included, or hsdp and pp between pods"
-        told = facts.training is not None and oversubscription(facts) > 1  # oversubscribed-fabric has the numbers
-        yield RULE.problem("layout.nodes", message, help_, severity="note" if told else "warning")
+        message = (
+            f"{layout.nodes:,} nodes span {pods} pods of {pod:,}: the links between pods set the speed of collectives"
+        )
+        help_ = f"use at most {pod:,} nodes, spares included, or hsdp and pp between pods"
+        known = facts.training is not None and oversubscription(facts) > 1  # oversubscribed-fabric has the numbers
+        yield RULE.problem("layout.nodes", message, help_, severity="note" if known else "warning")
     elif layout.nodes == cluster.nodes <= pod < layout.nodes + cluster.spare_nodes:
         outside = layout.nodes + cluster.spare_nodes - pod
-        message = f"{outside:,} of {cluster.spare_nodes:,} spare nodes lie in another pod than the job's {layout.nodes:,} nodes"
-        help_ = f"a job of {max(1, pod - cluster.spare_nodes):,} nodes, so that its spares stand beside it"
+        message = f"{outside:,} of {cluster.spare_nodes:,} spare nodes are in another pod than the job's {layout.nodes:,} nodes"
+        help_ = f"use {max(1, pod - cluster.spare_nodes):,} nodes, so that the spares are in the same pod"
         yield RULE.problem("cluster.spare_nodes", message, help_)
 
 
 def _pod(cluster: Cluster, fabric: ScaleOut) -> int | None:
-    """Nodes of the smallest block above which bandwidth tapers; None where the spec tells of none."""
+    """Nodes of the smallest block above which bandwidth tapers; None where the spec has none."""
     if fabric.pod_nodes or not fabric.levels:
         return fabric.pod_nodes
     tapered = (level.nodes for level in fabric_levels(cluster) if level.oversubscription > 1 and level.nodes)

@@ -3,12 +3,12 @@
 ## What it finds
 
 More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or one that belongs elsewhere: an error.
-Nothing said: a warning, for the image may have it.
+Nothing stated: a warning, because the image may have it.
 
 ## Why it matters
 
-NCCL does not know these networks by itself. Without the plugin it falls back to sockets and says nothing: 5.4 GB/s of bus
-bandwidth instead of 122.6 on the same nodes.
+NCCL does not support these networks by itself. Without the plugin it falls back to TCP sockets silently: 5.4 GB/s of bus
+bandwidth instead of 122.6 GB/s on the same nodes.
 
 ## What to do
 
@@ -77,28 +77,28 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     help_ = f"write `{wanted}`" + (
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
-    said = facts.written_scale_out.collective_plugin if facts.written_scale_out else None
-    loss = f"{technology.name} falls back to sockets without {wanted}, and says nothing"
-    if said is None:
+    written = facts.written_scale_out.collective_plugin if facts.written_scale_out else None
+    loss = f"{technology.name} silently falls back to TCP sockets without {wanted}"
+    if written is None:
         if not facts.spec.unreadable(place(AT)):
             yield RULE.problem(
                 AT,
-                f"no collective plugin is named: {loss}",
+                f"no collective plugin is stated: {loss}",
                 help_,
                 severity="warning",
             )
-    elif said != wanted and (
-        said not in technology.plugins or said in OF_VENDOR.values() or wanted in OF_VENDOR.values()
+    elif written != wanted and (
+        written not in technology.plugins or written in OF_VENDOR.values() or wanted in OF_VENDOR.values()
     ):
         what = (
-            "there is no collective plugin"
-            if said == "none"
-            else f"{said} does not serve {cluster.accelerator.vendor} on {technology.name}"
+            "the collective plugin is `none`"
+            if written == "none"
+            else f"{written} does not support {cluster.accelerator.vendor} on {technology.name}"
         )
         yield RULE.problem(AT, f"{what}: {loss}", help_, fix=rewrite(AT, wanted))
 
 
 def _wanted(cluster: Cluster, plugins: tuple[str, ...]) -> str:
-    """The plugin of the technology that serves the accelerator's vendor."""
+    """The plugin of the technology that supports the accelerator's vendor."""
     own = OF_VENDOR.get(cluster.accelerator.vendor, "")
     return own if own in plugins else next((name for name in plugins if name not in OF_VENDOR.values()), plugins[0])

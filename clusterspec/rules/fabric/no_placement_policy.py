@@ -1,17 +1,17 @@
-"""Nothing keeps the cloud nodes close to each other.
+"""No placement policy keeps the cloud nodes close to each other.
 
 ## What it finds
 
-A cloud platform or technology with more than one node and no `placement`, or `none`. TPU slices, and nodes that share one rack-scale
-domain, are close by construction.
+A cloud platform or technology with more than one node and no `placement`, or `none`. Silent for TPU slices and for nodes of one rack-scale
+domain, which are close by construction.
 
 ## Why it matters
 
-Nodes from anywhere in the zone are several switches apart: on p4d that cost about 23 % of the bandwidth.
+Nodes from anywhere in the zone can be several switches apart: on p4d that cost about 23 % of the bandwidth.
 
 ## What to do
 
-A cluster placement group (AWS), a compact placement policy (GCP), an availability or proximity group (Azure), a cluster network (OCI).
+Use a cluster placement group (AWS), a compact placement policy (GCP), an availability or proximity group (Azure), a cluster network (OCI).
 
 ## When to ignore it
 
@@ -72,5 +72,5 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     vendor = (cluster.platform or scale_out.technology).vendor
     policy = BY_VENDOR.get(vendor, "the provider's placement policy")
-    message = f"nothing places {cluster.nodes:,} cloud nodes near each other: they may be several switches apart"
+    message = f"no placement policy for {cluster.nodes:,} cloud nodes: they may be several switches apart"
     yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`")

@@ -68,8 +68,8 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         return  # endpoints-exceed-fabric reports endpoints that do not fit
     if scale_out.switch is not None and scale_out.switch.management_ports:
         return
-    said = facts.written_scale_out.leaf_switches if facts.written_scale_out else None
-    leaves = (said or fabric.leaf_switches) // fabric.planes
+    written = facts.written_scale_out.leaf_switches if facts.written_scale_out else None
+    leaves = (written or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
         message = f"the {ends:,} NICs take all {fabric.down_ports} down ports of {plural(leaves, 'leaf')}: the subnet manager has no port"

@@ -6,16 +6,15 @@ A planned fabric (its switch, ports or leaves are stated) of two tiers or fewer 
 
 ## Why it matters
 
-Growth next door is cheap while ports are free, and a rebuild when they are not: a third tier means new spines, new cables and days
-without the machine.
+Growth is cheap while ports are free. Without free ports a third tier means new spines, new cables and days of downtime.
 
 ## What to do
 
-Switches with more ports, a tier planned now, or a size that leaves room.
+Use switches with more ports, plan a tier now, or choose a size that leaves free ports.
 
 ## When to ignore it
 
-Where growth will be a second cluster.
+Where growth means a second cluster.
 
 ## Fires
 
@@ -40,7 +39,7 @@ cluster:
 
 ## Sources
 
-- Room to grow: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+- Free ports for growth: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
 """
 
 from __future__ import annotations
@@ -62,5 +61,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2 or not planned(facts):
         return
     if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
-        message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches join {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are taken"
-        yield RULE.problem("cluster.nodes", message, "one node more needs another tier: plan it now, or leave room")
+        message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches connect {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are used"
+        yield RULE.problem(
+            "cluster.nodes", message, "another node needs another tier: plan it now, or leave free ports"
+        )

@@ -2,16 +2,16 @@
 
 ## What it finds
 
-Training over several nodes on a technology without RDMA (`ethernet`), apart from clouds whose own protocol stands for it.
+Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with a protocol of their own.
 
 ## Why it matters
 
-Kernel TCP copies every byte twice and takes 10 to 50 µs a message where RDMA takes 2; a 100 Gb/s port gives some 40 Gb/s to one
-connection. Collectives of many small messages suffer most.
+Kernel TCP copies every byte twice and takes 10 to 50 µs per message where RDMA takes 2 µs. One connection reaches some 40 Gb/s of a
+100 Gb/s port. Collectives of many small messages lose most.
 
 ## What to do
 
-RoCE on the same NICs where they can (`technology: roce-v2`, with PFC and ECN), else several sockets per NIC
+Use RoCE on the same NICs where they support it (`technology: roce-v2`, with PFC and ECN), else several sockets per NIC
 (`NCCL_SOCKET_NTHREADS`) and a layout that sends little.
 
 ## When to ignore it
@@ -65,7 +65,9 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator
     technology = scale_out.technology
     if technology.rdma or technology.cloud or technology.family != "tcp" or cluster.nodes < 2:
         return
-    message = f"{technology.name}: every byte is copied through the kernel, at 10 to 50 µs a message"
+    message = f"{technology.name} has no RDMA: every byte is copied through the kernel, at 10 to 50 µs per message"
     yield RULE.problem(
-        "cluster.scale_out.technology", message, "`roce-v2` on the same NICs, with PFC and ECN, where they can"
+        "cluster.scale_out.technology",
+        message,
+        "use `roce-v2` on the same NICs, with PFC and ECN, where they support it",
     )

@@ -1,4 +1,4 @@
-"""A leaf is given more links than it has ports.
+"""The links of a leaf exceed its ports.
 
 ## What it finds
 
@@ -8,11 +8,11 @@ A warning where the ports of a switch are only assumed.
 
 ## Why it matters
 
-The bill of materials cannot be built.
+The fabric cannot be built as ordered.
 
 ## What to do
 
-More leaves, or fewer links to each.
+Use more leaves, or fewer links per leaf.
 
 ## When to ignore it
 
@@ -77,6 +77,6 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) ->
     below, above = -(-down.links // leaves), -(-up.links // leaves)
     if below + above > ports:
         fabric = counted(facts)
-        help_ = f"{fabric.leaf_switches} leaves" if fabric else "more leaves, or fewer links"
-        message = f"{down.how} and {up.how} over {leaves:,} leaves are {below} + {above} ports each, of {ports}"
+        help_ = f"use {fabric.leaf_switches} leaves" if fabric else "use more leaves, or fewer links"
+        message = f"{down.how} and {up.how} over {leaves:,} leaves need {below} + {above} ports each, more than {ports}"
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_, severity=severity(facts))

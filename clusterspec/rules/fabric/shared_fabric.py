@@ -6,13 +6,13 @@
 
 ## Why it matters
 
-Neighbours' bursts land in the middle of collectives, and one late rank holds all. The predicted step is that of an empty fabric; steps
-on a shared one scatter by tens of per cent.
+Bursts of other jobs delay collectives, and one late rank delays all. The predicted step is that of an idle fabric; steps on a shared
+one vary by tens of percent.
 
 ## What to do
 
-A partition (a pod of its own, placement by topology), a traffic class with a guarantee, or congestion control that isolates jobs.
-Then plan on the measured, not the predicted step.
+Use a partition (a separate pod, placement by topology), a guaranteed traffic class, or congestion control that isolates jobs. Then
+plan with the measured, not the predicted step.
 
 ## When to ignore it
 
@@ -61,9 +61,9 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 
 def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.sharing == "shared" and cluster.nodes > 1:
-        message = "other jobs share the fabric: the predicted step is that of an empty one, and one late rank holds all"
+        message = "other jobs share the fabric, but the predicted step is that of an idle one: one late rank delays all"
         yield RULE.problem(
             "cluster.scale_out.sharing",
             message,
-            "a pod of its own, a guaranteed traffic class, or placement by topology",
+            "use a separate pod, a guaranteed traffic class, or placement by topology",
         )

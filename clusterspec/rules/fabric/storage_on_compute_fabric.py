@@ -1,4 +1,4 @@
-"""Storage or frontend traffic rides on the accelerators' fabric.
+"""Storage or frontend traffic shares the scale-out fabric.
 
 ## What it finds
 
@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-A checkpoint fills every link for seconds; collectives in between wait. Jitter on one rank is jitter on all.
+A checkpoint fills every link for seconds, and collectives wait. A delay on one rank delays all.
 
 ## What to do
 
-NICs and switches of its own, or a traffic class of its own with a bound.
+Use separate NICs and switches, or a separate traffic class with a limit.
 
 ## When to ignore it
 
-Where a class is configured and tested: say so in the reason.
+Where a traffic class is configured and tested; give it as the reason.
 
 ## Fires
 
@@ -61,7 +61,7 @@ RULE = Rule.of(__name__, "warning")
 def check(networks: NetworksSpec) -> Iterator[Problem]:
     for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
         if network is not None and network.shares == "scale_out":
-            message = f"{name} traffic shares the fabric of the accelerators: collectives wait behind it"
+            message = f"{name} traffic shares the scale-out fabric: collectives wait for it"
             yield RULE.problem(
-                f"cluster.networks.{name}.shares", message, "a network of its own, or a bounded traffic class"
+                f"cluster.networks.{name}.shares", message, "use a separate network, or a limited traffic class"
             )

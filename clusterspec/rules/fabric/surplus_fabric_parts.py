@@ -6,15 +6,15 @@ Stated leaves, spines, cores or links more than 10 % above the number computed.
 
 ## Why it matters
 
-Money without bandwidth, unless the machine is to grow into them.
+The surplus costs money and adds no bandwidth, unless the machine is to grow.
 
 ## What to do
 
-Reduce, or say in a comment what they are for.
+Reduce the order, or state in a comment what the parts are for.
 
 ## When to ignore it
 
-For growth, and for spares on the shelf.
+For growth, and for spare parts.
 
 ## Fires
 
@@ -39,7 +39,7 @@ cluster:
 ## Sources
 
 - Counts of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
-- Room to grow: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+- Free ports for growth: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     if fabric is None or not fabric.fits:
         return
     for key in ("leaf_switches", "spine_switches", "core_switches"):
-        said, needed = getattr(written_scale_out, key), getattr(fabric, key)
-        if said and needed and said > MOST * needed:
-            parts = plural(said, f"{key.removesuffix('_switches')} switch")
-            message = f"{parts} stated, {percent(said / needed - 1, 2)} more than the {needed:,} needed"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce, or say what they are for")
+        written, needed = getattr(written_scale_out, key), getattr(fabric, key)
+        if written and needed and written > MOST * needed:
+            parts = plural(written, f"{key.removesuffix('_switches')} switch")
+            message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed"
+            yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce the order, or state what they are for")
     for level in LEVELS:
         stated, wanted = ordered(written_scale_out, level), fabric.links[level]
         if stated and wanted and stated.links > MOST * wanted:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed"
-            yield RULE.problem(stated.at, message, "reduce, or say what they are for")
+            yield RULE.problem(stated.at, message, "reduce the order, or state what they are for")

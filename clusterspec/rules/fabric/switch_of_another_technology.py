@@ -1,4 +1,4 @@
-"""The switch does not carry this technology, or not at this rate.
+"""The switch does not support this technology, or not at this rate.
 
 ## What it finds
 
@@ -6,11 +6,11 @@ An Ethernet switch under InfiniBand or the reverse, and a switch whose ports are
 
 ## Why it matters
 
-An InfiniBand NIC does not link up with an Ethernet switch. A port of 200 Gb/s halves every NIC of 400 behind it.
+An InfiniBand NIC does not connect to an Ethernet switch. A port of 200 Gb/s halves the rate of a 400 Gb/s NIC.
 
 ## What to do
 
-Choose the matching switch: Quantum for InfiniBand, Spectrum, Arista or Tomahawk for RoCE.
+Use a matching switch: Quantum for InfiniBand, Spectrum, Arista or Tomahawk for RoCE.
 
 ## When to ignore it
 
@@ -63,10 +63,10 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
     if switch.families and technology.family not in switch.families:
         carries = both(switch.families)
         yield RULE.problem(
-            at, f"{switch.name} carries {carries}, not {technology.name}", f"a switch for {technology.family}"
+            at, f"{switch.name} supports {carries}, not {technology.name}", f"use a switch for {technology.family}"
         )
         return
     port = switch.port_bandwidth
     if port is not None and port.value < rate * 0.99 and not facts.slips.concern("nic"):
-        message = f"the ports of {switch.name} run at {say_bits(port.value)}, the NICs at {say_bits(rate)}"
-        yield RULE.problem(at, message, "a faster switch, or slower NICs")
+        message = f"the ports of {switch.name} run at {say_bits(port.value)}, slower than the NICs at {say_bits(rate)}"
+        yield RULE.problem(at, message, "use a faster switch, or slower NICs")

@@ -1,4 +1,4 @@
-"""The ports of the switch are not those of its entry.
+"""The stated ports contradict the catalog entry of the switch.
 
 ## What it finds
 
@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-Cages are not ports. A QM9700 has 32 cages and 64 ports; counted by cages, the fabric needs a tier more.
+Cages are not ports. A QM9700 has 32 cages and 64 ports; counted by cages, the fabric needs another tier.
 
 ## What to do
 
-Leave `switch_ports` out: it follows from the switch and the rate of the NICs.
+Remove `switch_ports`: it follows from the switch and the rate of the NICs.
 
 ## When to ignore it
 
-Where some ports are broken or reserved: `extra_endpoints` says that better.
+Where some ports are reserved; use `extra_endpoints` for that.
 
 ## Fires
 
@@ -57,12 +57,12 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    said, rate = written_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
+    written, rate = written_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
     known = broken_out_ports(scale_out.switch, rate)
-    if said is None or scale_out.switch is None or known is None or said == known:
+    if written is None or scale_out.switch is None or known is None or written == known:
         return
     if facts.slips.concern("nic"):
         return
     at = "cluster.scale_out.switch_ports"
-    message = f"{scale_out.switch.name} has {known} ports at {say_bits(rate)}, not {said}"
-    yield RULE.problem(at, message, "leave the key out: it follows from the switch", fix=rewrite(at, str(known)))
+    message = f"{scale_out.switch.name} has {known} ports at {say_bits(rate)}, not {written}"
+    yield RULE.problem(at, message, "remove the key: it follows from the switch", fix=rewrite(at, str(known)))

@@ -3,19 +3,19 @@
 ## What it finds
 
 `links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or the same for `leaf_spine` below what
-the stated oversubscription leaves of them. A cable of which nothing is said carries one link.
+the stated oversubscription leaves of them. A cable carries one link unless stated otherwise.
 
 ## Why it matters
 
-Ports stay dark, or the fabric is oversubscribed in hiding: 448 of 512 uplinks are 8:7.
+Ports stay unused, or the fabric is oversubscribed without saying so: 448 of 512 uplinks are 8:7.
 
 ## What to do
 
-Order the number computed, or say how many links a cable carries.
+Order the computed number, or state how many links a cable carries.
 
 ## When to ignore it
 
-Where cables of several links are counted: say so by `links_per_cable`.
+Where one cable carries several links; state it as `links_per_cable`.
 
 ## Fires
 
@@ -71,8 +71,8 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
     between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
     for level, needed in needs.items():
-        said = ordered(written_scale_out, level)
-        if said is not None and needed is not None and said.links < needed:
+        written = ordered(written_scale_out, level)
+        if written is not None and needed is not None and written.links < needed:
             planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
-            message = f"{said.how} between {between[level]}, where {needed:,} links are needed{planes}"
-            yield RULE.problem(said.at, message, f"order {needed:,} links, or say how many a cable carries")
+            message = f"{written.how} between {between[level]} stated, {needed:,} links needed{planes}"
+            yield RULE.problem(written.at, message, f"order {needed:,} links, or state how many links a cable carries")

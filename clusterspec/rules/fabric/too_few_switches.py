@@ -9,11 +9,11 @@ A warning where the ports of a switch are only assumed.
 
 ## Why it matters
 
-Nodes without a port, or a fabric that is oversubscribed and nobody said so.
+Nodes have no port, or the fabric is oversubscribed without saying so.
 
 ## What to do
 
-Order the number computed; `clusterspec bom` shows how it came about.
+Order the computed number; `clusterspec bom` shows its derivation.
 
 ## When to ignore it
 
@@ -69,8 +69,8 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
         "core_switches": fabric.least_core_switches,
     }
     for key, needed in needs.items():
-        said = getattr(written_scale_out, key)
-        if said is not None and needed is not None and said < needed:
+        written = getattr(written_scale_out, key)
+        if written is not None and needed is not None and written < needed:
             row = key.removesuffix("_switches")
-            message = f"{plural(said, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
+            message = f"{plural(written, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
             yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity(facts))

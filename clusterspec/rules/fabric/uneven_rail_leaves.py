@@ -1,4 +1,4 @@
-"""The leaves do not come in whole sets of rails.
+"""The number of leaves is no multiple of the rails.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ A rail topology with stated `leaf_switches` that are no multiple of the rails (t
 
 ## Why it matters
 
-Each rail has leaves of its own. With 12 leaves for 8 rails, four rails have twice the ports of the others, and the job runs on the
-thinner ones.
+Each rail has its own leaves. With 12 leaves for 8 rails, four rails have twice the ports of the others, and the job runs at the
+bandwidth of the smaller ones.
 
 ## What to do
 
-A multiple of the rails.
+Use a multiple of the rails.
 
 ## When to ignore it
 
-Where two rails share a leaf on purpose: then state `rails`.
+Where two rails share a leaf on purpose; then state `rails`.
 
 ## Fires
 

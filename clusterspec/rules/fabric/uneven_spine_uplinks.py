@@ -6,16 +6,16 @@
 
 ## Why it matters
 
-Some spines get more links than others, and traffic that is spread evenly meets the thin ones first: 72 uplinks over 16 spines
-are four or five each.
+Some spines get more links than others, and evenly distributed traffic saturates the smaller ones first: 72 uplinks over 16 spines are
+four or five each.
 
 ## What to do
 
-A number of spines that divides the uplinks of a leaf.
+Use a number of spines that divides the uplinks of a leaf.
 
 ## When to ignore it
 
-With adaptive routing that knows the weights.
+With adaptive routing that considers link counts.
 
 ## Fires
 
@@ -66,21 +66,25 @@ RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
 def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    """In three tiers a leaf reaches the spines of its own pod alone, so the whole number says nothing.
+    """In three tiers a leaf reaches only the spines of its pod, so the total number is not compared.
 
-    Spines that are fewer than the uplinks need are told of by too-few-switches.
+    too-few-switches reports fewer spines than needed.
     """
     leaves, spines, fabric = written_scale_out.leaf_switches, written_scale_out.spine_switches, counted(facts)
     if not leaves or not spines or (fabric is not None and fabric.tiers > 2):
         return
     if fabric is not None and fabric.fits and spines < (fabric.least_spine_switches or 0):
         return
-    said = ordered(written_scale_out, "leaf_spine")
-    uplinks = said.links // leaves if said else fabric.up_ports if fabric else 0
+    written = ordered(written_scale_out, "leaf_spine")
+    uplinks = written.links // leaves if written else fabric.up_ports if fabric else 0
     planes = fabric.planes if fabric else 1
     each = max(1, spines // planes)
     if uplinks > 0 and uplinks % each and each % uplinks:
         near = [size for size in range(1, uplinks + 1) if uplinks % size == 0 and size >= each][:1]
-        help_ = f"{near[0] * planes} spines divide them" if near else "a number of spines that divides them"
-        message = f"{uplinks} uplinks of a leaf over {each} spines{' of a plane' if planes > 1 else ''} cannot be even"
+        help_ = (
+            f"use {near[0] * planes} spines, which divide the uplinks"
+            if near
+            else "use a number of spines that divides them"
+        )
+        message = f"{uplinks} uplinks of a leaf do not divide over {each} spines{' of a plane' if planes > 1 else ''}"
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_)

@@ -1,1 +1,1 @@
-"""What several rules know alike: frameworks, parts, figures and what they slip into. One idea a file."""
+"""What several rules share: figures of the catalog, slips, counts, ranges, placements. One subject per file."""

@@ -1,4 +1,4 @@
-"""The counted fabric, and what the spec says was ordered beside it."""
+"""The counted fabric, and the parts that the spec states as ordered."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ def counted(facts: Facts) -> Fabric | None:
 
 def planned(facts: Facts) -> bool:
     """Whether the spec plans its fabric: a switch, its ports or a number of leaves is written."""
-    said = facts.written_scale_out
-    return said is not None and bool(said.switch or said.switch_ports or said.leaf_switches or said.levels)
+    written = facts.written_scale_out
+    return written is not None and bool(
+        written.switch or written.switch_ports or written.leaf_switches or written.levels
+    )
 
 
 def severity(facts: Facts) -> str:
@@ -38,28 +40,28 @@ def _counted(facts: Facts) -> Fabric | None:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Links of one level as ordered: the key that says so, and how many, cables counted with what they carry."""
+    """Links of one level as ordered: their key and their number; cables count with the links they carry."""
 
     at: str
     links: int
     how: str
 
 
-def ordered(said: ScaleOutSpec, level: str) -> Ordered | None:
+def ordered(written: ScaleOutSpec, level: str) -> Ordered | None:
     """The stated links of a level, or its cables times what one carries; None where neither is stated."""
-    links = getattr(said.links or LinkCounts(), level)
+    links = getattr(written.links or LinkCounts(), level)
     if links is not None:
         return Ordered(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
-    cables = getattr(said.cables or LinkCounts(), level)
+    cables = getattr(written.cables or LinkCounts(), level)
     if cables is None:
         return None
-    carried = getattr(said.links_per_cable or LinkCounts(), level) or 1
+    carried = getattr(written.links_per_cable or LinkCounts(), level) or 1
     each = f" of {carried} links" if carried > 1 else ""
     return Ordered(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
 
 
 def crossed(facts: Facts) -> Iterator[Level]:
-    """The levels whose blocks are too small for the job, so that its traffic goes above them."""
+    """The levels whose blocks are too small for the job, so that its traffic crosses them."""
     cluster, nodes = facts.cluster, job_nodes(facts)
     if cluster is not None and nodes is not None:
         yield from (level for level in fabric_levels(cluster) if level.nodes is None or nodes > level.nodes)

@@ -1,4 +1,4 @@
-"""The NICs of a node beside what is usual: of its accelerators, and of the cloud instance that it is."""
+"""The NICs of a node compared with those usual for its accelerators and those of its cloud instance."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from clusterspec.rules.facts import Facts
 from clusterspec.units.slips import near
 
 ROUNDED = 0.02
-"""Of a total: data sheets and spec round alike."""
+"""Of a total: data sheets and specs are rounded."""
 ENOUGH = 0.5
-"""Of the usual NIC rate: ZeRO-3 at half of it is reported as workable, below as unusable (DeepSpeed issue 2928)."""
+"""Of the usual NIC rate: users report ZeRO-3 at half of it as workable, below as unusable (DeepSpeed issue 2928)."""
 
 
 def usual_network(accelerator: Accelerator) -> float | None:
@@ -20,7 +20,7 @@ def usual_network(accelerator: Accelerator) -> float | None:
 
 
 def starved(facts: Facts) -> bool:
-    """Whether training goes over several domains with less than half of the usual network an accelerator."""
+    """Whether training spans several domains with less than half of the usual network bandwidth per accelerator."""
     cluster, fabric = facts.cluster, facts.scale_out
     if facts.training is None or cluster is None or fabric is None or cluster.accelerators <= cluster.scale_up.domain:
         return False
@@ -30,10 +30,10 @@ def starved(facts: Facts) -> bool:
 
 def counts_frontend(facts: Facts) -> bool:
     """Whether the stated fabric equals the instance's fabric and its frontend together."""
-    platform, fabric, said = facts.platform, facts.scale_out, facts.written_scale_out
-    if platform is None or fabric is None or said is None:
+    platform, fabric, written = facts.platform, facts.scale_out, facts.written_scale_out
+    if platform is None or fabric is None or written is None:
         return False
-    if said.nics_per_node is None and said.nic_bandwidth is None:
+    if written.nics_per_node is None and written.nic_bandwidth is None:
         return False
     if platform.nics_per_node is None or platform.nic_bandwidth is None or platform.frontend_bandwidth is None:
         return False

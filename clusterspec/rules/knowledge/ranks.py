@@ -1,4 +1,4 @@
-"""Says where groups of ranks lie."""
+"""Text about where groups of ranks are placed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from clusterspec.cluster.groups import Placement
 
 
 def straddlers(placement: Placement) -> str:
-    """`4 of 27 tp groups lie in 2 scale-up domains (the first: ranks 64–79)`."""
+    """`4 of 27 tp groups span 2 scale-up domains (the first: ranks 64–79)`."""
     name = placement.axis.replace("_", " ")
     where = f"{placement.domains} scale-up domains" if placement.domains > 1 else "several scale-up domains"
     if placement.groups == 1:
-        return f"the {name} group lies in {where}"
+        return f"the {name} group spans {where}"
     which = "all" if placement.straddling == placement.groups else f"{placement.straddling:,} of"
     first = shown(placement.first_straddling, placement.ranks)
-    lie = "lies" if placement.straddling == 1 else "lie"
-    return f"{which} {placement.groups:,} {name} groups {lie} in {where} (the first: ranks {first})"
+    span = "spans" if placement.straddling == 1 else "span"
+    return f"{which} {placement.groups:,} {name} groups {span} {where} (the first: ranks {first})"
 
 
 def shown(ranks: Sequence[int], size: int) -> str:
-    """Ranks of a group as people write them: ``0–15``, ``0, 8, 16 …``.
+    """Ranks of a group as text: ``0–15``, ``0, 8, 16 …``.
 
     >>> shown((0, 1, 2, 3), 4), shown((0, 8, 16, 24), 8)
     ('0–3', '0, 8, 16 …')

@@ -1,4 +1,4 @@
-"""Parts of a predicted step: what computes, what waits, and which traffic nothing hides."""
+"""Parts of a predicted step: computation, and communication on the wire and exposed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REDUCTIONS = ("all-reduce", "reduce-scatter")
 
 
 def exposed(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()) -> float:
-    """Seconds of a step that traffic on some axes adds, of some collectives or all."""
+    """Seconds of exposed communication of some axes in a step, of some collectives or all."""
     rows = (
         row for row in plan.communication if row.axis in axes and (not collectives or row.collective in collectives)
     )
@@ -22,7 +22,7 @@ def exposed(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()
 
 
 def sent(plan: Plan, axes: Collection[str]) -> float:
-    """Seconds that traffic on some axes is on the wire in a step."""
+    """Seconds of communication of some axes in a step, exposed or not."""
     return sum(row.seconds for row in plan.communication if row.axis in axes)
 
 

@@ -1,4 +1,4 @@
-"""Expert groups cannot be formed from the ranks of a stage.
+"""The ranks of a pipeline stage do not divide into expert groups.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ divide.
 
 ## Why it matters
 
-Expert layers are cut anew over the ranks of a stage: expert_tp × ep × what is left. Ranks left over have no place, and the
-groups are refused.
+Expert layers are distributed over the ranks of a stage as expert_tp × ep × expert_dp. Where that is not whole, the framework
+refuses to form the groups.
 
 ## What to do
 
-Another ep, or degrees that leave a multiple of it. In Megatron, `expert_tp: 1` frees the tensor-parallel ranks for
+Use another ep, or degrees that leave a multiple of it. In Megatron, `expert_tp: 1` makes the tensor-parallel ranks available to
 experts.
 
 ## When to ignore it
@@ -62,8 +62,8 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     if layout.ep == 1 or not breaks(facts, RULE.name) or not whole_world(facts):
         return
     if named in DEEPSPEED:
-        message = f"{named} forms expert groups from dp, and ep {layout.ep} does not divide dp {layout.dp}"
+        message = f"{named} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
     else:
         ranks = layout.tp * layout.cp * layout.dp
         message = f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {ranks:,} ranks of a stage"
-    yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="another ep"))
+    yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="use another ep"))

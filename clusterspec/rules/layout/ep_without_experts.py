@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Megatron and torchtitan assert; where nothing does, the ranks are idle copies.
+Megatron and torchtitan refuse it at start. Elsewhere the ranks are idle copies.
 
 ## What to do
 
@@ -54,6 +54,6 @@ RULE = Rule.of(__name__, "error")
 
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.ep > 1 and model.experts == 0:
-        message = f"ep {layout.ep} on a model without experts"
+        message = f"ep {layout.ep} has no effect: the model has no experts, and frameworks refuse it"
         help_ = "write `ep: 1`, or describe the experts of the model"
         yield RULE.problem("layout.ep", message, help_, fix=rewrite("layout.ep", "1"))

@@ -10,11 +10,11 @@ Every rank of an expert group holds the same number of experts; Megatron, DeepSp
 
 ## What to do
 
-An ep that divides the experts.
+Use an ep that divides the experts.
 
 ## When to ignore it
 
-Where the framework adds redundant copies of busy experts so that the sum comes out even; then count the copies.
+Where the framework adds redundant copies of busy experts so that the sum divides; then count the copies.
 
 ## Fires
 
@@ -58,4 +58,4 @@ RULE = Rule.of(__name__, "error")
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
     if breaks(facts, RULE.name):
         message = f"{model.experts} experts do not divide over ep {layout.ep}"
-        yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="another ep"))
+        yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="use another ep"))

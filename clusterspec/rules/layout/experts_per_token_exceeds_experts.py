@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-The router cannot pick them; the two numbers have probably been swapped.
+The router cannot select them. The two numbers are probably swapped.
 
 ## What to do
 
@@ -56,5 +56,5 @@ RULE = Rule.of(__name__, "error")
 
 def check(model: Model) -> Iterator[Problem]:
     if 0 < model.experts < model.experts_per_token:
-        message = f"a token cannot go to {model.experts_per_token} of {model.experts} experts"
+        message = f"experts_per_token {model.experts_per_token} exceeds the {model.experts} experts"
         yield RULE.problem("workload.model.experts_per_token", message, "correct `experts` or `experts_per_token`")

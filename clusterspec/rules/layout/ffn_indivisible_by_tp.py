@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-The first matrix is cut by columns and the second by rows: a width that does not divide is a shape error at start. 11,008 of
-Llama 2 divides by 8 and 16, not by 12.
+The first matrix is split by columns and the second by rows, so a width that does not divide is a shape error at start. The 11,008 of
+Llama 2 divide by 8 and 16, not by 12.
 
 ## What to do
 
-Pad the width in the model's configuration, or another tp.
+Pad the width in the model's configuration, or use another tp.
 
 ## When to ignore it
 

@@ -1,4 +1,4 @@
-"""The global batch is no whole number of micro-batches.
+"""The global batch is not a whole number of micro-batches.
 
 ## What it finds
 
@@ -6,11 +6,11 @@ A `global_batch` that dp × `micro_batch` does not divide.
 
 ## Why it matters
 
-Every framework asserts it. 500 sequences over 16 replicas with micro-batches of 2 would be 15.6 a replica.
+Every framework asserts it. 500 sequences over 16 replicas with micro-batches of 2 would be 15.6 micro-batches per replica.
 
 ## What to do
 
-The nearest batch that divides, another micro-batch, or another dp (by way of tp or pp).
+Use the nearest batch that divides, another micro-batch, or another dp (through tp or pp).
 
 ## When to ignore it
 
@@ -63,6 +63,6 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     legal = offer(facts, RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",
-        f"a batch of {training.global_batch:,} is no multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",
-        f"a batch of {batches}" + (f", or {legal}" if legal else ""),
+        f"a global batch of {training.global_batch:,} is no multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",
+        f"use a batch of {batches}" + (f", or {legal}" if legal else ""),
     )

@@ -6,16 +6,16 @@ A model whose `heads` is no multiple of `tp`.
 
 ## Why it matters
 
-Attention is cut by heads, so every framework refuses: 28 heads (Qwen2 7B) cannot do tp 8, nor 52 (Yi, OPT 30B). It is
-found after the queue, the container and the weights have been waited for.
+Attention is split by heads, so every framework refuses: 28 heads (Qwen2 7B) do not allow tp 8, nor do 52 (Yi, OPT 30B). The job
+fails only after queueing, container start and loading of weights.
 
 ## What to do
 
-A tp that divides the heads; the help lists the nearest that fit the rest of the layout.
+Use a tp that divides the heads. The help lists the nearest that fit the rest of the layout.
 
 ## When to ignore it
 
-Where the framework pads heads, as some serving engines have learnt to; the padded heads cost time all the same.
+Where the framework pads heads, as some serving engines do; the padded heads still cost time.
 
 ## Fires
 
@@ -63,6 +63,6 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
     if breaks(facts, RULE.name):
-        help_ = advice(facts, RULE.name, "tp", otherwise="a tp that divides the heads")
-        message = f"{model.heads} heads do not split over tp {layout.tp}: {model.heads / layout.tp:.3g} a rank"
+        help_ = advice(facts, RULE.name, "tp", otherwise="use a tp that divides the heads")
+        message = f"{model.heads} heads do not divide over tp {layout.tp}: {model.heads / layout.tp:.3g} per rank"
         yield RULE.problem("layout.tp", message, help_)

@@ -1,4 +1,4 @@
-"""The hidden width is no whole number of heads, and no head width is given.
+"""The hidden width does not divide by the heads, and no head width is stated.
 
 ## What it finds
 
@@ -6,7 +6,7 @@ A model with `hidden` that `heads` does not divide, and no `head_dim`.
 
 ## Why it matters
 
-The width of a head would be a fraction. Models whose heads are wider or narrower than hidden / heads (Qwen3, Gemma) state it.
+The width of a head would not be whole. Models whose heads are wider or narrower than hidden / heads (Qwen3, Gemma) state it.
 
 ## What to do
 
@@ -57,5 +57,5 @@ RULE = Rule.of(__name__, "error")
 
 def check(written_model: ModelSpec, model: Model) -> Iterator[Problem]:
     if written_model.head_dim is None and written_model.base is None and model.hidden % model.heads:
-        message = f"hidden {model.hidden:,} over {model.heads} heads is {model.hidden / model.heads:.5g} a head"
+        message = f"hidden {model.hidden:,} over {model.heads} heads is {model.hidden / model.heads:.5g} per head, which is not whole"
         yield RULE.problem("workload.model.heads", message, "correct hidden or heads, or state `head_dim`")

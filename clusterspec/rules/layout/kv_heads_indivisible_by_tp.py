@@ -1,4 +1,4 @@
-"""Tensor parallelism fits neither into the key-value heads nor around them.
+"""Neither of tp and the key-value heads divides the other.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ framework is named) `kv_heads` and `tp` of which neither divides the other. Mode
 
 ## Why it matters
 
-Megatron gives each rank whole key-value heads, or copies of one; 6 heads over tp 4 are neither. torchtitan does not
-copy: 8 heads cannot do tp 16 there, though they can in Megatron.
+Megatron gives each rank whole key-value heads, or a replica of one; 6 heads over tp 4 are neither. torchtitan does not
+replicate: 8 heads do not allow tp 16 there, as they do in Megatron.
 
 ## What to do
 
-Lower tp, and use cp or dp for the ranks set free.
+Lower tp, and use cp or dp for the other ranks.
 
 ## When to ignore it
 
-Where the framework pads or copies in its own way: name it (`framework: custom`).
+Where the framework pads or replicates differently: name it (`framework: custom`).
 
 ## Fires
 
@@ -65,7 +65,7 @@ RULE = Rule.of(__name__, "error")
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
     if breaks(facts, "heads-indivisible-by-tp") or not breaks(facts, RULE.name):
         return  # heads that do not divide have their own rule
-    who = framework(facts) or "Megatron and those like it"
-    message = f"{who} cannot spread {model.kv_heads} key-value heads over tp {layout.tp}"
-    help_ = advice(facts, RULE.name, "tp", otherwise="lower tp, and use cp or dp instead")
+    who = framework(facts) or "Megatron"
+    message = f"{who} cannot distribute {model.kv_heads} key-value heads over tp {layout.tp}"
+    help_ = advice(facts, RULE.name, "tp", otherwise="lower tp, and use cp or dp")
     yield RULE.problem("layout.tp", message, help_)

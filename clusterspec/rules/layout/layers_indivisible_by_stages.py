@@ -7,11 +7,11 @@ named), without `stage_layers`.
 
 ## Why it matters
 
-The interleaved schedule asserts it at start. 32 layers on pp 4 are 8 a rank: 2, 4 or 8 virtual stages, not 3.
+The interleaved schedule asserts it at start. 32 layers on pp 4 are 8 per rank, which allows 2, 4 or 8 virtual stages, not 3.
 
 ## What to do
 
-A number of virtual stages that divides layers / pp.
+Use a number of virtual stages that divides layers / pp.
 
 ## When to ignore it
 
@@ -58,8 +58,10 @@ RULE = Rule.of(__name__, "error")
 def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
     each = model.layers // layout.pp
     if not breaks(facts, RULE.name) or each < layout.virtual_stages:
-        return  # of fewer layers than stages, layers-indivisible-by-pp speaks
-    message = f"{model.layers} layers on pp {layout.pp} are {each} a rank, which {layout.virtual_stages} virtual stages do not divide"
+        return  # layers-indivisible-by-pp reports fewer layers than stages
+    message = f"{model.layers} layers on pp {layout.pp} are {each} per rank, which {layout.virtual_stages} virtual stages do not divide"
     yield RULE.problem(
-        "layout.virtual_stages", message, advice(facts, RULE.name, "virtual_stages", otherwise="fewer stages")
+        "layout.virtual_stages",
+        message,
+        advice(facts, RULE.name, "virtual_stages", otherwise="use fewer virtual stages"),
     )

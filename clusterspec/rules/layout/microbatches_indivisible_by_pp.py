@@ -1,4 +1,4 @@
-"""The interleaved schedule needs micro-batches in multiples of the stages.
+"""The number of micro-batches is no multiple of the pipeline stages.
 
 ## What it finds
 
@@ -7,11 +7,11 @@ of micro-batches (global batch / (dp × micro-batch)) that pp does not divide.
 
 ## Why it matters
 
-The schedule walks through groups of pp micro-batches and asserts that they come out even.
+The schedule processes groups of pp micro-batches and asserts that their number is whole.
 
 ## What to do
 
-A global batch that makes the micro-batches a multiple of pp, or another pp.
+Use a global batch that makes the micro-batches a multiple of pp, or another pp.
 
 ## When to ignore it
 
@@ -63,5 +63,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     micro_batches = training.global_batch // step
     batches = either(near_multiples(training.global_batch, step * layout.pp))
     legal = offer(facts, RULE.name, "pp")
-    message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule asks for"
-    yield RULE.problem("workload.global_batch", message, f"a batch of {batches}" + (f", or {legal}" if legal else ""))
+    message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule requires"
+    yield RULE.problem(
+        "workload.global_batch", message, f"use a batch of {batches}" + (f", or {legal}" if legal else "")
+    )

@@ -1,4 +1,4 @@
-"""The tensor-parallel degree is none that Neuron runs.
+"""Neuron does not support the tensor-parallel degree.
 
 ## What it finds
 
@@ -11,7 +11,7 @@ The model does not load: "Unsupported topology".
 
 ## What to do
 
-A listed degree.
+Use a listed degree.
 
 ## When to ignore it
 
@@ -71,5 +71,5 @@ def check(accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
     else:
         return
     if not legal:
-        message = f"{accelerator.name} does not run tp {tp}: the runtime maps no such group of cores"
-        yield RULE.problem("layout.tp", message, offered)
+        message = f"{accelerator.name} does not support tp {tp}: the runtime has no such group of cores"
+        yield RULE.problem("layout.tp", message, f"use {offered}")

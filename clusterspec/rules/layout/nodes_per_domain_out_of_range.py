@@ -1,4 +1,4 @@
-"""More nodes of a domain are to be used than a domain has.
+"""`nodes_per_domain` exceeds the nodes of a scale-up domain.
 
 ## What it finds
 
@@ -6,11 +6,11 @@ A `nodes_per_domain` above the nodes of one scale-up domain.
 
 ## Why it matters
 
-It says how much of each rack the ranks fill; more than the rack has cannot be filled, and the number is not used.
+The key states how many nodes of each domain the job uses. A number above the nodes of the domain is ignored.
 
 ## What to do
 
-At most domain / accelerators per node: 18 for an NVL72 rack of trays of four.
+Use at most domain / accelerators per node: 18 for an NVL72 rack of trays of four.
 
 ## When to ignore it
 

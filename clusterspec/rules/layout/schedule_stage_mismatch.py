@@ -2,16 +2,16 @@
 
 ## What it finds
 
-`schedule: interleaved` with one virtual stage (or none said), or `1f1b` or `gpipe` with more than one.
+`schedule: interleaved` with one virtual stage (or none stated), or `1f1b` or `gpipe` with more than one.
 
 ## Why it matters
 
-Single-stage and multi-stage schedules are different code: torchtitan refuses the pair, Megatron takes the schedule from
-the number of stages whatever the other setting says, and the bubble is then not the planned one.
+Single-stage and multi-stage schedules are different: torchtitan refuses the pair, and Megatron takes the schedule from
+the number of stages and ignores the other setting, so the bubble differs from the planned one.
 
 ## What to do
 
-Two or more virtual stages with `interleaved`; one with `1f1b` and `gpipe`.
+Use two or more virtual stages with `interleaved`, and one with `1f1b` and `gpipe`.
 
 ## When to ignore it
 
@@ -55,8 +55,8 @@ ONE_STAGE = {"1f1b", "gpipe"}
 def check(written_layout: LayoutSpec) -> Iterator[Problem]:
     schedule, stages = written_layout.schedule, written_layout.virtual_stages or 1
     if schedule == "interleaved" and stages == 1:
-        message = "the interleaved schedule needs two or more virtual stages, and there is one"
+        message = "the interleaved schedule needs two or more virtual stages, and the layout has one"
         yield RULE.problem("layout.schedule", message, "write `virtual_stages: 2`, or `schedule: 1f1b`")
     elif schedule in ONE_STAGE and stages > 1:
-        message = f"{schedule} runs one stage a rank, not {stages} virtual stages"
+        message = f"{schedule} runs one stage per rank, not {stages} virtual stages"
         yield RULE.problem("layout.schedule", message, "write `schedule: interleaved`, or drop `virtual_stages`")

@@ -6,16 +6,16 @@ A `sequence_length` above the `max_sequence_length` of the model.
 
 ## Why it matters
 
-With learned positions there is no embedding for the tokens beyond; with rotary ones the model has never seen such angles, and
-frameworks assert the limit.
+With learned positions there is no embedding for tokens beyond the limit. With rotary positions the model was not trained on such
+angles. Frameworks assert the limit.
 
 ## What to do
 
-A shorter sequence, or a longer context on purpose: state the new `max_sequence_length`.
+Use a shorter sequence; or state the new `max_sequence_length` where the context is extended on purpose.
 
 ## When to ignore it
 
-When the run is meant to extend the context; stating the new maximum says so better.
+When the run extends the context; then state the new maximum.
 
 ## Fires
 
@@ -53,6 +53,6 @@ RULE = Rule.of(__name__, "error")
 def check(workload: Workload, model: Model) -> Iterator[Problem]:
     longest = model.max_sequence_length
     if longest is not None and workload.sequence_length > longest:
-        message = f"{workload.sequence_length:,} tokens exceed the {longest:,} that {model.name} takes"
+        message = f"{workload.sequence_length:,} tokens exceed the context of {longest:,} of {model.name}"
         help_ = "shorten the sequence, or state a longer `max_sequence_length` in the model"
         yield RULE.problem("workload.sequence_length", message, help_)

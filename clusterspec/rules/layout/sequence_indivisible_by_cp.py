@@ -1,4 +1,4 @@
-"""The sequence does not divide over the context-parallel ranks.
+"""The sequence length does not divide over the context-parallel ranks.
 
 ## What it finds
 
@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-A causal mask leaves the first ranks little to do, so ring attention gives every rank one chunk from the front and one from the
-back: two chunks a rank, which must come out even. Frameworks assert it.
+With a causal mask the first ranks would have less work, so ring attention gives each rank one chunk from the front and one from
+the back: two chunks per rank, of equal length. Frameworks assert it.
 
 ## What to do
 
-Pad the sequence to the next multiple, or take another cp.
+Pad the sequence to the next multiple, or use another cp.
 
 ## When to ignore it
 
@@ -60,6 +60,6 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     step = layout.cp if layout.cp_method == "all-to-all" else 2 * layout.cp
     if breaks(facts, RULE.name):
         near = either(near_multiples(training.sequence_length, step))
-        why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks a rank)"
+        why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks per rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"
-        yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or take another cp")
+        yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens, or use another cp")

@@ -1,4 +1,4 @@
-"""With sequence parallelism, the sequence does not divide over the tensor-parallel ranks.
+"""With sequence parallelism, the sequence length does not divide over the tensor-parallel ranks.
 
 ## What it finds
 
@@ -7,7 +7,7 @@ of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. Silent where the seque
 
 ## Why it matters
 
-Between the tensor-parallel blocks each rank keeps its share of the sequence: a share that is no whole number is a shape
+Between the tensor-parallel blocks each rank keeps an equal share of the sequence. A length that does not divide is a shape
 error in the first layer.
 
 ## What to do
@@ -62,5 +62,5 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         length, step = training.sequence_length, sequence_step(layout.tp, layout.cp, framework(facts))
         near = either(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
-        message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism: multiples of {step:,} do"
+        message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

@@ -1,4 +1,4 @@
-"""Sequence parallelism is asked for where there is no tensor parallelism.
+"""Sequence parallelism without tensor parallelism has no effect.
 
 ## What it finds
 
@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-It shards activations over the tensor-parallel ranks. With one rank it does nothing: Megatron switches it off without a
-word, and a plan that counted on its memory runs out.
+It shards activations over the tensor-parallel ranks. With one rank it has no effect: Megatron switches it off silently, and
+a plan that relies on its memory saving runs out of memory.
 
 ## What to do
 
-Drop it. For long sequences without tp, `cp` is what shards the activations.
+Remove it. For long sequences without tp, `cp` shards the activations.
 
 ## When to ignore it
 
@@ -52,5 +52,7 @@ RULE = Rule.of(__name__, "warning")
 
 def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     if written_layout.sequence_parallel and layout.tp == 1:
-        message = "sequence parallelism shards over the tensor-parallel ranks, and tp is 1: it does nothing"
-        yield RULE.problem("layout.sequence_parallel", message, "drop the key, or use cp for long sequences")
+        message = (
+            "sequence parallelism shards activations over the tensor-parallel ranks, so with tp 1 it has no effect"
+        )
+        yield RULE.problem("layout.sequence_parallel", message, "remove the key, or use cp for long sequences")

@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-The ranks are laid out as a mesh of replicas × shards; one that does not come out even cannot be built. With 32 data-parallel
-ranks a shard group of 12 leaves 8 over.
+The ranks form a mesh of replicas × shards, which must be whole. With 32 data-parallel ranks a shard group of 12 leaves 8 ranks
+over.
 
 ## What to do
 
-A shard group that divides dp × cp: usually the ranks of a domain over tp.
+Use a shard group that divides dp × cp: usually the ranks of a domain over tp.
 
 ## When to ignore it
 

@@ -1,4 +1,4 @@
-"""The layers of the stages do not add up to the model.
+"""The layers of the stages do not sum to those of the model.
 
 ## What it finds
 
@@ -6,11 +6,11 @@ A `stage_layers` whose sum is not the model's layers, or whose length is neither
 
 ## Why it matters
 
-Layers that no stage has are not trained, and a list of another length belongs to another pipeline.
+Layers without a stage are not trained, and a list of another length belongs to another pipeline.
 
 ## What to do
 
-Correct the list; the help says what the sum lacks.
+Correct the list. The help gives an even split.
 
 ## When to ignore it
 
@@ -61,12 +61,10 @@ def check(facts: Facts, written_layout: LayoutSpec, layout: Layout) -> Iterator[
     lengths = sorted({layout.pp, layout.pp * layout.virtual_stages})
     if len(stages) not in lengths:
         wanted = either(lengths)
-        message = (
-            f"{len(stages)} numbers for pp {layout.pp} × {layout.virtual_stages} virtual stages, which take {wanted}"
-        )
+        message = f"`stage_layers` has {len(stages)} numbers; pp {layout.pp} × {layout.virtual_stages} virtual stages need {wanted}"
         yield RULE.problem(at, message, f"write {wanted} numbers")
     elif facts.model is not None and sum(stages) != facts.model.layers:
         layers = facts.model.layers
         even = list(even_stages(layers, len(stages)))
-        message = f"the stages hold {sum(stages)} layers, the model has {layers}"
-        yield RULE.problem(at, message, f"as even as possible: {even}")
+        message = f"the stages have {sum(stages)} layers in all, the model has {layers}"
+        yield RULE.problem(at, message, f"write {even}, which is as even as possible")

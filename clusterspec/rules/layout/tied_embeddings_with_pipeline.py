@@ -6,12 +6,12 @@ torchtitan with pp above 1 and a model with `tied_embeddings`.
 
 ## Why it matters
 
-The table would live on the first and the last stage at once and its gradients would have to be summed between them, which
-torchtitan has not built.
+The embedding table would be on the first and the last stage, and its gradients would have to be summed between them, which
+torchtitan does not implement.
 
 ## What to do
 
-Untie the embeddings, or pp 1.
+Untie the embeddings, or set pp to 1.
 
 ## When to ignore it
 
@@ -57,5 +57,5 @@ RULE = Rule.of(__name__, "error")
 
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.framework == "torchtitan" and layout.pp > 1 and model.tied_embeddings:
-        message = f"torchtitan does not tie embeddings over pp {layout.pp}"
+        message = f"torchtitan does not support tied embeddings with pp {layout.pp}"
         yield RULE.problem("layout.pp", message, "untie the embeddings, or set pp to 1")

@@ -6,12 +6,12 @@ Megatron Core or NeMo with tp above 1, `overlap.tp: true` and `sequence_parallel
 
 ## Why it matters
 
-The overlap splits all-gather and reduce-scatter into chunks that run beside the matrix products; without sequence
-parallelism there are only all-reduces. Megatron asserts it.
+The overlap splits all-gather and reduce-scatter into chunks that run concurrently with GEMMs. Without sequence parallelism
+there are only all-reduces. Megatron asserts it.
 
 ## What to do
 
-`sequence_parallel: true`.
+Write `sequence_parallel: true`.
 
 ## When to ignore it
 
@@ -58,4 +58,4 @@ def check(layout: Layout) -> Iterator[Problem]:
         and not layout.sequence_parallel
     ):
         message = f"{layout.framework} overlaps tensor-parallel communication only with sequence parallelism"
-        yield RULE.problem("layout.overlap.tp", message, "write `sequence_parallel: true`, or drop the overlap")
+        yield RULE.problem("layout.overlap.tp", message, "write `sequence_parallel: true`, or remove the overlap")

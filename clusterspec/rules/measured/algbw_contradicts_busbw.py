@@ -1,4 +1,4 @@
-"""Both bandwidths are stated, and they do not belong together.
+"""The stated bus and algorithm bandwidths contradict each other.
 
 ## What it finds
 
@@ -7,11 +7,11 @@ all-reduce on n ranks, (n − 1) / n for an all-gather, a reduce-scatter and an 
 
 ## Why it matters
 
-One of the two, the collective or the number of ranks is wrong, and a supplier may choose which one to be held to.
+One of the two, the collective or the number of ranks is wrong, and it is not clear which one counts.
 
 ## What to do
 
-Copy both from one line of the log, or keep one.
+Copy both from one line of the log, or state only one.
 
 ## When to ignore it
 
@@ -66,8 +66,8 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
         if not isclose(ratio, right, rel_tol=ROUNDED):
             yield RULE.problem(
                 (*at, "algbw"),
-                f"{entry.busbw.written} is {plain(ratio)} times {entry.algbw.written}; {entry.collective} on {ranks:,} ranks has {plain(right, 4)}",
-                "copy both from one line of the log, or keep one",
+                f"{entry.busbw.written} is {plain(ratio)} times {entry.algbw.written}; {entry.collective} on {ranks:,} ranks has a factor of {plain(right, 4)}",
+                "copy both from one line of the log, or state only one",
                 related=[(".".join(map(str, (*at, "busbw"))), "the other figure")],
             )
 

@@ -1,4 +1,4 @@
-"""A measurement is above what the links carry.
+"""A measurement exceeds what the links carry.
 
 ## What it finds
 
@@ -6,12 +6,12 @@ A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in 
 
 ## Why it matters
 
-Bus bandwidth assumes a ring. Reduction in the switches (480 GB/s on 450) and trees over two nodes beat it, and a wrong number of
-ranks or algorithm bandwidth under the name of bus bandwidth seem to.
+Bus bandwidth assumes a ring. In-network reduction (480 GB/s on links of 450) and trees over two nodes can exceed it. So does a wrong
+number of ranks, or an algorithm bandwidth stated as bus bandwidth.
 
 ## What to do
 
-Declare `in_network_reduction`, or check the metric and the ranks.
+Declare `in_network_reduction`, or check the metric and the number of ranks.
 
 ## When to ignore it
 
@@ -63,6 +63,6 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
         tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
         if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:
             continue
-        message = f"{shown(measurement)}: {say(seen, 'B/s')} is above the {say(best.ceiling_busbw, 'B/s')} that the links carry"
+        message = f"{shown(measurement)}: {say(seen, 'B/s')} exceeds the {say(best.ceiling_busbw, 'B/s')} that the links carry"
         help_ = "declare in_network_reduction, or check the ranks and whether it is bus or algorithm bandwidth"
         yield RULE.problem(measurement.at, message, help_)

@@ -1,4 +1,4 @@
-"""A measurement is well below what such a machine shows.
+"""A measurement is well below the prediction for this machine.
 
 ## What it finds
 
@@ -7,12 +7,11 @@ more. Silent where a fallback to sockets explains it, or a stated bandwidth that
 
 ## Why it matters
 
-Something is wrong that is cheap to mend now: a rail down, a cable at half width, direct access to accelerator memory off, the
-wrong NIC beside an accelerator, ACS on.
+The cause is easy to fix now: a failed rail, a cable at half width, GPUDirect RDMA off, wrong NIC affinity, or PCIe ACS on.
 
 ## What to do
 
-Go through `nvidia-smi topo -m`, link widths and rates, `NCCL_DEBUG=INFO` (look for `GDRDMA` and the NICs of each channel),
+Check `nvidia-smi topo -m`, link widths and rates, `NCCL_DEBUG=INFO` (look for `GDRDMA` and the NICs of each channel),
 then node by node in pairs.
 
 ## When to ignore it
@@ -71,6 +70,6 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
         yield RULE.problem(
             measurement.at,
             f"{shown(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / usual.busbw, 2)} of the "
-            f"{say(usual.busbw, 'B/s')} that such a machine shows",
+            f"{say(usual.busbw, 'B/s')} predicted for this machine",
             "check link widths, rails and NIC affinity, and that NCCL_DEBUG=INFO prints GDRDMA on every channel",
         )

@@ -1,4 +1,4 @@
-"""A measurement comes from a larger machine.
+"""A measurement has more ranks than the cluster.
 
 ## What it finds
 
@@ -6,7 +6,7 @@ A measured entry with more ranks or nodes than the cluster has, spares included.
 
 ## Why it matters
 
-Its figures would replace this machine's efficiencies with another's.
+It comes from another machine, and its figures would replace the efficiencies of this one.
 
 ## What to do
 
@@ -58,11 +58,11 @@ def check(
     nodes = cluster.all_nodes
     most = nodes * cluster.ranks_per_node
     for measurement in measurements:
-        said, at = measured[measurement.index], ("measured", measurement.index)
-        if said.nodes is not None and said.nodes > nodes:
-            message = f"{said.nodes:,} nodes of a cluster of {nodes:,}"
-            yield RULE.problem((*at, "nodes"), message, "remove the entry: it is another machine's")
+        written, at = measured[measurement.index], ("measured", measurement.index)
+        if written.nodes is not None and written.nodes > nodes:
+            message = f"a measurement over {written.nodes:,} nodes exceeds the cluster of {nodes:,}"
+            yield RULE.problem((*at, "nodes"), message, "remove the entry, which is of another machine")
         elif measurement.ranks is not None and measurement.ranks > most:
-            key = "ranks" if said.ranks is not None else measurement.at[-1]
-            message = f"{measurement.ranks:,} ranks on a cluster of {most:,}"
-            yield RULE.problem((*at, key), message, "remove the entry: it is another machine's")
+            key = "ranks" if written.ranks is not None else measurement.at[-1]
+            message = f"a measurement over {measurement.ranks:,} ranks exceeds the cluster of {most:,}"
+            yield RULE.problem((*at, key), message, "remove the entry, which is of another machine")

@@ -1,4 +1,4 @@
-"""A measurement looks like plain sockets.
+"""A measurement has the bandwidth of plain TCP sockets.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ Over several domains, at 1 GiB and more, a bus bandwidth below 15 % of the ceili
 
 ## Why it matters
 
-The collective library did not find its network plugin and fell back to TCP without a word: 5.4 GB/s instead of 122.6 on one
-cluster, 4 instead of 340 on another.
+The collective library did not find its network plugin and silently fell back to TCP sockets: 5.4 GB/s instead of 122.6 GB/s on one
+cluster, 4 instead of 340 GB/s on another.
 
 ## What to do
 
@@ -16,7 +16,7 @@ instead of slowing down.
 
 ## When to ignore it
 
-Where the cluster has nothing but TCP: declare `technology: ethernet`.
+Where the cluster has only TCP; declare `technology: ethernet`.
 
 ## Fires
 
@@ -68,6 +68,6 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: Scal
         yield RULE.problem(
             measurement.at,
             f"{shown(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
-            "which is what plain sockets give",
+            "which is typical of plain TCP sockets",
             f"look for NET/Socket in NCCL_DEBUG=INFO, and pin NCCL_NET to {plugin}",
         )

@@ -7,15 +7,15 @@ catalog's figure of the part is the stated one.
 
 ## Why it matters
 
-Sound machines reach about 80 % of one direction. "About 40 %" is then the figure of both directions in the denominator.
+Sound machines reach about 80 % of one direction. About 40 % therefore suggests that the stated figure sums both directions.
 
 ## What to do
 
-Halve the stated figure, or say `duplex`.
+Halve the stated figure, or add `duplex`.
 
 ## When to ignore it
 
-Where the links really are that slow: then the machine is at fault, not the spec.
+Where the links are really that slow; then the machine is at fault, not the spec.
 
 ## Fires
 

@@ -1,22 +1,22 @@
-"""A measured or promised bandwidth does not say which it is.
+"""A bandwidth is neither called bus bandwidth nor algorithm bandwidth.
 
 ## What it finds
 
-A measured entry with neither `busbw`, `algbw` nor a log; and a rate in words (`scope`, `pass`, `description`) beside a collective, with
+A measured entry with neither `busbw`, `algbw` nor a log; and a rate in text (`scope`, `pass`, `description`) beside a collective, with
 neither name.
 
 ## Why it matters
 
-Bus bandwidth is algorithm bandwidth times 2 (n − 1) / n for an all-reduce: "240 GB/s" on 64 ranks is a broken fabric or a good one,
+Bus bandwidth is algorithm bandwidth times 2 (n − 1) / n for an all-reduce: "240 GB/s" on 64 ranks is a faulty fabric or a good one,
 by a factor of 1.97.
 
 ## What to do
 
-`busbw` or `algbw`, as nccl-tests prints them, with ranks and size.
+State `busbw` or `algbw`, as nccl-tests prints them, with ranks and size.
 
 ## When to ignore it
 
-Where the words repeat a figure that has its key.
+Where the text repeats a figure that is stated under its key.
 
 ## Fires
 
@@ -60,7 +60,7 @@ from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "warning")
-HELP = "say `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"
+HELP = "state `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"
 _RATE = re.compile(r"\d ?(?:GB/s|GBps|GB/sec)\b", re.IGNORECASE)
 _COLLECTIVE = re.compile(
     r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE
@@ -76,7 +76,9 @@ def check(spec: Spec) -> Iterator[Problem]:
     for path, text in _prose(spec):
         if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
             yield RULE.problem(
-                path, "the rate of a collective that is neither called bus nor algorithm bandwidth", HELP
+                path,
+                "the text gives the rate of a collective, but neither as bus bandwidth nor as algorithm bandwidth",
+                HELP,
             )
 
 

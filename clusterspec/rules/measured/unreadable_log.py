@@ -7,11 +7,11 @@ entry around it, or contradicts itself (size over time is not the bandwidth prin
 
 ## Why it matters
 
-The figures would be invented, or another machine's.
+Its figures would be wrong, or those of another machine.
 
 ## What to do
 
-Give the raw output, header and all, as a file beside the spec.
+Add the raw output with its header, as a file beside the spec.
 
 ## When to ignore it
 

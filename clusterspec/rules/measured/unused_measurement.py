@@ -1,22 +1,22 @@
-"""A measurement says too little to be used.
+"""A measurement lacks what is needed to use it.
 
 ## What it finds
 
-A measured entry, or its log, that does not say of which collective, on how many ranks or at which size it is; whose sizes all lie
+A measured entry, or its log, without its collective, its number of ranks or its size; whose sizes all lie
 below 256 MiB; or whose ranks leave NICs of their nodes idle.
 
 ## Why it matters
 
-What was measured replaces the catalog's efficiencies. One that is not used leaves the prediction as it was, and nobody would notice.
+Measurements replace the efficiencies of the catalog. One that is not used leaves the prediction unchanged.
 
 ## What to do
 
-Name `collective` and `ranks` beside the log (logs without their head, or run with `-c 0`, cannot tell an all-gather from an
+Name `collective` and `ranks` beside the log (logs without their head, or run with `-c 0`, do not distinguish an all-gather from an
 all-to-all); test up to 8 GiB, with all ranks of each node.
 
 ## When to ignore it
 
-Where it is kept for the record.
+Where it is kept as a record.
 
 ## Fires
 
@@ -68,25 +68,27 @@ def check(
     facts: Facts, measurements: tuple[Measurement, ...], measured: tuple[MeasuredSpec, ...], cluster: Cluster
 ) -> Iterator[Problem]:
     for measurement in measurements:
-        said, at = measured[measurement.index], ("measured", measurement.index)
-        if facts.spec.unreadable(at) or not (said.log or said.busbw or said.algbw):
+        written, at = measured[measurement.index], ("measured", measurement.index)
+        if facts.spec.unreadable(at) or not (written.log or written.busbw or written.algbw):
             continue
-        if lacks := list(_lacks(measurement, said)):
-            message = f"nothing says {' or '.join(lacks)}: the measurement is not used"
+        if lacks := list(_lacks(measurement, written)):
+            message = f"the measurement lacks {' and '.join(lacks)}, so it is not used"
             yield RULE.problem(at, message, "name `collective`, `ranks` and `size`")
         elif measurement.largest and measurement.largest.size < LEAST_SIZE:
             size, least = say(measurement.largest.size, "B"), say(LEAST_SIZE, "B")
-            message = f"{size} is below {least}, where starting counts as much as sending: the measurement is not used"
-            yield RULE.problem((*at, "log" if said.log else "size"), message, "test up to 8 GiB")
+            message = (
+                f"{size} is below {least}, where latency takes as much time as bandwidth: the measurement is not used"
+            )
+            yield RULE.problem((*at, "log" if written.log else "size"), message, "test up to 8 GiB")
         elif idle_nics(cluster, measurement):
             message = "its ranks leave NICs of their nodes idle: the measurement is not used"
-            yield RULE.problem((*at, "ranks" if said.ranks else "log"), message, "test with all ranks of each node")
+            yield RULE.problem((*at, "ranks" if written.ranks else "log"), message, "test with all ranks of each node")
 
 
-def _lacks(measurement: Measurement, said: MeasuredSpec) -> Iterator[str]:
+def _lacks(measurement: Measurement, written: MeasuredSpec) -> Iterator[str]:
     if measurement.collective is None:
-        yield "which collective it is"
+        yield "its collective"
     if measurement.ranks is None:
-        yield "how many ranks took part"
-    if said.size is None and said.log is None:
-        yield "at which size"
+        yield "its number of ranks"
+    if written.size is None and written.log is None:
+        yield "its size"

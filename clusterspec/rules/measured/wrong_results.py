@@ -1,17 +1,17 @@
-"""A log counts wrong results.
+"""A log reports wrong results.
 
 ## What it finds
 
-Values under `#wrong` in a measured log: numbers that came out of a collective other than they should.
+Values under `#wrong` in a measured log: results of a collective that differ from the expected ones.
 
 ## Why it matters
 
-A link, a NIC, a switch or an accelerator changes data on the way, and nothing else notices. Gradients that are wrong do not stop a
-run: they spoil it, and days pass before the loss shows it.
+A link, a NIC, a switch or an accelerator corrupts data, and nothing else detects it. Wrong gradients do not stop a run: they degrade
+it, and it takes days until the loss shows it.
 
 ## What to do
 
-Repeat the test on halves of the nodes until one remains, take that node out, and have the part replaced. Do not train before.
+Repeat the test on halves of the nodes until one remains, remove that node, and replace the part. Do not train before.
 
 ## When to ignore it
 
@@ -55,7 +55,11 @@ RULE = Rule.of(__name__, "error")
 def check(measurements: tuple[Measurement, ...]) -> Iterator[Problem]:
     for measurement in measurements:
         if measurement.wrong:
-            message = f"{plural(measurement.wrong, 'value')} came out wrong: something on the way changes data"
+            message = (
+                f"{plural(measurement.wrong, 'value')} in the results are wrong: a part of the machine corrupts data"
+            )
             yield RULE.problem(
-                measurement.at, message, "halve the nodes until one remains, and replace it before anything is trained"
+                measurement.at,
+                message,
+                "repeat the test on halves of the nodes to find the faulty one, and replace it before training",
             )

@@ -94,7 +94,7 @@ def _range(plan: Plan | None) -> str:
 
 def _key(facts: Facts, layout: Layout) -> str:
     """The key most likely to be changed: what the author wrote about activations."""
-    said = facts.written_layout
-    if said and said.micro_batch and said.micro_batch > 1:
+    written = facts.written_layout
+    if written and written.micro_batch and written.micro_batch > 1:
         return "layout.micro_batch"
     return "layout.recompute" if layout.recompute != "full" else "layout.cp"

@@ -1,4 +1,4 @@
-"""The logits of the last stage take a noticeable part of the memory.
+"""The logits of the last stage take more than a tenth of the memory.
 
 ## What it finds
 
@@ -6,16 +6,16 @@
 
 ## Why it matters
 
-They live on the last stage only and only for a moment, so they are easily missed. 8,192 tokens over 128,256 words are 4.2 GB in
-fp32, and the loss keeps several copies unless it is fused.
+They exist only on the last stage and only for a short time, so they are easily missed. 8,192 tokens over a vocabulary of 128,256 are
+4.2 GB in fp32, and the loss keeps several copies unless it is fused.
 
 ## What to do
 
-A fused or chunked cross-entropy, tp (which cuts the vocabulary), or a smaller micro-batch.
+Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a smaller micro-batch.
 
 ## When to ignore it
 
-Where the loss is fused with the output projection: the logits never stand in memory as a whole.
+Where the loss is fused with the output projection, so that the logits are never in memory as a whole.
 
 ## Fires
 
@@ -65,6 +65,6 @@ def check(facts: Facts, training: Workload, model: Model, cluster: Cluster, layo
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
     if logits > facts.threshold(RULE, MOST) * memory:
-        message = f"the logits of one micro-batch are {say(logits, 'B')} in fp32 on the last stage, {percent(logits / memory, 2)} of its memory"
-        help_ = "a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
+        message = f"the fp32 logits of one micro-batch take {say(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
+        help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_)

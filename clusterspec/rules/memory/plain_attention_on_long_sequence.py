@@ -1,4 +1,4 @@
-"""Attention scores fill the memory that flash attention would not need.
+"""Stored attention scores outweigh all other activations of a layer.
 
 ## What it finds
 
@@ -6,16 +6,16 @@
 
 ## Why it matters
 
-Scores grow with the square of the sequence. At 2,048 tokens GPT-3 keeps 2.4 times as much for them as for the rest of the layer, at
-8,192 tokens 9.4 times.
+Scores grow with the square of the sequence length. At 2,048 tokens GPT-3 stores 2.4 times as much for them as for the rest of the
+layer, at 8,192 tokens 9.4 times.
 
 ## What to do
 
-`attention: flash`, which computes them again in pieces and never stores them.
+Use `attention: flash`, which recomputes them in blocks and never stores them.
 
 ## When to ignore it
 
-Where a kernel with flash's memory does not exist for the part or the mask.
+Where no memory-efficient kernel exists for the accelerator or the mask.
 
 ## Fires
 

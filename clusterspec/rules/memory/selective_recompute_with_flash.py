@@ -6,12 +6,12 @@ Megatron Core or NeMo (or no framework named) with `recompute: selective` and `a
 
 ## Why it matters
 
-Megatron's selective recomputation drops the attention scores, and flash attention never stores them: it saves about 2 % of the
+Megatron's selective recomputation discards the attention scores, and flash attention never stores them: it saves about 2 % of the
 activations instead of the 70 % of its paper.
 
 ## What to do
 
-`none`, or `full` where memory is short.
+Use `none`, or `full` where memory is short.
 
 ## When to ignore it
 
@@ -58,5 +58,7 @@ RULE = Rule.of(__name__, "note")
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
     if layout.recompute == "selective" and training.attention == "flash" and framework(facts) in MEGATRON:
-        message = "selective recomputation drops the attention scores, which flash attention never stores"
+        message = (
+            "selective recomputation discards the attention scores, which flash attention never stores: it saves little"
+        )
         yield RULE.problem("layout.recompute", message, "write `none`, or `full` where memory is short")

@@ -1,18 +1,18 @@
-"""One pipeline stage is noticeably heavier than the others.
+"""One pipeline stage has noticeably more work than the others.
 
 ## What it finds
 
-A stage whose weights that are multiplied, the output head counted, exceed the mean by more than 5 % where a more even split exists. A
-note where the split is not stated but follows from the layers: BLOOM's team rebalanced theirs for it.
+A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. A note where the
+split is not stated but follows from the layers.
 
 ## Why it matters
 
-All stages run at the pace of the slowest. Llama 3.1 8B on four stages of eight layers has its head, worth 2.4 layers, on the
-last: the other three wait through almost a quarter of the step.
+All stages run at the pace of the slowest. Llama 3.1 8B on four stages of eight layers has its output head, worth 2.4 layers, on
+the last stage: the other three idle for almost a quarter of the step. BLOOM's team rebalanced its stages for this reason.
 
 ## What to do
 
-Fewer layers on the stages with embedding and head (`stage_layers: [8, 9, 9, 6]`), or virtual stages.
+Put fewer layers on the stages with embedding and head (`stage_layers: [8, 9, 9, 6]`), or virtual stages.
 
 ## When to ignore it
 
@@ -64,7 +64,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
     if layout.pp == 1 or not layout.stage_layers or len(layout.stage_layers) % layout.pp:
         return
     if not stated and model.layers % layout.pp:
-        return  # nobody knows the split: layers-indivisible-by-pp says so
+        return  # layers-indivisible-by-pp reports a split that is not known
     ranks = [sum(layout.stage_layers[rank :: layout.pp]) for rank in range(layout.pp)]
     head = _head_in_layers(model)
     loads = [layers + (head if rank == layout.pp - 1 else 0) for rank, layers in enumerate(ranks)]
@@ -72,11 +72,11 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
     heaviest = max(range(len(loads)), key=loads.__getitem__)
     if mean <= 0 or loads[heaviest] / mean <= max(MOST, _best(sum(ranks), head, layout.pp) / mean + 0.01):
         return
-    last = f", with the head worth {plain(head)} layers on the last" if head >= 0.5 else ""
+    last = f", with an output head worth {plain(head)} layers on the last" if head >= 0.5 else ""
     yield RULE.problem(
         "layout.stage_layers" if stated else "layout.pp",
-        f"stage {heaviest + 1} of {layout.pp} does {percent(loads[heaviest] / mean - 1, 2)} more than the mean{last}: all wait for it",
-        f"more even: `stage_layers: {_even(sum(ranks), head, layout.pp)}`",
+        f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
+        f"write `stage_layers: {_even(sum(ranks), head, layout.pp)}`",
         severity="warning" if stated else "note",
     )
 

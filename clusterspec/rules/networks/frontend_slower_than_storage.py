@@ -1,4 +1,4 @@
-"""The nodes cannot drive the store at its rate.
+"""The network to the store is slower than the store.
 
 ## What it finds
 
@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-The store is bought for a rate that never arrives: 400 GB/s behind eight nodes with 2 × 100 Gb/s is 200 GB/s.
+The store never delivers its rate: 400 GB/s behind eight nodes with 2 × 100 Gb/s is 200 GB/s.
 
 ## What to do
 
-More frontend, storage NICs of their own, or a smaller store.
+Use more frontend NICs, separate storage NICs, or a smaller store.
 
 ## When to ignore it
 
@@ -64,15 +64,15 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     storage, frontend = networks.storage, networks.frontend
     if storage is None or storage.bandwidth is None or storage.shares == "scale_out":
         return
-    road = storage if storage.nic_bandwidth is not None else frontend
-    if road is None or road.nic_bandwidth is None:
+    path_to_store = storage if storage.nic_bandwidth is not None else frontend
+    if path_to_store is None or path_to_store.nic_bandwidth is None:
         return
-    nics = road.nics_per_node or 1
-    total = cluster.nodes * nics * road.nic_bandwidth.per_direction
+    nics = path_to_store.nics_per_node or 1
+    total = cluster.nodes * nics * path_to_store.nic_bandwidth.per_direction
     if storage.bandwidth.per_direction > total:
-        which = "storage" if road is storage else "frontend"
+        which = "storage" if path_to_store is storage else "frontend"
         message = (
-            f"{cluster.nodes:,} nodes with {nics} × {road.nic_bandwidth.written} of {which} reach {say(total, 'B/s')} of the store's "
-            f"{storage.bandwidth.written}"
+            f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {say(total, 'B/s')}, less than the "
+            f"{storage.bandwidth.written} of the store"
         )
-        yield RULE.problem("cluster.networks.storage.bandwidth", message, "more NICs, or a smaller store")
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, "use more NICs, or a smaller store")

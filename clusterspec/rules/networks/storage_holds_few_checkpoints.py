@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-Parallel file systems slow down above 80 % full. One keeps several checkpoints to go back to, and data and logs want room as well.
+Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints to return to, besides data and logs.
 
 ## What to do
 
-More capacity, or a cheaper tier for old checkpoints.
+Use more capacity, or a cheaper tier for old checkpoints.
 
 ## When to ignore it
 
@@ -74,5 +74,7 @@ def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[
     size = checkpoint_bytes(count(model).total)
     if capacity.value * USABLE < KEPT * size:
         held = capacity.value * USABLE / size
-        message = f"{capacity.written} hold {plain(held, 2)} checkpoints of {say(size, 'B')} when four fifths full"
-        yield RULE.problem("cluster.networks.storage.capacity", message, f"{say(KEPT * size / USABLE, 'B')} hold ten")
+        message = f"{capacity.written} hold {plain(held, 2)} checkpoints of {say(size, 'B')} at 80 % of the capacity"
+        yield RULE.problem(
+            "cluster.networks.storage.capacity", message, f"plan {say(KEPT * size / USABLE, 'B')}, which hold ten"
+        )

@@ -1,4 +1,4 @@
-"""The store is many times as fast as checkpoints need.
+"""The store is many times faster than checkpoints need.
 
 ## What it finds
 
@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-Even runs of a trillion parameters need a few hundred GB/s. The rest of the money would buy nodes.
+Even models of a trillion parameters need a few hundred GB/s. The money could buy nodes.
 
 ## What to do
 
-A smaller store; or say in a comment what else it serves.
+Use a smaller store; or state in a comment what else it serves.
 
 ## When to ignore it
 
@@ -77,7 +77,7 @@ def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload
     needed = checkpoint_bytes(count(model).total) / (SHARE * interval.value)
     if store.per_direction > MOST * needed:
         ratio = store.per_direction / needed
-        message = f"{store.written} is {plain(ratio, 2)} times what checkpoints every {interval.written} need ({say(needed, 'B/s')})"
+        message = f"{store.written} is {plain(ratio, 2)} times the {say(needed, 'B/s')} that checkpoints every {interval.written} need"
         yield RULE.problem(
-            "cluster.networks.storage.bandwidth", message, "a smaller store, unless something else needs the rate"
+            "cluster.networks.storage.bandwidth", message, "use a smaller store, unless other traffic needs the rate"
         )

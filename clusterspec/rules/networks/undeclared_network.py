@@ -1,4 +1,4 @@
-"""One of the three networks beside the fabric is not described.
+"""The frontend, storage or out-of-band network is not described.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ A spec with `cluster.networks` or `procurement`, in which frontend, storage or o
 
 ## Why it matters
 
-Every node has three networks besides the fabric of its accelerators. Quotes forget two: then data, logs and users share one port, and
-nobody can reach a node that hangs.
+Every node has three networks besides the scale-out fabric. Where a quote omits them, data, logs and users share one port, and a node
+that hangs cannot be reached.
 
 ## What to do
 
-Declare all three with their rates; `shares: scale_out` or `shares: frontend` says that one rides on another.
+Declare all three with their rates; `shares: scale_out` or `shares: frontend` states that one uses another.
 
 ## When to ignore it
 
-For studies of the fabric alone: leave `networks` out.
+For studies of the fabric alone; remove `networks` there.
 
 ## Fires
 
@@ -61,15 +61,15 @@ NAMES = ("frontend", "storage", "out_of_band")
 
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
-    """In a cloud the provider keeps the out-of-band network to itself."""
+    """In a cloud the out-of-band network belongs to the provider."""
     if facts.networks is None and (facts.procurement is None or cluster.cloud):
         return
-    said = facts.networks or NetworksSpec()
+    written = facts.networks or NetworksSpec()
     wanted = [name for name in NAMES if name != "out_of_band" or not cluster.cloud]
     missing = [
         name
         for name in wanted
-        if getattr(said, name) is None and not facts.spec.unreadable(("cluster", "networks", name))
+        if getattr(written, name) is None and not facts.spec.unreadable(("cluster", "networks", name))
     ]
     if missing:
         at = f"cluster.networks.{missing[0]}" if facts.networks else "cluster.networks"
@@ -78,5 +78,5 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem(
             at,
             f"the {named} network{plural} not described",
-            "declare it with its rate; `shares:` says which it rides on",
+            "declare it with its rate; `shares:` states which network it uses",
         )

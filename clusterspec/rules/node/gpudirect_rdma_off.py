@@ -1,4 +1,4 @@
-"""The fabric can read accelerator memory directly, and that is switched off.
+"""GPUDirect RDMA is switched off.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ More than one node, a technology with RDMA, and `gpudirect_rdma: false`.
 
 ## Why it matters
 
-Every byte then goes through host memory, in and out, and through the CPU's PCIe root: one cluster went from 33 to 93 GB/s of bus
-bandwidth when it was enabled.
+Every byte then crosses host memory and the PCIe root of the CPU, in and out: one cluster went from 33 to 93 GB/s of bus bandwidth when
+GPUDirect RDMA was enabled.
 
 ## What to do
 
@@ -16,7 +16,7 @@ channel.
 
 ## When to ignore it
 
-Where the virtualization forbids it and the loss is accepted.
+Where virtualization does not allow it.
 
 ## Fires
 
@@ -58,5 +58,5 @@ RULE = Rule.of(__name__, "warning")
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if cluster.nodes > 1 and scale_out.technology.rdma and not scale_out.gpudirect_rdma:
         at = "cluster.scale_out.gpudirect_rdma"
-        message = f"{scale_out.technology.name} could read accelerator memory directly; without it every byte goes through the host"
+        message = f"without GPUDirect RDMA every byte over {scale_out.technology.name} crosses host memory"
         yield RULE.problem(at, message, "load nvidia-peermem or use DMA-BUF, and write `true`", fix=rewrite(at, "true"))

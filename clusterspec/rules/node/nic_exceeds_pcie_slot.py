@@ -62,8 +62,8 @@ RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 
 
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    said = facts.written_cluster.pcie if facts.written_cluster else None
-    generation = cluster.pcie_nic or (said.host if said else None)
+    written = facts.written_cluster.pcie if facts.written_cluster else None
+    generation = cluster.pcie_nic or (written.host if written else None)
     slot = facts.catalog.find("interconnect", f"pcie-{generation}") if generation else None
     if not isinstance(slot, Interconnect) or slot.bandwidth is None:
         return
@@ -71,7 +71,7 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     if rate <= payload or facts.slips.concern("nic"):
         return
     yield RULE.problem(
-        "cluster.pcie" if said else "cluster.scale_out.nic_bandwidth",
+        "cluster.pcie" if written else "cluster.scale_out.nic_bandwidth",
         f"a {slot.name} slot carries {say_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
         f"{say_bits(rate)} of the NIC",
         "use a newer slot, or state the NIC at the rate of its slot",

@@ -1,4 +1,4 @@
-"""The accelerators have far less network than their kind needs for training.
+"""The accelerators have less than half of their usual network bandwidth.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ Training on more than one node, where the NIC rate per accelerator is below half
 
 ## Why it matters
 
-Compute grows with each generation, gradients do not shrink: an H100 on 50 Gb/s spends eight times as long on the same reduction
-as its reference design. ZeRO-3 over 100 Gb/s a node is reported as unusable, over 200 to 400 as workable.
+Compute grows with each generation while gradients do not shrink: at 50 Gb/s per H100 the network carries an eighth of the reference
+design's. Users report ZeRO-3 over 100 Gb/s per node as unusable, over 200 to 400 Gb/s as workable.
 
 ## What to do
 
-More or faster NICs; else keep what communicates inside the node: hsdp, pipeline stages across nodes, large micro-batches.
+Use more or faster NICs; else keep communication inside the node, by hsdp, pipeline stages across nodes and large micro-batches.
 
 ## When to ignore it
 
-For fine-tuning of adapters, for inference, and for instances that come no other way and whose step time was measured.
+For fine-tuning of adapters, for inference, and for instances without alternative whose step time was measured.
 
 ## Fires
 
@@ -68,6 +68,6 @@ def check(facts: Facts, training: Workload, cluster: Cluster, scale_out: ScaleOu
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"each {cluster.accelerator.name} has {say_bits(cluster.nic_share)} of network, where {say_bits(usual)} is usual",
-        "more or faster NICs, or a layout that keeps its traffic in the node (hsdp, pp across nodes)",
+        f"each {cluster.accelerator.name} has {say_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {say_bits(usual)}",
+        "use more or faster NICs, or a layout that keeps traffic in the node (hsdp, pp across nodes)",
     )

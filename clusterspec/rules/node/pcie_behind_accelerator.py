@@ -6,12 +6,12 @@ A stated `pcie` generation (of the host side) below the one of the accelerator's
 
 ## Why it matters
 
-Everything between host and accelerator runs at half rate: loading data, offloading optimizer states, checkpoints on their way to
-storage, and peer traffic where there is no scale-up interconnect.
+All traffic between host and accelerator runs at half rate: data loading, offloaded optimizer states, checkpoints, and peer traffic
+where there is no scale-up interconnect.
 
 ## What to do
 
-Match the slot to the part, or leave it if nothing crosses it in the hot path.
+Use slots of the accelerator's generation, unless little traffic crosses them.
 
 ## When to ignore it
 
@@ -52,7 +52,9 @@ def check(written_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Pr
     host = written_cluster.pcie.host if written_cluster.pcie else None
     if host is not None and accelerator.pcie is not None and host < accelerator.pcie:
         halves = 2 ** (accelerator.pcie - host)
-        message = f"PCIe {host} slots give {accelerator.name} 1/{halves} of the host bandwidth that it has with PCIe {accelerator.pcie}"
+        message = (
+            f"PCIe {host} slots give {accelerator.name} 1/{halves} of the host bandwidth of PCIe {accelerator.pcie}"
+        )
         yield RULE.problem(
-            "cluster.pcie", message, f"PCIe {accelerator.pcie} slots, where data loading or offload matters"
+            "cluster.pcie", message, f"use PCIe {accelerator.pcie} slots, where data loading or offload matters"
         )

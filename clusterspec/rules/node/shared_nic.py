@@ -2,22 +2,21 @@
 
 ## What it finds
 
-More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Parts that are made to share one (a
-TPU host has a NIC for four chips) are left alone, and beside `nic-starved-accelerators` it is a note.
+More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Silent for accelerators that share NICs by design (a
+TPU host has a NIC for four chips). A note beside `nic-starved-accelerators`.
 
 ## Why it matters
 
-Whatever leaves the node at the same time shares the NICs. With four NICs of 400 Gb/s for eight H100, each accelerator has
-25 GB/s on its way out instead of 50: gradient reductions, all-gathers of fsdp and all-to-alls across nodes take twice as long.
+Accelerators that send at the same time share the NICs. With four NICs of 400 Gb/s for eight H100, each accelerator has 25 GB/s
+instead of 50 GB/s for gradient reductions, all-gathers of fsdp and all-to-alls across nodes.
 
 ## What to do
 
-One NIC for each accelerator, or a layout that sends little between nodes (hsdp, pp). The finding says what each one has.
+Use one NIC per accelerator, or a layout that sends little between nodes (hsdp, pp).
 
 ## When to ignore it
 
-Where the sharing is known and planned for: instances such as p4d have two accelerators on each NIC, and cannot be had
-otherwise. Inference that stays on a node does not care.
+Where the sharing is planned: instances such as p4d have two accelerators per NIC. Inference inside a node is not affected.
 
 ## Fires
 
@@ -66,8 +65,8 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     share, rate = scale_out.node_bandwidth / accelerators, scale_out.nic_bandwidth.value
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{accelerators} accelerators share {plural(nics, 'NIC')}: {say(share, 'B/s')} each when all of them send, "
-        f"not {say(rate, 'B/s')}",
-        f"one NIC for each accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
+        f"{accelerators} accelerators share {plural(nics, 'NIC')}: {say(share, 'B/s')} each under full load "
+        f"instead of {say(rate, 'B/s')}",
+        f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
         severity="note" if starved(facts) else "warning",
     )

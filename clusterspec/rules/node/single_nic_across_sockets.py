@@ -1,4 +1,4 @@
-"""A node of many accelerators has one NIC, on one CPU socket.
+"""A node of several accelerators has one NIC, on one CPU socket.
 
 ## What it finds
 
@@ -6,12 +6,12 @@ More than one node, four or more accelerators in each, and a single NIC.
 
 ## Why it matters
 
-Such nodes have two sockets (NUMA domains), each with half of the accelerators. The half that is not beside the NIC reaches it through
-the link between the sockets, where direct access falls back to 3 to 6 GB/s or is refused.
+Such nodes have two sockets (NUMA domains), each with half of the accelerators. The other half reaches the NIC through
+the link between the sockets, where GPUDirect RDMA drops to 3 to 6 GB/s or does not work.
 
 ## What to do
 
-At least one NIC for each socket, under the same PCIe switch as its accelerators.
+Use at least one NIC per socket, under the same PCIe switch as its accelerators.
 
 ## When to ignore it
 
@@ -67,5 +67,9 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         and on_one_host
     ):
         half = cluster.accelerators_per_node // 2
-        message = f"with one NIC, about {half} of {cluster.accelerators_per_node} accelerators reach it through the link between the CPU sockets"
-        yield RULE.problem("cluster.scale_out.nics_per_node", message, "a NIC for each socket, beside its accelerators")
+        message = f"with one NIC per node, about {half} of {cluster.accelerators_per_node} accelerators reach it through the link between CPU sockets"
+        yield RULE.problem(
+            "cluster.scale_out.nics_per_node",
+            message,
+            "use one NIC per socket, under the PCIe switch of its accelerators",
+        )

@@ -2,16 +2,16 @@
 
 ## What it finds
 
-`tp` above 2 on accelerators whose only way to each other is PCIe.
+`tp` above 2 on accelerators that communicate over PCIe only.
 
 ## Why it matters
 
-Tensor parallelism reduces activations four times a layer. Over PCIe each takes some 20 µs to start and runs at 31 to
-63 GB/s, shared by all who cross the same root: beyond two accelerators, communication is most of the step.
+Tensor parallelism reduces activations four times per layer. Over PCIe each reduction has some 20 µs of latency and 31 to 63 GB/s,
+shared by all accelerators under the same root: beyond two accelerators, communication is most of the step.
 
 ## What to do
 
-pp or dp between the accelerators; or a part with a scale-up interconnect where tp is needed to fit the model.
+Use pp or dp between the accelerators; or an accelerator with a scale-up interconnect where the model needs tp to fit.
 
 ## When to ignore it
 
@@ -58,7 +58,9 @@ def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     if scale_up.topology != "pcie" or not MOST < layout.tp <= cluster.ranks_per_node:
         return
     rate = say(scale_up.bandwidth.value, "B/s")
-    message = f"tp {layout.tp} reduces activations four times a layer over PCIe, at {rate} shared by all who cross the same root"
+    message = f"tp {layout.tp} reduces activations four times per layer over PCIe, at {rate} shared under the same root"
     yield RULE.problem(
-        "layout.tp", message, "tp of 1 or 2, and pp or dp for the rest; or a part with a scale-up interconnect"
+        "layout.tp",
+        message,
+        "use tp of 1 or 2, and pp or dp for the rest; or an accelerator with a scale-up interconnect",
     )

@@ -1,4 +1,4 @@
-"""NICs and accelerators of a node do not pair up.
+"""Neither of the NICs and the accelerators of a node divides the other.
 
 ## What it finds
 
@@ -6,16 +6,16 @@
 
 ## Why it matters
 
-Some accelerators share a NIC and others do not. A collective runs at the pace of the slowest rank, so the two NICs more that six
-have over four buy nothing, and the rails of the fabric cannot be wired evenly.
+Some accelerators share a NIC and others do not. A collective runs at the pace of the slowest rank, so six NICs are no faster than
+four, and the rails of the fabric cannot be cabled evenly.
 
 ## What to do
 
-1:1, 1:2 or 2:1.
+Use 1:1, 1:2 or 2:1.
 
 ## When to ignore it
 
-Where the odd NICs serve storage: declare those under `networks.storage` instead.
+Where the additional NICs serve storage; declare those under `networks.storage`.
 
 ## Fires
 
@@ -62,10 +62,10 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     pairing = (
         f"some NICs serve {most} accelerators and others fewer"
         if nics < accelerators
-        else "some accelerators have more"
+        else "some accelerators have more NICs than others"
     )
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{nics} NICs for {accelerators} accelerators do not pair up: {pairing}, and all run at the pace of the slowest",
-        "a number of NICs that divides the accelerators, or a multiple of them",
+        f"{nics} NICs for {accelerators} accelerators: {pairing}, and all run at the pace of the slowest",
+        "use a number of NICs that divides the accelerators, or a multiple of them",
     )

@@ -1,4 +1,4 @@
-"""The checkpoint is said to take less time than the store needs to write it.
+"""The stated checkpoint time is shorter than the store needs.
 
 ## What it finds
 
@@ -6,15 +6,15 @@ A `checkpoint_time` below 14 bytes × parameters / `networks.storage.bandwidth` 
 
 ## Why it matters
 
-The claim exceeds the store. 70.6B parameters are 988 GB of checkpoint: 25 s at 40 GB/s, not 5.
+The store cannot write that fast. 70.6B parameters are 988 GB of checkpoint: 25 s at 40 GB/s, not 5 s.
 
 ## What to do
 
-A faster store, or the true time. Asynchronous saving to host memory hides it from training, not from the store.
+Use a faster store, or state the real time. Asynchronous saving overlaps with training, but the store still needs this time.
 
 ## When to ignore it
 
-Where `checkpoint_time` is only the time that training stands still, and saving goes on behind it.
+Where `checkpoint_time` is only the time that training stops, and saving continues asynchronously.
 
 ## Fires
 
@@ -68,5 +68,5 @@ def check(operations: OperationsSpec, networks: NetworksSpec, model: Model) -> I
     size = checkpoint_bytes(count(model).total)
     needed = size / store.per_direction
     if operations.checkpoint_time.value < needed:
-        message = f"{say(size, 'B')} of checkpoint at {store.written} take {say(needed, 's')}, not {operations.checkpoint_time.written}"
-        yield RULE.problem("operations.checkpoint_time", message, "a faster store, or the true time")
+        message = f"a checkpoint of {say(size, 'B')} at {store.written} takes {say(needed, 's')}, not {operations.checkpoint_time.written}"
+        yield RULE.problem("operations.checkpoint_time", message, "use a faster store, or state the real time")

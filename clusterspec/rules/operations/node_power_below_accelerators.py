@@ -1,4 +1,4 @@
-"""A node is said to draw less than its accelerators alone.
+"""The stated power of a node is below that of its accelerators.
 
 ## What it finds
 
@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-CPUs, NICs, fans and conversion come on top: a node draws 1.3 to 1.8 times its accelerators. A public report costed a 660 W part
-at 350 W, and the bill came out at half.
+CPUs, NICs, fans and power conversion add to it: a node draws 1.3 to 1.8 times its accelerators. A published report counted a 660 W CPU
+at 350 W.
 
 ## What to do
 
-The platform's figure, or a measured one.
+Use the platform's figure, or a measured one.
 
 ## When to ignore it
 
@@ -56,10 +56,10 @@ def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
         return
     parts = each.value * cluster.accelerators_per_node
     if power.node.value < parts:
-        message = f"{cluster.accelerators_per_node} accelerators of {say(each.value, 'W')} draw {say(parts, 'W')}, the node {power.node.written}"
+        message = f"{cluster.accelerators_per_node} accelerators of {say(each.value, 'W')} draw {say(parts, 'W')}, more than the {power.node.written} of the node"
         known = cluster.platform.power if cluster.platform else None
         help_ = (
-            f"{cluster.platform.id} draws {say(known.value, 'W')}"
+            f"use the {say(known.value, 'W')} of {cluster.platform.id}"
             if known and cluster.platform
             else "use a measured figure"
         )

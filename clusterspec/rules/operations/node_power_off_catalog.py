@@ -1,4 +1,4 @@
-"""The power of a node is not the platform's.
+"""The stated power of a node contradicts the platform.
 
 ## What it finds
 
@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-Racks, cooling and the bill follow it.
+Racks, cooling and energy cost follow from it.
 
 ## What to do
 
-Use the entry, or note in a comment what was measured and how.
+Use the platform's figure, or state in a comment what was measured and how.
 
 ## When to ignore it
 
-For a measured average under load, which lies below the nameplate.
+For a measured average under load, which is below the rated power.
 
 ## Fires
 
@@ -60,5 +60,5 @@ def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
     off = power.node.value / known.value - 1
     if abs(off) > OFF and cluster.platform is not None:
         way = "above" if off > 0 else "below"
-        message = f"{power.node.written} a node is {percent(abs(off), 2)} {way} the {say(known.value, 'W')} of {cluster.platform.name}"
-        yield RULE.problem("cluster.power.node", message, "use the platform's figure, or say what was measured")
+        message = f"{power.node.written} per node is {percent(abs(off), 2)} {way} the {say(known.value, 'W')} of {cluster.platform.name}"
+        yield RULE.problem("cluster.power.node", message, "use the platform's figure, or state what was measured")

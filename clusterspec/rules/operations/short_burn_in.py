@@ -1,4 +1,4 @@
-"""The machine is not run in before it counts.
+"""The burn-in is missing or too short.
 
 ## What it finds
 
@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-Of a new batch 3 to 10 % of the parts fail early. Found during burn-in they are the supplier's; found in training they stop the job.
+3 to 10 % of new parts fail early. During burn-in the supplier replaces them; during training they stop the job.
 
 ## What to do
 
-72 hours under load, network included, before acceptance.
+Run 72 hours under load, network included, before acceptance.
 
 ## When to ignore it
 
-In clouds, where the provider has run the nodes in.
+In clouds, where the provider runs the burn-in.
 
 ## Fires
 
@@ -57,8 +57,10 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
     burn_in = facts.operations.burn_in if facts.operations else None
     if burn_in is None:
         at = "operations.burn_in" if facts.operations else "procurement"
-        yield RULE.problem(at, "no burn-in is planned: early failures will stop jobs instead", "write `burn_in: 72 h`")
+        yield RULE.problem(at, "no burn-in is planned, so early failures stop jobs", "write `burn_in: 72 h`")
     elif burn_in.value < LEAST:
         yield RULE.problem(
-            "operations.burn_in", f"{burn_in.written} is too short to find early failures", "write `burn_in: 72 h`"
+            "operations.burn_in",
+            f"a burn-in of {burn_in.written} is too short to find early failures",
+            "write `burn_in: 72 h`",
         )

@@ -1,4 +1,4 @@
-"""There are fewer spare nodes than are in repair at a bad time.
+"""There are fewer spare nodes than are in repair at peak.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ Only where both are given.
 
 ## Why it matters
 
-Failures do not wait for repairs. With a failure every 3 hours and a day for each repair, 8 nodes are away on average and 13 in
-the worst 5 % of the time; a job that needs all nodes stands still then.
+Nodes fail while others are in repair. With a failure every 3 hours and a day per repair, 8 nodes are in repair on average and 13 in
+the worst 5 % of the time; a job that needs all nodes stops then.
 
 ## What to do
 
-Spare nodes on the same spine, as many as the message says; or a faster swap.
+Add spare nodes on the same spine, as many as the message gives; or shorten the repair.
 
 ## When to ignore it
 
-Where the provider replaces nodes from a pool of its own within minutes: state that as `repair_time`.
+Where the provider replaces nodes within minutes; state that as `repair_time`.
 
 ## Fires
 
@@ -65,10 +65,10 @@ def check(facts: Facts, operations: OperationsSpec, cluster: Cluster) -> Iterato
     if cluster.spare_nodes < needed:
         repair = operations.repair_time.written
         message = (
-            f"with a failure every {say(between, 's')} and {repair} for a repair, {plain(away)} nodes are away on average, and one time "
-            f"in twenty {needed} or more; the cluster has {cluster.spare_nodes} spare"
+            f"with a failure every {say(between, 's')} and {repair} per repair, {plain(away)} nodes are in repair on average and "
+            f"{needed} or more in 5 % of the time; the cluster has {cluster.spare_nodes} spare"
         )
         nodes = "node" if needed == 1 else "nodes"
         yield RULE.problem(
-            "cluster.spare_nodes", message, f"{needed} spare {nodes} on the same spine, or faster repair"
+            "cluster.spare_nodes", message, f"add {needed} spare {nodes} on the same spine, or shorten the repair"
         )

@@ -1,4 +1,4 @@
-"""The pipeline has enough micro-batches to run, and few to run well.
+"""The pipeline has fewer than four micro-batches per stage.
 
 ## What it finds
 
@@ -6,15 +6,15 @@ pp above 1 and between pp and 4 × pp micro-batches.
 
 ## Why it matters
 
-GPipe's authors found the bubble negligible from 4 × pp on. Below, the step spends up to half of its time on filling and draining.
+The authors of GPipe found the bubble negligible from 4 × pp micro-batches on. Below, up to half of the step is pipeline bubble.
 
 ## What to do
 
-4 × pp micro-batches, or virtual stages.
+Use 4 × pp micro-batches, or virtual stages.
 
 ## When to ignore it
 
-Where `pipeline-bubble` is silent because virtual stages already make up for it.
+Where virtual stages already reduce the bubble.
 
 ## Fires
 
@@ -54,12 +54,12 @@ ENOUGH = 4
 
 
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:
-    """Where the bubble itself is a tenth of the step, `pipeline-bubble` has said so already."""
+    """Where the bubble is a tenth of the step, `pipeline-bubble` reports it."""
     many = layout.micro_batches
     if layout.pp == 1 or many is None or not layout.pp <= many < ENOUGH * layout.pp:
         return
     bubble = idle_share(layout.pp, many, layout.virtual_stages)
     if bubble <= 0.10 or layout.schedule not in {"1f1b", "gpipe", "interleaved"}:
         batch = ENOUGH * layout.pp * layout.dp * layout.micro_batch
-        message = f"{many} micro-batches for {layout.pp} stages; from {ENOUGH * layout.pp} on the bubble hardly counts"
-        yield RULE.problem("layout.pp", message, f"a global batch of {batch:,}, where convergence allows")
+        message = f"{many} micro-batches for {layout.pp} stages; from {ENOUGH * layout.pp} on the bubble is negligible"
+        yield RULE.problem("layout.pp", message, f"use a global batch of {batch:,}, where convergence allows")

@@ -7,12 +7,12 @@ refuses it.
 
 ## Why it matters
 
-Some stages have nothing to do at any moment of the step: with 4 micro-batches on 8 stages, at least 7/11 of the machine's
-time is idle. Some schedules hang instead.
+Some stages are idle throughout the step: with 4 micro-batches on 8 stages, at least 7/11 of the machine time is idle. Some
+schedules hang.
 
 ## What to do
 
-A larger global batch, a smaller micro-batch, a smaller pp, or less data parallelism.
+Use a larger global batch, a smaller micro-batch, a smaller pp, or less data parallelism.
 
 ## When to ignore it
 
@@ -66,7 +66,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     yield RULE.problem(
         "layout.pp",
         f"{many} micro-batches for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
-        f"a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}",
+        f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}",
         severity="error" if layout.framework == "torchtitan" else "warning",
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )

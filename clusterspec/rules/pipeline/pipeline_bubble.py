@@ -1,4 +1,4 @@
-"""A noticeable part of each step goes into filling and draining the pipeline.
+"""The pipeline bubble takes more than a tenth of the step.
 
 ## What it finds
 
@@ -7,16 +7,17 @@ schedules, by the cost model for the others. Silent where there are fewer micro-
 
 ## Why it matters
 
-Idle accelerators are paid for. With pp 8 and 16 micro-batches it is 30 % of the machine; two virtual stages make it 18 %.
+Accelerators idle while the pipeline fills and drains. With pp 8 and 16 micro-batches that is 30 % of the machine time; with two
+virtual stages 18 %.
 
 ## What to do
 
-More micro-batches (a larger batch, a smaller micro-batch, less data parallelism), virtual stages, a smaller pp, or a schedule
-that fills the gaps.
+Use more micro-batches (a larger batch, a smaller micro-batch, less data parallelism), virtual stages, a smaller pp, or a schedule
+with a smaller bubble.
 
 ## When to ignore it
 
-Where the batch is fixed by convergence and memory fixes pp; the rest is the price of the model's size.
+Where convergence fixes the batch and memory fixes pp.
 
 ## Fires
 
@@ -58,7 +59,7 @@ RULE = Rule.of(__name__, "warning")
 MOST = 0.10
 GRAVE = 0.25
 LEAST = 0.01
-"""A share of the step that no batch is asked for to get below, whatever a team configured."""
+"""The smallest share of the step for which a batch is proposed, whatever a team configured."""
 
 
 def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
@@ -70,12 +71,12 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
     batch = wanted * layout.dp * layout.micro_batch
-    more = f"a global batch of {batch:,} ({wanted} micro-batches)"
+    more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
     split = "" if layout.virtual_stages > 1 else f", or {_virtual(facts, layout)} virtual stages"
     grave = ", more than a quarter of the machine" if idle > GRAVE else ""
     yield RULE.problem(
         "layout.pp",
-        f"{percent(idle, 2)} of the step fills and drains the pipeline{grave}: pp {layout.pp} with {many} micro-batches"
+        f"the pipeline bubble is {percent(idle, 2)} of the step{grave}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
         more + split + ", or a smaller pp",
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],

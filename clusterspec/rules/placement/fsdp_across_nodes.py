@@ -1,23 +1,23 @@
-"""Weights are sharded over many domains although one domain could hold them.
+"""Weights are sharded over several domains although one domain could hold them.
 
 ## What it finds
 
 `sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is predicted
-to be at least 2 % faster. Nothing is said where it would not fit.
+to be at least 2 % faster. Silent where it would not fit.
 
 ## Why it matters
 
-fsdp gathers every weight over the NICs, twice for each micro-batch. hsdp gathers inside the domain and sends only gradients across:
-74.4 against 55.3 samples/s on four nodes. With eight rails of 400 Gb/s and large micro-batches the difference is small, and the
-rule is silent.
+fsdp gathers every weight over the NICs, twice for each micro-batch. hsdp gathers inside the domain and sends only gradients across
+domains: 74.4 against 55.3 samples/s on four nodes. With eight rails of 400 Gb/s and large micro-batches the difference is small, and
+the rule is silent.
 
 ## What to do
 
-`sharding: hsdp`, at the price of the memory that the message gives.
+Use `sharding: hsdp`, at the cost of the memory that the message gives.
 
 ## When to ignore it
 
-Where the memory is wanted for a larger micro-batch.
+Where the memory is needed for a larger micro-batch.
 
 ## Fires
 
@@ -71,7 +71,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     held = f", {say(facts.memory.total.value, 'B')} now" if facts.memory else ""
     yield RULE.problem(
         "layout.sharding",
-        f"fsdp gathers weights over {placement.domains:,} domains, and one domain holds them: {compared(facts, better)}{held}",
+        f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {compared(facts, better)}{held}",
         f"write `{better.words}`",
         severity=severity_of(better.saving(facts)),
     )

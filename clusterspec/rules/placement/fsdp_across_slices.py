@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-Inside a slice a v5p chip has 600 GB/s each way, between slices some 6 GB/s of data-centre network. Weights gathered across that twice
-a micro-batch cost a hundred times as much.
+Inside a slice a v5p chip has 600 GB/s per direction, between slices some 6 GB/s of data-center network. Gathering weights across it,
+twice for each micro-batch, takes about a hundred times as long.
 
 ## What to do
 
-hsdp: shard in the slice, replicate between slices.
+Use hsdp: shard inside the slice, replicate between slices.
 
 ## When to ignore it
 
@@ -62,7 +62,7 @@ def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) ->
         return
     group = cluster.ranks_per_domain // layout.tp
     share = cluster.nic_share
-    beyond = f"{say(share, 'B/s')} an accelerator" if share else "a network that is not described"
+    beyond = f"{say(share, 'B/s')} per accelerator" if share else "a network that is not described"
     message = (
         f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "
         f"{say(cluster.scale_up.bandwidth.value, 'B/s')} inside"

@@ -1,4 +1,4 @@
-"""The replicas of hsdp lie inside the node and the shards across.
+"""The order places replicas of hsdp inside the domain and its shards across domains.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ do not.
 
 ## Why it matters
 
-Shards are gathered twice for each micro-batch, replicas summed once a step. Turned around, the heavy traffic runs over NICs and the
-light one over the fast links.
+Shards are gathered twice for each micro-batch, replicas are reduced once per step. In this order the larger traffic runs over NICs
+and the smaller over the scale-up interconnect.
 
 ## What to do
 
-`dp_shard` before `dp_replicate`.
+Put `dp_shard` before `dp_replicate`.
 
 ## When to ignore it
 
@@ -38,8 +38,8 @@ layout: {tp: 1, sharding: hsdp, shard_group: 8, order: [tp, cp, ep, dp_shard, dp
 
 ## Sources
 
-- The mesh turned around: https://github.com/meta-pytorch/torchtune/issues/2402
-- The right way: https://github.com/axolotl-ai-cloud/axolotl/blob/067b021c8b87a9e5e380b9173c704cf7340e30f5/docs/nd_parallelism.qmd#L113
+- An inverted mesh: https://github.com/meta-pytorch/torchtune/issues/2402
+- The usual mesh: https://github.com/axolotl-ai-cloud/axolotl/blob/067b021c8b87a9e5e380b9173c704cf7340e30f5/docs/nd_parallelism.qmd#L113
 """
 
 from __future__ import annotations
@@ -65,5 +65,7 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
         return
     swap = {"dp_shard": "dp_replicate", "dp_replicate": "dp_shard"}
     turned = as_yaml([swap.get(axis, axis) for axis in order])
-    message = f"replicas vary faster than shards: {straddlers(shards)}, where shards are gathered twice a micro-batch"
+    message = (
+        f"replicas vary faster than shards, so {straddlers(shards)}, and shards are gathered twice for each micro-batch"
+    )
     yield RULE.problem("layout.order", message, f"write `order: {turned}`", fix=rewrite("layout.order", turned))

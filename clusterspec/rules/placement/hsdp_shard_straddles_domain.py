@@ -1,4 +1,4 @@
-"""The shard groups of hsdp do not follow the scale-up domains.
+"""The shard groups of hsdp span scale-up domains.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ although the states would fit in one.
 
 ## Why it matters
 
-hsdp exists to keep the gathers inside the domain. A group of 12 on domains of 8 sends half of them over NICs, and a group of two
-domains all of them.
+hsdp keeps the all-gathers inside the domain. A group of 12 on domains of 8 sends half of them over NICs, and a group of two domains
+all of them.
 
 ## What to do
 
-The ranks of one domain over tp.
+Use the ranks of one domain over tp.
 
 ## When to ignore it
 
-Where one domain does not hold the states: whole multiples are then right, and the rule is silent.
+Where one domain does not hold the states: then whole multiples are right, and the rule is silent.
 
 ## Fires
 
@@ -66,10 +66,10 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         return
     own = max(1, domain // layout.tp)
     if block % domain:
-        message = f"{straddlers(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} do not follow a domain of {domain}"
-        yield RULE.problem("layout.shard_group", message, f"write {own}: the ranks of a domain over tp")
+        message = f"{straddlers(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} is neither a divisor nor a multiple of the domain of {domain}"
+        yield RULE.problem("layout.shard_group", message, f"write {own}, the ranks of a domain over tp")
         return
     fits = fitting(facts, [{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
     if fits and (fits[0].saving(facts) or 0) > 0:
-        message = f"{straddlers(placement)}, and one domain holds the states: {compared(facts, fits[0])}"
+        message = f"{straddlers(placement)}, although one domain holds the states: {compared(facts, fits[0])}"
         yield RULE.problem("layout.shard_group", message, f"write {own}")

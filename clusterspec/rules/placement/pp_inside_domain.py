@@ -1,4 +1,4 @@
-"""Pipeline stages fill the fast tier while data parallelism crosses the slow one.
+"""Pipeline stages share a scale-up domain while data parallelism crosses domains.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ pp above 1 without tp or cp, with an order that places neighbouring stages in on
 
 ## Why it matters
 
-A stage hands on one activation for each micro-batch, which any NIC carries. Gradients are many times that, and now run over NICs
-while the fast links idle.
+A stage sends one activation for each micro-batch, which a NIC carries easily. Gradients are many times larger, and run over NICs
+here while the scale-up interconnect idles.
 
 ## What to do
 
-pp last in the order: stages across nodes, replicas inside.
+Put pp last in the order: stages across nodes, replicas inside.
 
 ## When to ignore it
 
-Where the batch leaves so few micro-batches that latency of the hand-over counts.
+Where the batch leaves so few micro-batches that the latency between stages matters.
 
 ## Fires
 
@@ -57,5 +57,7 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
         return
     stages, replicas = facts.placement("pp"), facts.placement("dp")
     if stages and replicas and stages.straddling == 0 and replicas.straddling:
-        message = f"all {layout.pp} stages of a pipeline share a domain, and every gradient crosses {replicas.domains} domains"
+        message = (
+            f"all {layout.pp} stages of a pipeline share a domain, while gradients cross {replicas.domains} domains"
+        )
         yield RULE.problem("layout.order", message, "write `order: [tp, cp, ep, dp, pp]`")

@@ -1,4 +1,4 @@
-"""Tensor-parallel ranks are not next to each other.
+"""Tensor-parallel ranks are not adjacent.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ tp above 1 and an `order` in which an axis of degree above 1 comes before tp.
 
 ## Why it matters
 
-tp moves the most bytes in a step and hides the least. Ranks next to each other share the node and its fastest links; ranks with a stride
-share them only by luck.
+tp communicates the most bytes of a step and overlaps the least. Adjacent ranks share the node and its scale-up interconnect; ranks
+with a stride do not always.
 
 ## What to do
 
-`order: [tp, cp, ep, dp, pp]`.
+Write `order: [tp, cp, ep, dp, pp]`.
 
 ## When to ignore it
 
-Inside one switched domain every order is as fast; it still surprises whoever maps ranks to devices by hand.
+Inside one switched domain every order is as fast; mapping ranks to devices by hand is still error-prone.
 
 ## Fires
 
@@ -60,15 +60,15 @@ def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
     before = [axis for axis in layout.order[: layout.order.index("tp")] if _degree(layout, axis) > 1]
     placement = facts.placement("tp")
     if not before or placement is None or placement.straddling:
-        return  # groups in two domains have their own rule
+        return  # tp-straddles-scale-up-domain reports groups in two domains
     order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))
     named = both(f"{axis} {_degree(layout, axis)}" for axis in before)
-    message = f"{named} before tp: the members of a tp group lie {placement.stride} ranks apart"
+    message = f"{named} vary faster than tp, so the ranks of a tp group are {placement.stride} apart"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
 
 
 def _degree(layout: Layout, axis: str) -> int:
-    """The degree of a dense axis; experts are cut from the same ranks anew and count as none."""
+    """The degree of a dense axis; experts use the same ranks and count as 1."""
     degrees = {"dp_shard": layout.shard_group, "dp_replicate": layout.dp // max(1, layout.shard_group), "ep": 1}
     degree: int = degrees.get(axis, 0) or getattr(layout, axis, 1)
     return degree

@@ -1,4 +1,4 @@
-"""The machine is assumed to be busy nearly all the time.
+"""The stated utilization leaves no time for repairs.
 
 ## What it finds
 
@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-Repairs, restarts, drains and queues take 10 to 20 % of a year; cost per useful hour is that much higher.
+Repairs, restarts, drains and queues take 10 to 20 % of a year, and the cost per useful hour rises accordingly.
 
 ## What to do
 
-0.85, or cite last year's figure.
+Use 0.85, or cite last year's figure.
 
 ## When to ignore it
 
@@ -54,4 +54,4 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     used = procurement.utilization
     if used is not None and MOST < used <= 1:
         message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
-        yield RULE.problem("procurement.utilization", message, "0.85, or cite last year's figure")
+        yield RULE.problem("procurement.utilization", message, "use 0.85, or cite last year's figure")

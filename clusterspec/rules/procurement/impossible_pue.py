@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-It is the power of the building over that of its computers, which are in it.
+PUE is the power of the building over that of its computers, which it includes.
 
 ## What to do
 
-1.1 to 1.6 is usual.
+Use 1.1 to 1.6, which is usual.
 
 ## When to ignore it
 
@@ -50,5 +50,5 @@ RULE = Rule.of(__name__, "error")
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     if procurement.pue is not None and procurement.pue < 1:
-        message = f"a PUE of {procurement.pue:g}: the building draws at least what its computers draw"
-        yield RULE.problem("procurement.pue", message, "1.1 to 1.6 is usual")
+        message = f"a PUE of {procurement.pue:g} is impossible: the building draws at least what its computers draw"
+        yield RULE.problem("procurement.pue", message, "use 1.1 to 1.6, which is usual")

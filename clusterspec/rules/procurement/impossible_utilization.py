@@ -1,4 +1,4 @@
-"""The utilization is no fraction of one.
+"""The utilization is not a fraction between 0 and 1.
 
 ## What it finds
 

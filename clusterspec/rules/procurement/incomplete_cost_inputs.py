@@ -1,4 +1,4 @@
-"""The cost of running the machine cannot be worked out.
+"""Inputs of the operating cost are missing.
 
 ## What it finds
 
@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-The sticker is a third to a half of what the machine costs over its term.
+The purchase price is a third to a half of the cost over the term.
 
 ## What to do
 
@@ -14,7 +14,7 @@ Add the three.
 
 ## When to ignore it
 
-For rented nodes, whose price includes power: a `node_hour` price says so.
+For rented nodes, whose price includes power; state a `node_hour` price.
 
 ## Fires
 
@@ -56,5 +56,5 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]
     if lacking:
         named = both(f"`{key}`" for key in lacking)
-        message = f"without {named} the cost over {procurement.term.written} cannot be worked out"
+        message = f"without {named} the cost over {procurement.term.written} cannot be computed"
         yield RULE.problem("procurement", message, f"add {named}")

@@ -6,12 +6,12 @@ Switches, cables, transceivers and NICs below 3 % or above 25 % of their sum wit
 
 ## Why it matters
 
-A sheet for 512 nodes gives 5 to 9 % without optics. Far below, something is missing; far above, something is counted twice, or the
-fabric is larger than the machine.
+A published bill of 512 nodes has 5 to 9 % without optics. Far below, parts are missing; far above, parts are counted twice, or the
+fabric is larger than the machine needs.
 
 ## What to do
 
-Ask for the bill of materials and compare it line by line with `clusterspec bom`.
+Request the bill of materials and compare it line by line with `clusterspec bom`.
 
 ## When to ignore it
 
@@ -47,7 +47,7 @@ procurement:
 
 ## Sources
 
-- A sheet for 512 nodes: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
+- A bill of 512 nodes: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
 - Shares in a cost model: https://ai-infrastructure.net/build-vs-rent-gpu-cost-model/
 """
 
@@ -81,5 +81,5 @@ def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     share = network / (network + nodes)
     if not USUAL[0] <= share <= USUAL[1]:
-        message = f"the network is {percent(share, 2)} of nodes and network together; 3 to 25 % is usual"
+        message = f"the network is {percent(share, 2)} of the price of nodes and network; 3 to 25 % is usual"
         yield RULE.problem("procurement.prices", message, "compare the quote with `clusterspec bom`, line by line")

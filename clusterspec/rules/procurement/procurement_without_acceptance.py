@@ -1,4 +1,4 @@
-"""Something is to be bought, and nothing says how it is proved to work.
+"""The procurement has no acceptance tests.
 
 ## What it finds
 
@@ -6,12 +6,12 @@
 
 ## Why it matters
 
-"3.2 Tb/s of InfiniBand" is no clause that can be tested: the ports may be there and the collectives at half their rate. Without a figure,
-a size and a number of nodes, acceptance is a signature.
+"3.2 Tb/s of InfiniBand" cannot be tested: the ports may exist while collectives run at half their rate. Without a figure, a size and a
+number of nodes, acceptance proves nothing.
 
 ## What to do
 
-An entry for each axis of the layout: all-reduce on one node and over four, all-gather for sharding, all-to-all for experts.
+Add an entry for each axis of the layout: all-reduce on one node and over four, all-gather for sharding, all-to-all for experts.
 
 ## When to ignore it
 
@@ -58,9 +58,9 @@ RULE = Rule.of(__name__, "warning")
 
 def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not facts.acceptance and not facts.spec.unreadable(("acceptance",)):
-        message = "there are prices and no acceptance test: nothing says what the supplier has to show"
+        message = "the procurement has no acceptance test, so no figure obliges the supplier"
         yield RULE.problem(
             "procurement",
             message,
-            "one test for each axis: all-reduce on one node and over four, and what else the layout sends",
+            "add one test for each axis: all-reduce on one node and over four, and the other collectives of the layout",
         )

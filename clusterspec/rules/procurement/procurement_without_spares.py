@@ -1,16 +1,16 @@
-"""Something is to be bought, and no spare node with it.
+"""The procurement has no spare nodes.
 
 ## What it finds
 
-`procurement` with no `spare_nodes`. Clouds replace nodes themselves and are left alone.
+`procurement` with no `spare_nodes`. Silent for clouds, which replace nodes themselves.
 
 ## Why it matters
 
-The first node that fails takes the job down until it is repaired, a day or a week later.
+The first node that fails stops the job until it is repaired, a day or a week later.
 
 ## What to do
 
-5 to 10 % of spare nodes on the same spine.
+Add 5 to 10 % of spare nodes on the same spine.
 
 ## When to ignore it
 
@@ -53,7 +53,5 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and not cluster.cloud and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
         wanted = f"{few} to {many}" if few < many else f"{many}"
-        message = (
-            f"{cluster.nodes:,} nodes are bought and none to replace one: a failure stops the job until the repair"
-        )
-        yield RULE.problem("cluster.spare_nodes", message, f"{wanted} spare nodes on the same spine")
+        message = f"{cluster.nodes:,} nodes are bought without a spare: a failure stops the job until the repair"
+        yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} spare nodes on the same spine")

@@ -1,4 +1,4 @@
-"""A quote does not add up.
+"""The arithmetic of a quote is wrong.
 
 ## What it finds
 
@@ -6,15 +6,15 @@ A line whose quantity × unit price is not its price, or lines whose sum is not 
 
 ## Why it matters
 
-It is the commonest defect of quotes, and it is found after the order.
+It is the most common defect of quotes, and it is often found only after the order.
 
 ## What to do
 
-Ask the supplier which of the figures holds.
+Ask the supplier which of the figures is right.
 
 ## When to ignore it
 
-Where a discount is applied to the total: add it as a line of its own.
+Where a discount is applied to the total; add it as a separate line.
 
 ## Fires
 
@@ -79,13 +79,17 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         product = line.quantity * line.unit_price
         if not _same(product, line.price):
             message = f"{line.quantity:,} × {line.unit_price:,} is {product:,}, not {line.price:,}"
-            yield RULE.problem(("procurement", "quote", number, "price"), message, "ask which of the three holds")
+            yield RULE.problem(
+                ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
+            )
     prices = [price for line in lines if (price := _price(line)) is not None]
     total = procurement.quoted_total
     if total is not None and lines and len(prices) == len(lines) and not _same(sum(prices), total):
         off = total - sum(prices)
-        message = f"the lines add up to {sum(prices):,}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
-        yield RULE.problem("procurement.quoted_total", message, "ask which line is missing or wrong")
+        message = (
+            f"the lines sum to {sum(prices):,}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
+        )
+        yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
 
 
 def _price(line: QuoteLine) -> int | float | None:

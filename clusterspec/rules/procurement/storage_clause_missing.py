@@ -1,4 +1,4 @@
-"""A store is bought without saying how fast or how large.
+"""Storage is bought without a stated bandwidth or capacity.
 
 ## What it finds
 
@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-"2 PB of storage" says nothing about what it sustains when all nodes write; "40 GB/s" nothing about how long it does.
+"2 PB of storage" does not state what it sustains when all nodes write; "40 GB/s" does not state how much it holds.
 
 ## What to do
 
-Both, the bandwidth as sustained while writing.
+State both, the bandwidth as sustained while writing.
 
 ## When to ignore it
 
@@ -71,6 +71,6 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
         named = both(f"`{key}`" for key in lacking)
         yield RULE.problem(
             "cluster.networks.storage",
-            f"the store is to be bought without {named}",
+            f"the storage is bought without a stated {named}",
             f"add {named}, sustained while writing",
         )

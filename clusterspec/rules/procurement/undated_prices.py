@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Prices of accelerators move within weeks, and a number without a currency is compared with any other.
+Prices of accelerators change within weeks, and a number without a currency cannot be compared.
 
 ## What to do
 
@@ -14,7 +14,7 @@ Add both.
 
 ## When to ignore it
 
-Never in a document that somebody signs.
+Never in a document to be signed.
 
 ## Fires
 

@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-Optics are the commonest omission, at 10 to 15 % of a network. The total looks better than it is until the second invoice.
+Optics are the most common omission, at 10 to 15 % of a network. The total is too low by that.
 
 ## What to do
 
-Ask for the line.
+Ask the supplier for the line.
 
 ## When to ignore it
 
-Where the part is included in another price: state 0 and say so in a comment.
+Where the part is included in another price; state 0 and add a comment.
 
 ## Fires
 
@@ -46,8 +46,8 @@ procurement:
 
 ## Sources
 
-- A sheet without optics: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
-- What a quote should hold: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+- A bill without optics: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
+- What a quote should contain: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
 """
 
 from __future__ import annotations
@@ -80,5 +80,5 @@ def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
         yield RULE.problem(
             "procurement.prices",
             message,
-            f"ask for {', '.join(f'`{kind}`' for kind in missing)}; 0 where another price holds it",
+            f"ask for the price of {', '.join(f'`{kind}`' for kind in missing)}; write 0 where another price includes it",
         )

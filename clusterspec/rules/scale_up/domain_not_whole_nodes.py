@@ -1,4 +1,4 @@
-"""The scale-up domain is made of broken nodes.
+"""The scale-up domain is not a whole number of nodes.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ spares included.
 
 ## Why it matters
 
-A domain is made of whole nodes (18 trays of four in an NVL72), or a node of whole domains (four bridged pairs). Anything else
-cannot be built, and every placement computed on it is wrong.
+A domain consists of whole nodes (18 trays of four in an NVL72), or a node of whole domains (four bridged pairs). Nothing else
+can be built, and every placement computed from it is wrong.
 
 ## What to do
 
-72 for an NVL72, 8 for an HGX or DGX board, 2 for bridged pairs, 1 for PCIe.
+Use 72 for an NVL72, 8 for an HGX or DGX board, 2 for bridged pairs, 1 for PCIe.
 
 ## When to ignore it
 
@@ -39,7 +39,7 @@ cluster: {accelerator: gb200, accelerators_per_node: 4, nodes: 18, scale_up: {do
 
 ## Sources
 
-- Domain and node told apart: https://github.com/meta-pytorch/torchrec/pull/3696 https://github.com/THUDM/slime/pull/95
+- Domain and node confused: https://github.com/meta-pytorch/torchrec/pull/3696 https://github.com/THUDM/slime/pull/95
 - NCCL on rack-scale domains: https://github.com/NVIDIA/nccl/issues/1604
 """
 
@@ -57,14 +57,14 @@ RULE = Rule.of(__name__, "error")
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
     domain, node = cluster.scale_up.domain, cluster.accelerators_per_node
-    said = facts.written_scale_up.domain if facts.written_scale_up else None
+    written = facts.written_scale_up.domain if facts.written_scale_up else None
     there = cluster.all_nodes * node
     at = "cluster.scale_up.domain"
-    if said is not None and said > there:
-        message = f"a domain of {said:,} accelerators in a cluster of {there:,}"
-        yield RULE.problem(at, message, f"at most {there:,}; leave it out to take what the platform has")
+    if written is not None and written > there:
+        message = f"a domain of {written:,} accelerators exceeds the cluster of {there:,}"
+        yield RULE.problem(at, message, f"write at most {there:,}, or leave the key out: the platform supplies it")
     elif domain % node and node % domain:
-        message = f"a domain of {domain} accelerators is no whole number of nodes of {node}, nor the reverse"
+        message = f"a domain of {domain} accelerators is not a whole number of nodes of {node}, nor the reverse"
         shape = facts.written_scale_up.shape if facts.written_scale_up else None
-        at = at if said is not None or not shape else "cluster.scale_up.shape"
-        yield RULE.problem(at, message, f"a multiple or a divisor of {node}; or correct `accelerators_per_node`")
+        at = at if written is not None or not shape else "cluster.scale_up.shape"
+        yield RULE.problem(at, message, f"use a multiple or a divisor of {node}, or correct `accelerators_per_node`")

@@ -1,4 +1,4 @@
-"""Reduction in the network is declared where the hardware has none.
+"""In-network reduction is declared on hardware without it.
 
 ## What it finds
 
@@ -7,15 +7,15 @@
 
 ## Why it matters
 
-The plan counts on all-reduces 1.2 to 1.5 times as fast as rings; they will not be.
+The plan assumes all-reduces 1.2 to 1.5 times as fast as rings, which this hardware does not reach.
 
 ## What to do
 
-Write `false`, or leave the key out.
+Write `false`, or remove the key.
 
 ## When to ignore it
 
-For fabrics with reduction of their own that the catalog does not know.
+For fabrics with in-network reduction that the catalog does not have.
 
 ## Fires
 
@@ -62,15 +62,20 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
-    said, up = facts.written_scale_up, cluster.scale_up
+    written, up = facts.written_scale_up, cluster.scale_up
     entry = up.interconnect
-    if said and said.in_network_reduction and entry and not (entry.in_network_reduction and up.topology == "switched"):
+    if (
+        written
+        and written.in_network_reduction
+        and entry
+        and not (entry.in_network_reduction and up.topology == "switched")
+    ):
         at = "cluster.scale_up.in_network_reduction"
-        without = "" if entry.in_network_reduction else f"{entry.name} has no reduction in its switches"
-        message = without or f"reduction happens in switches, and the topology is {up.topology}"
-        yield RULE.problem(at, message, "write `false`, or drop the key", fix=rewrite(at, "false"))
+        without = "" if entry.in_network_reduction else f"{entry.name} has no in-network reduction"
+        message = without or f"in-network reduction needs switches, and the topology is {up.topology}"
+        yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))
     written_out, out = facts.written_scale_out, cluster.scale_out
     if written_out and written_out.in_network_reduction and out and not out.technology.in_network_reduction:
         at = "cluster.scale_out.in_network_reduction"
-        message = f"{out.technology.name} does not reduce in the network"
-        yield RULE.problem(at, message, "write `false`, or drop the key", fix=rewrite(at, "false"))
+        message = f"{out.technology.name} has no in-network reduction"
+        yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))

@@ -6,11 +6,12 @@ A domain of several nodes, no `spare_nodes`, and a layout that fills all nodes.
 
 ## Why it matters
 
-One tray down stops a job of 72: the other 17 wait for the repair. With 16 of 18 trays in use, a spare takes over within minutes.
+One failed tray stops a job of 72 accelerators: the other 17 trays wait for the repair. With 16 of 18 trays in use, a spare tray
+replaces it within minutes.
 
 ## What to do
 
-Plan on 16 of 18 trays (`nodes_per_domain: 16`): 64 is also easier to divide than 72.
+Use 16 of 18 trays (`nodes_per_domain: 16`); 64 accelerators also divide more easily than 72.
 
 ## When to ignore it
 
@@ -57,6 +58,6 @@ def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     switched = cluster.scale_up.topology == "switched"
     if there == 1 or not switched or cluster.spare_nodes or layout.nodes < cluster.nodes:
         return
-    message = f"the job fills all {cluster.nodes:,} nodes ({there} to a domain), and there is no spare: one node down stops it"
-    help_ = f"plan on {there - 2} of {there} (`nodes_per_domain: {there - 2}`), or add `spare_nodes`"
+    message = f"the job uses all {cluster.nodes:,} nodes ({there} per domain) without a spare: one failed node stops it"
+    help_ = f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`), or add `spare_nodes`"
     yield RULE.problem("layout", message, help_ if there > 3 else "add `spare_nodes`")

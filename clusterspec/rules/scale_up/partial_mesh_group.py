@@ -1,4 +1,4 @@
-"""A group smaller than the full mesh leaves most links of its accelerators idle.
+"""A group smaller than the full mesh leaves links of its accelerators idle.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ accelerators of the domain.
 
 ## Why it matters
 
-In a mesh, every pair has its own link and nothing else. A group of n uses n − 1 of the links of each accelerator: two MI300X
-reach 47.7 GB/s of bus bandwidth over their 64 GB/s link, all eight 312.9, that is 6.5 times as much.
+In a full mesh each pair has its own link. A group of n uses n − 1 of the links of each accelerator: two MI300X reach 47.7 GB/s of
+bus bandwidth over their 64 GB/s link, all eight reach 312.9 GB/s, which is 6.5 times as much.
 
 ## What to do
 
-Groups of one accelerator or of the whole mesh: tp 1 or 8 on eight.
+Use groups of one accelerator or of the whole mesh: tp 1 or 8 on eight.
 
 ## When to ignore it
 
-Where memory forces tp 2 or 4 and the measured time is good enough. In serving, latency may still gain.
+Where memory requires tp 2 or 4 and the measured time is sufficient. In serving, latency may still improve.
 
 ## Fires
 
@@ -62,7 +62,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> 
     size = _accelerators(facts, "tp") if layout.tp > 1 else 1
     if 1 < size < scale_up.domain:
         yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster)
-        return  # one finding for one cause: shard groups follow tp
+        return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}
     size = _accelerators(facts, "shard") if sharded else 1
     if 1 < size < scale_up.domain:
@@ -83,7 +83,7 @@ def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
     return RULE.problem(
         at,
         f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {plural(links, 'link')} of "
-        f"{say(peer, 'B/s')} each, {say(together, 'B/s')} where the whole mesh has {say(whole, 'B/s')} "
-        f"({plain(whole / together, 2)} times)",
-        f"groups of one accelerator, or of all {scale_up.domain}",
+        f"{say(peer, 'B/s')} each carry {say(together, 'B/s')}, the whole mesh {say(whole, 'B/s')} "
+        f"({plain(whole / together, 2)} times as much)",
+        f"use groups of one accelerator, or of all {scale_up.domain}",
     )

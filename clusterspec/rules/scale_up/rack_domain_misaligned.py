@@ -1,4 +1,4 @@
-"""The inner axes of the layout do not come out even with a rack-scale domain.
+"""The inner axes of the layout do not divide a rack-scale domain.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ fits) does not; and a job of more than one domain.
 
 ## Why it matters
 
-On 72 accelerators, tp 8 × cp 2 = 16 fits four times and a half: the fifth pair of groups lies in two racks and exchanges keys and
+On 72 accelerators, tp 8 × cp 2 = 16 fits four and a half times. The fifth pair of groups spans two racks and exchanges keys and
 values over NICs, and every other group waits for it.
 
 ## What to do
 
-Use 64 of the 72 (`nodes_per_domain: 16`), or products that divide 72: 8, 9, 12, 18, 24, 36.
+Use 64 of the 72 accelerators (`nodes_per_domain: 16`), or products that divide 72: 8, 9, 12, 18, 24, 36.
 
 ## When to ignore it
 
-Where the axis that straddles sends little, as data parallelism with few large steps does.
+Where the axis that spans two domains sends little, such as data parallelism with few large steps.
 
 ## Fires
 
@@ -74,8 +74,9 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     yield RULE.problem(
         f"layout.{outer}",
         f"{name} = {product} does not divide a domain of {domain} ranks: {placement.straddling:,} of {placement.groups:,} "
-        f"{outer} groups lie in two domains (the first: ranks {shown(placement.first_straddling, placement.ranks)})",
-        f"a product of {fits}" + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
+        f"{outer} groups span two domains (the first: ranks {shown(placement.first_straddling, placement.ranks)})",
+        f"use a product of {fits}"
+        + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
     )
 
 

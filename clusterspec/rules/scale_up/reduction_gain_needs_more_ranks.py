@@ -1,4 +1,4 @@
-"""The group is too small for reduction in the switches to pay.
+"""The group is too small for in-network reduction to help.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ A scale-up domain that reduces in its switches, and tensor-parallel groups below
 
 ## Why it matters
 
-Reduction in the switch sends n + 1 pieces where a ring sends 2 (n − 1): with 4 ranks that is 5 against 6, and the switch's own limits eat
-the difference. NCCL uses it from 5 or 6 of 8 GPUs on.
+In-network reduction sends n + 1 chunks where a ring sends 2 (n − 1). With 4 ranks that is 5 against 6, and the limits of the switch
+outweigh the difference. NCCL uses it from 5 or 6 of 8 GPUs on.
 
 ## What to do
 
-Expect the ring's bandwidth.
+Plan with the bandwidth of a ring.
 
 ## When to ignore it
 
-When nothing was planned on the gain.
+When the plan does not rely on the gain.
 
 ## Fires
 
@@ -55,11 +55,11 @@ RULE = Rule.of(__name__, "note", "likely")
 
 
 def check(written_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    """Only a reduction that somebody wrote down is one that somebody counts on."""
+    """Only a stated reduction is one that the plan relies on."""
     entry = cluster.scale_up.interconnect
     if not written_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
         return
     least = least_reduced(entry).value
     if 1 < layout.tp < least:
-        message = f"tp {layout.tp} is too small a group for reduction in the switches: it pays from {least:g} ranks on"
-        yield RULE.problem("cluster.scale_up.in_network_reduction", message, "expect the ring's bandwidth")
+        message = f"tp {layout.tp} is too small a group for in-network reduction, which helps from {least:g} ranks on"
+        yield RULE.problem("cluster.scale_up.in_network_reduction", message, "plan with the bandwidth of a ring")

@@ -6,7 +6,7 @@ A stated `shape` whose product is not the stated `domain`; or, without a domain,
 
 ## Why it matters
 
-A 4×4×4 slice has 64 chips. With 48 in the cluster, either the slice or the order is wrong.
+A 4×4×4 slice has 64 chips. With 48 in the cluster, the slice or the number of nodes is wrong.
 
 ## What to do
 
@@ -63,7 +63,7 @@ def check(written_scale_up: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
     product, written = prod(shape), " × ".join(map(str, shape))
     there = cluster.all_nodes * cluster.accelerators_per_node
     if domain is not None and product != domain:
-        message = f"{written} = {product:,} accelerators, and the domain says {domain:,}"
+        message = f"shape {written} = {product:,} accelerators contradicts a domain of {domain:,}"
         yield RULE.problem(
             "cluster.scale_up.shape",
             message,
@@ -71,5 +71,7 @@ def check(written_scale_up: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
             related=[("cluster.scale_up.domain", "the domain")],
         )
     elif domain is None and there % product and cluster.accelerators % product:
-        message = f"{written} = {product:,} accelerators do not divide the {cluster.accelerators:,} of the cluster"
+        message = (
+            f"shape {written} = {product:,} accelerators does not divide the {cluster.accelerators:,} of the cluster"
+        )
         yield RULE.problem("cluster.scale_up.shape", message, "correct the shape, or the number of nodes")

@@ -1,19 +1,18 @@
-"""A product, a total or an equation in a text is not what its own figures give.
+"""A product, a total or an equation in a text does not follow from its figures.
 
 ## What it finds
 
 In Markdown and text files: an equation such as "8 x 400 Gb/s = 400 Gb/s", a total that is not its count times one, a row of a table
-that breaks the rule of its other rows, and the factor 3 that is said of ZeRO-3's traffic. Rounding is allowed, and a factor of two where
-the sentence speaks of directions. Where the factor between both sides is a slip with a name of its own, that rule tells of it.
+that breaks the rule of its other rows, and a factor of 3 for the traffic of ZeRO-3. Rounding is accepted, and a factor of two where the
+sentence is about directions. Where the factor between both sides is a known slip, its rule reports it.
 
 ## Why it matters
 
-Sums in a text are read by those who do not work them out again. Eight NICs of 400 Gb/s are 3.2 Tb/s; the plan that says 400 Gb/s
-waits 320 ms for 16 GB that arrive in 40.
+Readers rely on such figures. Eight NICs of 400 Gb/s are 3.2 Tb/s; with 400 Gb/s, 16 GB take 320 ms in the plan instead of 40 ms.
 
 ## What to do
 
-Work it out again. The message says what the figures make.
+Compute it again. The message gives the result.
 
 ## When to ignore it
 

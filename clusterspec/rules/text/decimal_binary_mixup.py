@@ -6,12 +6,12 @@ In Markdown and text files: one size in two units whose figures are off by a pow
 
 ## Why it matters
 
-A gibibyte is 7.4 % more than a gigabyte, a tebibyte 10 % more than a terabyte. A model that fits in 80 GB by 3 % does not fit if the
-80 was really the smaller unit of the two, and every time computed from it is off by the same share.
+A gibibyte is 7.4 % more than a gigabyte, a tebibyte 10 % more than a terabyte. A model that fits in 80 GiB by 3 % does not fit in
+80 GB, and every time computed from the figure is off by the same share.
 
 ## What to do
 
-Write `80 GiB (85.9 GB)`: GiB for memory as a device reports it, GB for what rates are counted in.
+Write `80 GiB (85.9 GB)`: GiB for memory as a device reports it, GB for the bytes of bandwidths.
 
 ## When to ignore it
 

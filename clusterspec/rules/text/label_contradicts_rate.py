@@ -1,4 +1,4 @@
-"""A generation is named with the rate of another generation.
+"""A named generation has the rate of another generation.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ allow, and is that of another generation: "PCIe Gen5 x16: 32 GB/s per direction"
 
 ## Why it matters
 
-Each generation of PCIe doubles the last. A reader takes either the label or the figure, and half of them are wrong by two: a 400 Gb/s
-NIC needs 50 of the 63 GB/s of a Gen5 slot, and gets 31.5 from the Gen4 slot that the figure belongs to.
+Each generation of PCIe doubles the previous one, so either the label or the figure is wrong by a factor of two. A 400 Gb/s NIC needs 50
+of the 63 GB/s of a Gen5 slot, and gets 31.5 GB/s from a Gen4 slot.
 
 ## What to do
 
-Mend the label or the rate. The message says whose rate it is.
+Correct the label or the rate. The message names the generation with this rate.
 
 ## When to ignore it
 
-For a part with fewer links than its generation usually has; then say how many.
+For a part with fewer links than its generation usually has; then state how many.
 
 ## Fires
 

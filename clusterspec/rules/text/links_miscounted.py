@@ -7,16 +7,16 @@ crosses its middle); and "connects to N others" of a torus or a full mesh, which
 
 ## Why it matters
 
-Totals are built on such counts. The six switches of a DGX A100 take 96 links, 16 each; with 72 the node would carry three quarters of
-its bandwidth.
+Totals follow from such counts. The six switches of a DGX A100 have 96 links, 16 each; with 72 the node would have three quarters of its
+bandwidth.
 
 ## What to do
 
-Write the number that the message works out.
+Write the number that the message gives.
 
 ## When to ignore it
 
-Where links of another kind are counted in.
+Where links of another kind are included.
 
 ## Fires
 

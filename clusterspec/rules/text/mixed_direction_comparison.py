@@ -1,4 +1,4 @@
-"""A comparison sets a figure that sums both directions beside one that counts a single direction.
+"""A comparison mixes a duplex figure with a one-way figure.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ figures side by side, in one sentence, one list or one column, of which the cata
 
 ## Why it matters
 
-Vendors print NVLink in both directions and NICs in one. 900 GB/s over 50 GB/s is 18; what a ring sees is 450 over 50, which is 9. A
-layout that is ruled out at 18 may be the best one at 9.
+Vendors give NVLink in both directions and NICs in one. 900 GB/s over 50 GB/s is 18; a ring has 450 GB/s over 50 GB/s, which is 9. A
+layout that is rejected at 18 may be the best one at 9.
 
 ## What to do
 
-Say one direction for both: 450 GB/s and 50 GB/s, or 900 and 100.
+Use one direction for both: 450 GB/s and 50 GB/s, or 900 and 100.
 
 ## When to ignore it
 
-Where the text is about this very confusion.
+Where the text explains this confusion.
 
 ## Fires
 

@@ -1,22 +1,21 @@
-"""A peak is more than the accelerator or the node can do, sparse or not.
+"""A peak exceeds that of the accelerator or the node, sparse or dense.
 
 ## What it finds
 
-In Markdown and text files: a peak that is more than 1.2 times the sparse peak of the part in the named precision, times as many parts
-as the sentence counts. A peak that is below is left alone: it may be measured.
+In Markdown and text files: a peak that is more than 1.2 times the sparse peak of the part in the named precision, times the number of parts
+in the sentence. A lower peak is not reported, because it may be measured.
 
 ## Why it matters
 
-A utilization against a peak that does not exist says nothing. One DGX H100 is in print with 17 times the
-7.9 PFLOP/s that it does in BF16.
+A utilization relative to a wrong peak is meaningless. A published text gives one DGX H100 17 times its 7.9 PFLOP/s of BF16.
 
 ## What to do
 
-Take the dense peak of the part and the precision from `clusterspec catalog show`.
+Use the dense peak of the part and the precision from `clusterspec catalog show`.
 
 ## When to ignore it
 
-Where the figure is of a whole cluster that the sentence does not count.
+Where the figure is of a whole cluster of which the sentence gives no size.
 
 ## Fires
 

@@ -1,21 +1,21 @@
-"""A percentage is not the one figure over the other.
+"""A percentage is not the ratio of its figures.
 
 ## What it finds
 
-In Markdown and text files: "376 of 450 GB/s is 42 %" where the two figures make another share, by more than four points.
+In Markdown and text files: "376 of 450 GB/s is 42 %" where the ratio of the figures differs by more than four points.
 
 ## Why it matters
 
-A share decides whether a fabric passes. 376 of 450 GB/s is 84 %, which is good; 42 % is what the same figure is of the 900 GB/s of
-both directions, and sends people hunting for a fault that is not there.
+The percentage decides whether a fabric passes. 376 of 450 GB/s is 84 %, which is good; 42 % relates it to the 900 GB/s of both
+directions and suggests a fault that does not exist.
 
 ## What to do
 
-Divide by the figure of the same direction, and write what comes out.
+Divide by the figure of the same direction.
 
 ## When to ignore it
 
-Where the percentage is of something else.
+Where the percentage refers to another figure.
 
 ## Fires
 

@@ -1,14 +1,14 @@
-"""The letters of a unit do not say whether bits or bytes are meant.
+"""The unit does not distinguish bits from bytes.
 
 ## What it finds
 
-A unit whose case settles nothing: `gb/s`, `gbps`, `GBPS`, `gb`. Both readings are offered, and neither is
-taken.
+A unit whose letter case is ambiguous: `gb/s`, `gbps`, `GBPS`, `gb`. Both readings are offered, and neither is
+assumed.
 
 ## Why it matters
 
-The two readings differ by a factor of eight. `400 gb/s` is 50 GB/s to a network engineer and 400 GB/s to
-somebody who reads memory sheets: the time of a gradient reduction is off by the same factor.
+The two readings differ by a factor of eight. `400 gb/s` may be 50 GB/s or 400 GB/s, and the time of a
+gradient reduction differs by the same factor.
 
 ## What to do
 
@@ -17,7 +17,7 @@ usually given in bits, scale-up and memory bandwidth in bytes.
 
 ## When to ignore it
 
-Never: the value is not used until it is settled.
+Never: the value is not used until the unit is clear.
 
 ## Fires
 
@@ -42,7 +42,7 @@ cluster:
 ## Sources
 
 - Bits and bytes in vendors' network figures: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L76
-- A user and NCCL's maintainers sorting out which one a figure was in: https://github.com/NVIDIA/nccl/issues/243
+- A user and NCCL's maintainers on the unit of a figure: https://github.com/NVIDIA/nccl/issues/243
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A stated scale-up bandwidth is not the catalog's, and no known slip explains it.
+"""A stated scale-up bandwidth differs from the catalog, and no known slip explains it.
 
 ## What it finds
 
@@ -8,16 +8,16 @@ neither bits for bytes, nor a direction, a prefix, a scope or the raw signalling
 ## Why it matters
 
 It is usually the figure of another generation (1,800 GB/s is NVLink 5) or of an export variant (an H800 has 400 of
-the H100's 900 GB/s); then other figures of the spec belong to the wrong part as well.
+the H100's 900 GB/s); then other figures of the spec may also be of the wrong part.
 
 ## What to do
 
-Name the part that has this bandwidth, or leave the key out and let the catalog supply it.
+Name the part that has this bandwidth, or remove the key so that the catalog supplies it.
 
 ## When to ignore it
 
-For parts that the catalog does not know, and for a figure that was measured and is meant to replace the
-nominal one; `measured` is the better place for it.
+For parts that the catalog does not have, and for a measured figure that replaces the nominal one; `measured` is
+the better key for it.
 
 ## Fires
 
@@ -65,7 +65,7 @@ def check(facts: Facts) -> Iterator[Problem]:
         if slip.stated.kind == "scale-up" and not slip.readings:
             others = _with_that_bandwidth(slip, facts)
             named = f"; {both(others)} have that" if others else ""
-            help_ = "name the part that has it, or leave the key out: the catalog supplies the figure"
+            help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
             yield RULE.problem(slip.stated.at, slip.comparison + named, help_)
 
 

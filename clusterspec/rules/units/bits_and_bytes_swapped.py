@@ -1,4 +1,4 @@
-"""A bandwidth is eight times off: bits for bytes, or bytes for bits.
+"""A bandwidth is off by a factor of eight: bits for bytes, or bytes for bits.
 
 ## What it finds
 
@@ -7,17 +7,17 @@ written in bits. The accelerator's own figure is asked first, then the platform'
 
 ## Why it matters
 
-`400 GB/s` on a 400 Gb/s NIC makes the fabric as fast as NVLink on paper: a gradient reduction that takes 560 ms
-is planned at 70 ms, and the step never comes near it.
+With `400 GB/s` for a 400 Gb/s NIC the fabric is planned as fast as NVLink: a gradient reduction that takes 560 ms
+is planned at 70 ms.
 
 ## What to do
 
-Line rates of NICs are in Gb/s, scale-up bandwidth in GB/s. Where a node has eight of the thing, the total of
-the node fits as well: both readings are then listed, and the author has to choose.
+Line rates of NICs are in Gb/s, scale-up bandwidth in GB/s. Where a node has eight accelerators or NICs, the total
+of the node fits as well: both readings are then listed.
 
 ## When to ignore it
 
-When the part is newer than the catalog and truly eight times faster. None has been so far.
+When the part is newer than the catalog and really eight times faster.
 
 ## Fires
 
@@ -50,7 +50,7 @@ cluster:
 
 ## Sources
 
-- NCCL's maintainers on a figure off by eight: https://github.com/NVIDIA/nccl/issues/243
+- NCCL's maintainers on a figure off by a factor of eight: https://github.com/NVIDIA/nccl/issues/243
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ accelerator, else the interconnect, has in one direction.
 
 ## Why it matters
 
-900 GB/s of NVLink 4 is 450 out and 450 in. A ring sends in one direction at a time, so its ceiling is 450:
-planned on 900, an all-reduce of 16 GB on eight H100 takes 31 ms instead of 62, and the acceptance test that
-reaches 360 GB/s is called a failure at "40 %".
+900 GB/s of NVLink 4 is 450 GB/s out and 450 GB/s in. A ring sends in one direction, so its ceiling is 450 GB/s.
+Planned with 900 GB/s, an all-reduce of 16 GB on eight H100 takes 31 ms instead of 62 ms, and an acceptance test
+that reaches 360 GB/s looks like a failure at 40 %.
 
 ## What to do
 
@@ -17,7 +17,7 @@ Write `900 GB/s duplex`, or `450 GB/s unidirectional`.
 
 ## When to ignore it
 
-Never for a part that the catalog knows.
+Never for a part that the catalog has.
 
 ## Fires
 
@@ -41,7 +41,7 @@ cluster:
 
 ## Sources
 
-- "Only 53 % of the bandwidth": https://github.com/NVIDIA/nccl/issues/1442
+- A duplex figure as the denominator: https://github.com/NVIDIA/nccl/issues/1442
 - The same in nccl-tests: https://github.com/NVIDIA/nccl-tests/issues/149
 - Both conventions: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L76
 """

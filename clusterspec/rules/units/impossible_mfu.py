@@ -1,4 +1,4 @@
-"""The expected model FLOPs utilization is no fraction of one.
+"""The expected model FLOPs utilization is not a fraction between 0 and 1.
 
 ## What it finds
 
@@ -6,7 +6,7 @@ An `expected_mfu` above 1, or of 0 or less. A percentage typed as a number (`40`
 
 ## Why it matters
 
-MFU is the share of the dense peak that the model's own FLOPs reach: it cannot pass 1. At 40, a run of three months
+MFU is the share of the dense peak that the model's own FLOPs reach: it cannot exceed 1. At 40, a run of three months
 would be planned for a day.
 
 ## What to do

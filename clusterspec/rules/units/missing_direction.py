@@ -1,4 +1,4 @@
-"""A scale-up bandwidth does not say which direction it counts.
+"""A scale-up bandwidth states no direction.
 
 ## What it finds
 
@@ -7,9 +7,9 @@ A `bandwidth`, `peer_bandwidth` or `axis_bandwidth` under `scale_up` without `du
 
 ## Why it matters
 
-Vendors print either: NVIDIA sums both directions of NVLink (900 GB/s for 450 each way), Intel gives Gaudi's
-ports one way, AMD's sheets do both. Read the wrong way, every collective inside the domain is predicted
-twice too fast or twice too slow.
+Vendors use both conventions: NVIDIA sums both directions of NVLink (900 GB/s for 450 per direction), Intel gives
+Gaudi's ports per direction, AMD's data sheets do both. In the wrong reading every collective inside the domain is
+predicted at twice or half its time.
 
 ## What to do
 

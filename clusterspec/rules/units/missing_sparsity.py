@@ -1,21 +1,21 @@
-"""A peak does not say whether it counts sparsity.
+"""A peak states neither dense nor sparse.
 
 ## What it finds
 
-`workload.peak_flops`, or a `peak` of an accelerator, that says neither `dense` nor `sparse`.
+`workload.peak_flops`, or a `peak` of an accelerator, without `dense` or `sparse`.
 
 ## Why it matters
 
-Since the A100, data sheets print the 2:4-sparse peak in large type: 1,979 TFLOP/s of bf16 for an H100 that
-does 989 on the dense matrices of training. A plan on the sparse figure promises half the real step time.
+Since the A100, data sheets feature the peak with 2:4 sparsity: 1,979 TFLOP/s of bf16 for an H100 that has
+989 TFLOP/s for the dense GEMMs of training. A plan with the sparse figure has half the real step time.
 
 ## What to do
 
-Append the word, after checking the sheet's footnote: `989 TFLOP/s dense`.
+Append the word, after checking the footnote of the data sheet: `989 TFLOP/s dense`.
 
 ## When to ignore it
 
-Never: the figure is not used until it is settled.
+Never: the figure is not used until it is clear.
 
 ## Fires
 
@@ -44,8 +44,8 @@ workload:
 ## Sources
 
 - Megatron-LM users whose MFU was off by two: https://github.com/NVIDIA/Megatron-LM/issues/1565
-- The same in another trainer: https://github.com/foundation-model-stack/fms-fsdp/issues/89
-- How sheets print it: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/compute/accelerator/README.md#L324
+- The same in another framework: https://github.com/foundation-model-stack/fms-fsdp/issues/89
+- Data sheets with both: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/compute/accelerator/README.md#L324
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""A quantity is a bare number where its key takes a unit.
+"""A quantity has no unit.
 
 ## What it finds
 
-`nic_bandwidth: 400` or `rack_limit: 44`: the number is there, the unit is not.
+A number without a unit, such as `nic_bandwidth: 400` or `rack_limit: 44`.
 
 ## Why it matters
 
-400 may be Gb/s or GB/s, 44 may be kW or W. A guess would be wrong by 8 or by 1000, and so would every time,
-price and power that follows.
+400 may be Gb/s or GB/s, 44 may be kW or W. A wrong guess is a factor of 8 or 1000 in every time, price and power
+computed from it.
 
 ## What to do
 

@@ -1,14 +1,16 @@
-"""A scale-up figure of one direction is declared as the sum of both.
+"""A bandwidth of one direction is declared as the sum of both.
 
 ## What it finds
 
 `bandwidth` or `peer_bandwidth` under `scale_up`, declared duplex, that is half of what the accelerator, else
-the interconnect, has in both directions together.
+the interconnect, has in both directions together; or a `nic_bandwidth` declared duplex that is the line rate of the NIC
+by its platform, its switch or its technology. A warning where NICs of half that rate are sold as well and no platform
+or switch decides.
 
 ## Why it matters
 
-The figure of one direction, halved once more: 450 GB/s of NVLink 4 becomes 225, and everything inside the
-domain is predicted to take twice as long. Tensor parallelism then looks worse than it is.
+The figure is halved once more: 450 GB/s of NVLink 4 becomes 225, and every collective inside the domain is
+predicted to take twice as long. A line rate counts one direction: `400 Gb/s duplex` is a NIC of 200 Gb/s.
 
 ## What to do
 
@@ -16,8 +18,8 @@ Write `450 GB/s unidirectional`, or `900 GB/s duplex`.
 
 ## When to ignore it
 
-For a part whose links were halved by the vendor and that the catalog does not know; name that part instead
-where the catalog has it (the A800 has 400 of the A100's 600 GB/s).
+For a variant with half the links that the catalog does not have. Name the variant where the catalog has it (the
+A800 has 400 of the A100's 600 GB/s).
 
 ## Fires
 
@@ -42,7 +44,7 @@ cluster:
 ## Sources
 
 - Both conventions: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L76
-- Users caught between them: https://github.com/NVIDIA/nccl/issues/1442
+- Users who confused them: https://github.com/NVIDIA/nccl/issues/1442
 """
 
 from __future__ import annotations

@@ -7,16 +7,16 @@ the same accelerator's peak for another precision, or of another accelerator's f
 
 ## Why it matters
 
-MFU divides by it. A bf16 run measured against the TF32 peak reports twice its true MFU; an H100 run against the
-A100's 312 TFLOP/s was published at 104 %.
+MFU divides by the peak. A bf16 run relative to the TF32 peak reports twice its MFU; an H100 run relative to the
+A100's 312 TFLOP/s was published with 104 %.
 
 ## What to do
 
-Leave the key out: the catalog supplies the peak of the part and the precision. Or correct `precision`.
+Remove the key: the catalog supplies the peak of the part and the precision. Or correct `precision`.
 
 ## When to ignore it
 
-Where the matrices run in another precision than the one declared for the step.
+Where the GEMMs run in another precision than the one declared for the step.
 
 ## Fires
 
@@ -46,7 +46,7 @@ workload:
 
 - MFU against the wrong precision: https://github.com/pytorch/torchtitan/issues/668
 - MFU against the wrong part: https://github.com/karpathy/nanoGPT/pull/464
-- And once more: https://github.com/allenai/OLMo-core/pull/614
+- The same in another framework: https://github.com/allenai/OLMo-core/pull/614
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def check(facts: Facts) -> Iterator[Problem]:
         if owners:
             known = say(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
-            yield RULE.problem(stated.at, message, "leave the key out, and the catalog's figure is used")
+            yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure")
 
 
 def _in_other_precisions(stated: StatedPeak) -> list[str]:

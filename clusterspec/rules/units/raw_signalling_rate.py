@@ -1,4 +1,4 @@
-"""A scale-up bandwidth is the rate that the links signal at, not the payload that they carry.
+"""A scale-up bandwidth is the signaling rate of the links, not their payload.
 
 ## What it finds
 
@@ -6,16 +6,16 @@ A `scale_up.bandwidth` that is the catalog's payload figure divided by 0.9412, t
 
 ## Why it matters
 
-`nvidia-smi nvlink -s` prints 26.5625 GB/s for each of the 18 links of an H100; they sum to 478.1 GB/s, but 450 GB/s
-is all that ever carries data. Planned on it, everything inside the domain is 6 % too fast.
+`nvidia-smi nvlink -s` prints 26.5625 GB/s for each of the 18 links of an H100; they sum to 478.1 GB/s, of which
+450 GB/s carry data. Planned with it, everything inside the domain is 6 % too fast.
 
 ## What to do
 
-Write the payload figure, or leave the key out.
+Write the payload figure, or remove the key.
 
 ## When to ignore it
 
-Never; it is only a note because 6 % seldom decides anything.
+Never. It is a note because 6 % seldom decides a design.
 
 ## Fires
 
@@ -39,7 +39,7 @@ cluster:
 
 ## Sources
 
-- What the tool prints and what the links carry: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L300
+- Signaling rate and payload of the links: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L300
 """
 
 from __future__ import annotations

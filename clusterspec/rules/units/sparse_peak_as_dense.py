@@ -7,17 +7,17 @@ peak of that precision.
 
 ## Why it matters
 
-1,979 TFLOP/s of an H100 needs every second weight to be zero; training matrices are dense and get 989. Taken for
-dense it turns a good run of 42 % MFU into one of 21 %, or promises half the step time.
+The 1,979 TFLOP/s of an H100 need two of four weights to be zero; dense GEMMs of training have 989 TFLOP/s. Used as
+the dense peak, it turns an MFU of 42 % into 21 %, or halves the planned step time.
 
 ## What to do
 
-Write the dense figure, or say `sparse`. Where the figure is the next precision's (fp8 is twice bf16), change
+Write the dense figure, or `sparse`. Where the figure is the next precision's (fp8 is twice bf16), change
 `precision` instead.
 
 ## When to ignore it
 
-When the weights really are 2:4 sparse in training; then say `sparse` and note why.
+When the weights are 2:4 sparse in training; then write `sparse` and state why.
 
 ## Fires
 
@@ -46,8 +46,8 @@ workload:
 ## Sources
 
 - MFU halved by the sparse peak: https://github.com/NVIDIA/Megatron-LM/issues/1565
-- Again: https://github.com/foundation-model-stack/fms-fsdp/issues/89
-- How sheets print both: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/compute/accelerator/README.md#L324
+- The same in another framework: https://github.com/foundation-model-stack/fms-fsdp/issues/89
+- Data sheets with both: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/compute/accelerator/README.md#L324
 """
 
 from __future__ import annotations
@@ -67,13 +67,14 @@ RULE = Rule.of(__name__, "error")
 def check(facts: Facts) -> Iterator[Problem]:
     for stated in facts.peaks:
         if stated.known and stated.is_sparse:
-            said, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
-            sparse = said.replace(Sparsity.DENSE, Sparsity.SPARSE)
+            written, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
+            sparse = written.replace(Sparsity.DENSE, Sparsity.SPARSE)
             doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]
             also = f"; it is also the dense peak in {both(doubled)}" if doubled else ""
             yield RULE.problem(
                 stated.at,
-                f"{said} is twice the {right} that {stated.whose} does in {stated.precision}: the sparse figure{also}",
-                f"write `{sparse}` or `{right} dense`" + (f", or plan in {doubled[0]}" if doubled else ""),
-                fix=rewrite(stated.at, sparse, safe=True) if not doubled and sparse != said else None,
+                f"{written} is twice the {right} of {stated.whose} in {stated.precision}: it is the peak with 2:4 sparsity{also}",
+                f"write `{sparse}` or `{right} dense`"
+                + (f", or change the precision to {doubled[0]}" if doubled else ""),
+                fix=rewrite(stated.at, sparse, safe=True) if not doubled and sparse != written else None,
             )

@@ -1,14 +1,14 @@
-"""A figure is a thousand times off: one prefix too high or too low.
+"""A figure is off by a factor of 1000: one prefix too high or too low.
 
 ## What it finds
 
 A stated bandwidth, power, memory or peak that is 1000 times the catalog's figure, or 1/1000 of it (within 5 %);
-and, where the catalog knows nothing, a fabric NIC below 1 Gb/s or a node below 100 W or above 1 MW.
+and, where the catalog has no figure, a fabric NIC below 1 Gb/s or a node below 100 W or above 1 MW.
 
 ## Why it matters
 
-"8 × ConnectX-7 at 200 Gb/s, that is 1.6 Gb/s" is in print, for 1.6 Tb/s. A node of 10.2 MW would be billed for a
-small town, and one of 10.2 W for a lamp.
+"8 × ConnectX-7 at 200 Gb/s, that is 1.6 Gb/s" was published for 1.6 Tb/s. Every time, power and price computed from
+the figure is wrong by the same factor.
 
 ## What to do
 
@@ -49,7 +49,7 @@ cluster:
 
 ## Sources
 
-- The figure in print: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L727
+- The published figure: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/network/README.md#L727
 """
 
 from __future__ import annotations

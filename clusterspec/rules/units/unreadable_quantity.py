@@ -2,16 +2,16 @@
 
 ## What it finds
 
-Text where a quantity belongs that is no number with a unit: `fast`, `4OO Gb/s` with letters for zeros, `1,5 TB/s` with a
+Text that is not a number with a unit, where a quantity is expected: `fast`, `4OO Gb/s` with letters for zeros, `1,5 TB/s` with a
 decimal comma.
 
 ## Why it matters
 
-The value is not used, and what rests on it goes unchecked.
+The value is not used, and what depends on it is not checked.
 
 ## What to do
 
-A number, a unit and where needed a word: `400 Gb/s`, `900 GB/s duplex`, `8 x 400 Gb/s`, `15T`.
+Write a number, a unit and where needed a word: `400 Gb/s`, `900 GB/s duplex`, `8 x 400 Gb/s`, `15T`.
 
 ## When to ignore it
 
@@ -39,7 +39,7 @@ cluster:
 
 ## Sources
 
-- Every reading of a quantity: `clusterspec convert "400 Gb/s"`
+- All readings of a quantity: `clusterspec convert "400 Gb/s"`
 """
 
 from __future__ import annotations

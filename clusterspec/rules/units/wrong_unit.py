@@ -1,16 +1,16 @@
-"""A quantity is in a unit of something else.
+"""The unit of a quantity does not fit its key.
 
 ## What it finds
 
-A size where a bandwidth belongs (`nic_bandwidth: 400 Gb`), a power where a time does, a rate that counts sparsity.
+A size where a bandwidth is expected (`nic_bandwidth: 400 Gb`), a power where a time is expected, a bandwidth with `sparse`.
 
 ## Why it matters
 
-The value cannot mean what the key asks; it is not used.
+The value does not fit the key and is not used.
 
 ## What to do
 
-The unit that the message names.
+Use the unit that the message names.
 
 ## When to ignore it
 
