@@ -49,10 +49,10 @@ def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
     specs = [_filled(facts.spec, number) for number in range(3)]
     if None in specs:
         return []
-    told = [{_said(one): one for one in _problems(facts, spec)} for spec in specs if spec]
-    old = {_said(one) for one in known}
+    found = [{_key(one): one for one in _problems(facts, spec)} for spec in specs if spec]
+    old = {_key(one) for one in known}
     return [
-        one for written, one in told[0].items() if written not in old and all(written in others for others in told[1:])
+        one for written, one in found[0].items() if written not in old and all(written in others for others in found[1:])
     ]
 
 
@@ -81,5 +81,5 @@ def _problems(facts: Facts, spec: Spec) -> list[Problem]:
     return [*problems, *judge(facts.of(spec, design))]
 
 
-def _said(problem: Problem) -> tuple[str, Path, str]:
+def _key(problem: Problem) -> tuple[str, Path, str]:
     return problem.rule, problem.path, problem.message
