@@ -36,6 +36,9 @@ catalog-audit: $(VENV)/developed ## what no longer adds up in the catalog, what 
 fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto
 
+mutate: $(VENV)/developed ## change one line at a time in cluster, rules, document, units and cost: at least 85 % must fail a test
+	$(BIN)/python -m tools.mutate
+
 bench: $(VENV)/developed ## start-up, rules and estimate, in ratios measured in one run
 	$(BIN)/python -m tools.benchmark
 

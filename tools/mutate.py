@@ -1,8 +1,8 @@
-"""Mutation test: changes one operator, number or word of a package at a time and counts the changes that a test notices.
+"""Mutation test: changes one operator, number or word of a package at a time, and counts the changes that tests kill.
 
 ``python -m tools.mutate [PACKAGE …] [--number N] [--seed N]`` copies the project into a temporary folder, applies
-``--number`` mutations per package, drawn at random by ``--seed``, runs the tests of that package on each, and prints the
-mutations that survive and the share that was killed. A survivor is a line whose change no test notices.
+``--number`` mutations per package, drawn at random by ``--seed``, runs the tests of that package on each, and prints
+the mutations that survive and the share that was killed. A survivor is a line whose change no test notices.
 """
 
 from __future__ import annotations
