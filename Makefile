@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs accuracy fit catalog-audit fuzz bench clean
+.PHONY: help demo test docs accuracy fit catalog-audit fuzz mutate bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15

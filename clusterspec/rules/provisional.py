@@ -51,9 +51,7 @@ def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
         return []
     found = [{_key(one): one for one in _problems(facts, spec)} for spec in specs if spec]
     old = {_key(one) for one in known}
-    return [
-        one for written, one in found[0].items() if written not in old and all(written in others for others in found[1:])
-    ]
+    return [one for key, one in found[0].items() if key not in old and all(key in others for others in found[1:])]
 
 
 def _filled(spec: Spec, number: int) -> Spec | None:
