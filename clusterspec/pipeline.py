@@ -335,16 +335,23 @@ def tender(one: Study) -> Study:
     return study_text(documents.dump(value), one.settings, TENDER, one.folder)
 
 
-def report(one: Study, kind: str, audience: str | None = None, against: Sequence[Study] = ()) -> FullReport:
+def report(
+    one: Study, kind: str, audience: str | None = None, against: Sequence[Study] = (), *, live: bool = True
+) -> FullReport:
     """A report on one design, compared with others; its audience is the one asked for, else the spec's, else
-    internal.
+    internal. Without ``live`` it lacks the tables that only figures in a browser read.
     """
     written = one.design.spec.document.audience if one.design.spec.document else None
     readers = audience or written or "internal"
     shown = tender(one) if readers == "tender" else one
     others = [tender(other) if readers == "tender" else other for other in against]
-    whole = _report(shown, kind, readers)
+    whole = _report(shown, kind, readers, live=live)
     return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
+
+
+def _without_folders(one: Study) -> Provenance:
+    """Provenance that names no folder of the author's machine."""
+    return Provenance(one.document, one.settings.catalog, folders=False)
 
 
 def _compared(one: Study, kind: str, audience: str) -> FullReport:
@@ -362,7 +369,7 @@ def _compared(one: Study, kind: str, audience: str) -> FullReport:
         audience=audience,
         today=one.settings.today,
         text=one.source.text,
-        estimate=estimate(one),
+        estimate=replace(estimate(one), provenance=_without_folders(one)),
         bill=counted,
         cost=cost(one),
         areas=areas(one.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
@@ -371,7 +378,7 @@ def _compared(one: Study, kind: str, audience: str) -> FullReport:
     )
 
 
-def _report(one: Study, kind: str, audience: str) -> FullReport:
+def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     from clusterspec.results.kernels import roofline
     from clusterspec.results.layout_grid import layout_grid
     from clusterspec.results.pod import pod
@@ -382,7 +389,7 @@ def _report(one: Study, kind: str, audience: str) -> FullReport:
     power = one.design.spec.cluster.power if one.design.spec.cluster else None
     whole = replace(
         _compared(one, kind, audience),
-        tiers=tiers(cluster, Provenance(one.document, catalog)) if cluster else (),
+        tiers=tiers(cluster, _without_folders(one)) if cluster else (),
         tests=planned_tests(one),
         influences=influences(one),
     )
@@ -393,5 +400,5 @@ def _report(one: Study, kind: str, audience: str) -> FullReport:
         roofline=roofline(one.plan),
         layouts=layout_grid(one.plan, catalog),
         pod=pod(cluster, power.nodes_per_rack if power else None),
-        survival=survival(one.design, catalog),
+        survival=survival(one.design, catalog, live=live),
     )

@@ -83,7 +83,7 @@ class FullReport:
             "verdict": estimate.verdict.to_json(),
             "accelerators_used": accelerators_used(estimate.design),
             "areas": [area.to_json() for area in self.areas],
-            "estimate": _bare(estimate.to_json()),
+            "estimate": _estimate(estimate),
             "bill": _bill(self.bill),
             "cost": _bare(self.cost.to_json()),
             "machine": self.machine.to_json() if self.machine else None,
@@ -98,8 +98,8 @@ class FullReport:
             "pod": self.pod.to_json() if self.pod else None,
             "survival": self.survival.to_json() if self.survival else None,
             "reliability": self.reliability.to_json() if self.reliability else None,
-            "findings": [] if self.tender else [finding_json(finding) for finding in estimate.findings],
-            "waived": [] if self.tender else [waived_json(one) for one in estimate.waived],
+            "findings": [] if self.tender else [_local(finding_json(finding)) for finding in estimate.findings],
+            "waived": [] if self.tender else [_local(waived_json(one)) for one in estimate.waived],
             "glossary": [{"term": term, "meaning": meaning} for term, meaning in GLOSSARY],
             "spec": self.text,
             "against": [other.to_json() for other in self.against],
@@ -109,6 +109,17 @@ class FullReport:
 def _bare(document: Json) -> Json:
     """A result without the head that the whole document has already."""
     return {key: value for key, value in document.items() if key not in ("version", "tool", "input")}
+
+
+def _local(row: Json) -> Json:
+    """A finding whose files are named without their folders."""
+    related = [each | {"file": PurePath(each["file"]).name} for each in row.get("related", ())]
+    return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
+
+
+def _estimate(report: EstimateReport) -> Json:
+    document = _bare(report.to_json())
+    return document | {"waived": [_local(row) for row in document["waived"]]}
 
 
 def _bill(report: BillReport) -> Json:

@@ -64,9 +64,13 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
     spread = _spread(plan, each)
     if spread is not None:
         return spread
-    changed = [(against, design(catalog)) for against, design in _variants(plan, each)]
-    tried = [_effect(plan, each, against, estimate(one, plan.tables)) for against, one in changed if one is not None]
-    known = [one for one in tried if one is not None]
+    known: list[Influence] = []
+    for against, design_of in _variants(plan, each):
+        design = design_of(catalog)
+        found = _effect(plan, each, against, estimate(design, plan.tables)) if design is not None else None
+        known += [found] if found else []
+        if found and isinstance(against, Figure) and found.size < LEAST / 2:
+            break  # the other end of a range as wide does not reach the limit either
     return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
 
 

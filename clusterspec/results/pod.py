@@ -113,15 +113,16 @@ def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
         rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
         top = ("leaf switch", "spine switch", "core switch")[min(number, 2)]
         way = ("leaf switch", "spine switch", "core switch")[: min(number, 2)]
-        one_rate = min(out.nic_bandwidth.value, out.node_bandwidth)
+        alone = max(out.nic_bandwidth.value, share)
+        nics = "one NIC" if alone == out.nic_bandwidth.value else "the NICs of one accelerator"
         found.append(
             PathClass(
                 name=f"the same {levels[number].name}" if number < len(levels) else "the whole fabric",
                 nodes=min(here, cluster.nodes),
                 parts=("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator"),
                 switches=2 * len(way) + 1,
-                bandwidth=one_rate,
-                bottleneck=f"one NIC ({out.technology.name})" if taper <= 1 else f"NIC, and {taper:g}:1 where all send",
+                bandwidth=alone,
+                bottleneck=nics if taper <= 1 else f"{nics}; {taper:g}:1 where all send",
                 shared=share / taper,
                 predicted=rows[1].busbw if rows else None,
                 latency=rows[0].seconds if rows else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from pathlib import PurePath
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.document import Document
@@ -22,6 +23,8 @@ class Provenance:
 
     document: Document | None = None
     catalog: Catalog | None = None
+    folders: bool = True
+    """Whether files are named with their folders."""
 
     def text(self, origin: Origin) -> str:
         """``spec.yaml:12: tp: 8`` for what was written, entry and source for what is cited, else its reason."""
@@ -34,7 +37,8 @@ class Provenance:
         source = self.document.sources.get(span.file, self.document.source) if span and self.document else None
         if span is None or source is None:
             return str(origin)
-        return f"{span.file}:{span.start.line}: {source.line(span.start.line).strip()}"
+        file = span.file if self.folders else PurePath(span.file).name
+        return f"{file}:{span.start.line}: {source.line(span.start.line).strip()}"
 
     def _span(self, path: Path) -> Span | None:
         """The span of a value, or of the nearest mapping above it that was written: a catalog model's keys

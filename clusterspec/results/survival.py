@@ -102,8 +102,10 @@ class Survival:
         }
 
 
-def survival(design: Design, catalog: Catalog) -> Survival | None:
-    """The grid around a design; None where it is no training on more than one node with a switched fabric."""
+def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival | None:
+    """The grid around a design, of which only its own nodes and model unless ``live``.
+
+    None where it is no training on more than one node with a switched fabric."""
     cluster, work = design.cluster, design.workload
     if cluster is None or work is None or work.kind != "train" or cluster.scale_out is None or cluster.nodes < 2:
         return None
@@ -111,6 +113,8 @@ def survival(design: Design, catalog: Catalog) -> Survival | None:
     used = cluster.nodes * cluster.ranks_per_node
     sequences = max(1, round(work.global_batch / used))
     models = _models(design, catalog)
+    if not live:
+        nodes, models = (cluster.nodes,), tuple(each for each in models if each[0] == (work.model.id or "this model"))
     cases, worst, checked = [], 0.0, 0
     for count in nodes:
         for model, _ in models:

@@ -39,7 +39,8 @@ def run(asked: argparse.Namespace) -> int:
     progress = Progress()
     progress(f"writing {target}")
     try:
-        data = written(pipeline.report(one, asked.kind, asked.audience, others), target.suffix.lower())
+        suffix = target.suffix.lower()
+        data = written(pipeline.report(one, asked.kind, asked.audience, others, live=suffix != ".pdf"), suffix)
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
     finally:

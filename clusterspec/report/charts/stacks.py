@@ -88,9 +88,9 @@ def against_capacity(
     if capacity is not None:
         x = axis(capacity)
         parts.append(svg.line(x, top - 6, x, top + tall + 6, "limit", width=3))
-        parts.append(
-            svg.text(x - 4, top - 9, f"capacity {label(capacity)}", size=12, tint="limit", end="end", bold=True)
-        )
+        place = (x - 4, "end") if x > 140 else (x + 4, "start")
+        said_limit = f"capacity {label(capacity)}"
+        parts.append(svg.text(place[0], top - 9, said_limit, size=12, tint="limit", end=place[1], bold=True))
     bottom = top + tall + 18
     parts += horizontal(axis, bottom, bottom + 5, label)
     shown, end = legend(slices, bottom + 44)

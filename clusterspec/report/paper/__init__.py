@@ -69,7 +69,8 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    style = font_faces() + (folder / "report.css").read_text("utf-8") + (chart_style() if script else "")
+    style = font_faces() + (folder / "report.css").read_text("utf-8")
+    style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(
         paper=paper,
         style=style,

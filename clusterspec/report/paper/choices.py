@@ -121,7 +121,7 @@ def sensitivity(report: FullReport) -> Section | None:
         )
         levers = [
             Lever(
-                one.assumption[0],
+                one.assumption[0].partition(" ")[2] or one.assumption[0],
                 f"{value_text(one.assumption[1])} → {value_text(one.against)}",
                 getattr(one, key),
                 change(getattr(one, key)),

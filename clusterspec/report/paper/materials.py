@@ -11,7 +11,7 @@ from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section
 from clusterspec.report.paper.quotes import quote_table
 from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.full import FullReport
-from clusterspec.units import percent, plural, say
+from clusterspec.units import percent, plain, plural, say
 
 
 def section(report: FullReport) -> Section | None:
@@ -99,7 +99,7 @@ def _short(amount: float, currency: str) -> str:
     """An amount for an axis: ``12.5 M USD``."""
     for scale, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if amount >= scale:
-            return f"{amount / scale:g} {name} {currency}".rstrip()
+            return f"{plain(amount / scale)} {name} {currency}".rstrip()
     return f"{amount:g} {currency}".rstrip()
 
 
