@@ -68,11 +68,13 @@ class Line:
 class Log:
     """What a log says by itself: its lines, and of the group what its head tells, None where it does not.
 
-    ``tests`` are the collectives that it names; ``wrong`` how many values came out wrong.
+    ``tests`` are the collectives that it names, ``header`` the headings of its table up to busbw, ``wrong`` how many
+    values came out wrong.
     """
 
     lines: tuple[Line, ...]
     tests: tuple[str, ...]
+    header: tuple[str, ...]
     ranks: int | None
     nodes: int | None
     wrong: int
@@ -87,28 +89,41 @@ def read_log(text: str) -> Log:
         _consistent(line)
     ranks, nodes = _group(text)
     tests = tuple(dict.fromkeys(_NAMES[found] for found in _TEST.findall(text)))
-    return Log(lines, tests, ranks, nodes, sum(_wrong(line) for line in lines))
+    return Log(lines, tests, _header(text), ranks, nodes, sum(_wrong(line) for line in lines))
+
+
+def _header(text: str) -> tuple[str, ...]:
+    """The headings of the table up to busbw; empty where they are cut off."""
+    for raw in text.splitlines():
+        names = tuple(token.lstrip("#").lower() for token in raw.split()) if "busbw" in raw and len(raw) < 2_000 else ()
+        if set(names) >= _NEEDED:
+            return names[names.index("size") : names.index("busbw") + 1]
+    return ()
 
 
 def _lines(text: str) -> Iterator[Line]:
     """The rows of the table, whose header names the columns where it is there."""
     columns: tuple[str, ...] = _COLUMNS
-    rows = 0
+    whole, rows = 0, 0
     for number, raw in enumerate(text.splitlines(), 1):
         tokens = raw[_PREFIX.match(raw).end() :].split() if len(raw) < 2_000 else []  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)
         if set(names) >= _NEEDED:
             columns = names[names.index("size") : names.index("busbw") + 1]
-        elif line := _row(number, tokens, columns):
+            whole = len(names) - names.index("size")
+        elif line := _row(number, tokens, columns, whole):
             rows += 1
             if rows > MOST_ROWS:
                 raise NoLog(f"more than {MOST_ROWS:,} rows", number)
             yield line
 
 
-def _row(number: int, tokens: list[str], columns: tuple[str, ...]) -> Line | None:
-    last = columns.index("busbw")
+def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> Line | None:
+    """One row; an all-to-all of older releases leaves the operation blank under its heading."""
     tokens = tokens[next((at for at, token in enumerate(tokens[:2]) if _WHOLE.fullmatch(token)), 0) :]  # a host first
+    if len(tokens) == whole - 1 and "redop" in columns:
+        columns = tuple(name for name in columns if name != "redop")
+    last = columns.index("busbw")
     if len(tokens) <= last:
         return None
     told = dict(zip(columns[: last + 1], tokens, strict=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from clusterspec.logs.benchmark import Benchmark, PairTable
 from clusterspec.logs.nccl_tests import NoLog
@@ -13,11 +14,14 @@ _TITLE = re.compile(
     r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) (?:.*?)bandwidth \((?P<unit2>[GM]B/s)\))"
 )
 _RUNNING = re.compile(r"Running (\w+)\.?")
+_SUM = re.compile(r"SUM (\w+) ([0-9]{1,9}(?:\.[0-9]{1,6})?)")
 _NUMBER = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
 
 def suits(head: str) -> bool:
-    return bool(re.search(r"P2P=(En|Dis)abled Bandwidth", head)) or "GPU(column)" in head
+    return (
+        bool(re.search(r"P2P=(En|Dis)abled Bandwidth", head)) or "GPU(column)" in head or "nvbandwidth Version" in head
+    )
 
 
 def read(text: str) -> Benchmark:
@@ -33,9 +37,21 @@ def read(text: str) -> Benchmark:
             both = "Bidirectional" in line or "bidirectional" in running or "<->" in line
             name = "bidirectional" if both else "unidirectional"
             tables.append(_table(lines, number, running or f"p2p {name}", unit, both))
-    if not tables:
+    hosts = tuple(_hosts(lines))
+    if not tables and not hosts:
         raise NoLog("there is no matrix of bandwidths between accelerators with peer access on")
-    return Benchmark(TOOL, pairs=tuple(tables))
+    return Benchmark(TOOL, pairs=tuple(tables), remarks=hosts)
+
+
+def _hosts(lines: list[str]) -> Iterator[tuple[str, int]]:
+    """What nvbandwidth measured between host and accelerators, in words."""
+    running = ""
+    for number, line in enumerate(lines, 1):
+        if match := _RUNNING.search(line[:200]):
+            running = match[1]
+        if match := _SUM.match(line[:200]):
+            if "host" in running and match[1] == running:
+                yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
 
 
 def _table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:

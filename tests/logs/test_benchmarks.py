@@ -213,3 +213,27 @@ def test_ranks_and_nodes_come_from_the_communicator_where_a_table_does_not_tell(
 def test_what_is_no_log_is_refused(text: str) -> None:
     with pytest.raises(NoLog):
         read(text)
+
+
+OLDER = """\
+    # nThread 1 nGpus 8 minBytes 1 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: 20 validation: 0
+    #   Rank  0 Pid 1 on localhost device  0 [0x00] A100-SXM4-40GB
+    #   Rank  7 Pid 1 on localhost device  7 [0x00] A100-SXM4-40GB
+    #       size         count    type{0}     time   algbw   busbw  error     time   algbw   busbw  error
+        16777216        524288   float{1}    160.4  104.60   91.52    N/A    158.8  105.65   92.44    N/A
+    """
+
+
+@pytest.mark.parametrize(
+    ("heads", "cells", "collective"),
+    [
+        ("", "", "all-gather"),
+        ("   redop", "        ", "all-to-all"),
+        ("    root", "      0", "broadcast"),
+        ("   redop", "   sum", "reduce-scatter"),
+    ],
+)
+def test_older_tables_tell_their_collective_by_their_columns(heads: str, cells: str, collective: str) -> None:
+    series = read(OLDER.format(heads, cells)).series[0]
+    assert (series.collective, series.ranks) == (collective, 8)
+    assert series.largest.busbw == pytest.approx(91.52e9)
