@@ -16,6 +16,7 @@ LARGEST_STRUCTURED = 8 * 1024 * 1024
 """Bytes of the largest JSON or XML file read, whose values take many times the space of their text."""
 LONGEST_LINE = 64 * 1024
 """Characters of the longest line read in a format of lines."""
+_KEY = re.compile(r'"([^"\\\n]{1,200})"\s*:')
 _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -87,8 +88,19 @@ class InputFile:
         return self.text.count("\n", 0, match.start()) + 1 if match else 0
 
     def line_of_key(self, key: str) -> int:
-        """The line of a JSON key."""
-        return self.line_of(rf'"{re.escape(key)}"\s*:')
+        """The first line on which a JSON key stands; 0 where it does not."""
+        return self._key_lines.get(key, 0)
+
+    @cached_property
+    def _key_lines(self) -> dict[str, int]:
+        """The first line of every JSON key."""
+        found: dict[str, int] = {}
+        line, last = 1, 0
+        for match in _KEY.finditer(self.text):
+            line += self.text.count("\n", last, match.start())
+            last = match.start()
+            found.setdefault(match[1], line)
+        return found
 
 
 def _no_number(constant: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 from clusterspec.document import nearest
-from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.files import LARGEST, InputFile
 from clusterspec.exchange.reading import Reading, Refusal
 from clusterspec.logs.readers import READERS, Reader
 from clusterspec.records import dataclass
@@ -29,9 +29,13 @@ class Kind:
     title: str
     module: str
     other: tuple[str, ...] = ()
+    largest: int = 2
+    """MiB of the largest file read."""
 
     def suits(self, file: InputFile) -> bool:
-        """Whether a file looks like this format."""
+        """Whether a file looks like this format, and is not larger than is read of it."""
+        if len(file.data) > self.largest << 20:
+            return False
         if self.module == "measurements":
             from clusterspec.exchange import measurements
 
@@ -39,7 +43,9 @@ class Kind:
         return self._module().suits(file)
 
     def read(self, file: InputFile) -> Reading:
-        """What a file states. Raises `Refusal` where it is not of this format."""
+        """What a file states. Raises `Refusal` where it is not of this format, or too large."""
+        if len(file.data) > self.largest << 20:
+            raise Refusal(f"has more than {self.largest} MiB, the most that is read of {self.name}")
         if self.module == "measurements":
             from clusterspec.exchange import measurements
 
@@ -61,6 +67,7 @@ WORK = (
         "Hugging Face config.json, and the index of weights",
         "work.huggingface",
         ("hf", "config.json", "hf-config", "huggingface-config"),
+        largest=8,
     ),
     Kind(
         "serving",
@@ -106,12 +113,12 @@ MACHINES = (
     Kind("nvidia-smi-nvlink", "machines", "nvidia-smi nvlink -s", "machines.nvlink_status"),
     Kind("neuron-ls", "machines", "neuron-ls, as a table or with -j", "machines.neuron"),
     Kind("hl-smi", "machines", "hl-smi of Gaudi", "machines.gaudi"),
-    Kind("lspci", "machines", "lspci -vv", "machines.lspci"),
-    Kind("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.ibnetdiscover"),
-    Kind("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.ibstat"),
-    Kind("netq", "machines", "NetQ topology graph (JSON)", "fabrics.netq", ("netq-json",)),
+    Kind("lspci", "machines", "lspci -vv", "machines.lspci", largest=8),
+    Kind("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.ibnetdiscover", largest=32),
+    Kind("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.ibstat", largest=4),
+    Kind("netq", "machines", "NetQ topology graph (JSON)", "fabrics.netq", ("netq-json",), largest=8),
     Kind("topograph", "machines", "models of NVIDIA topograph", "fabrics.topograph", ("topograph-model",)),
-    Kind("slurm-topology", "machines", "Slurm topology.yaml and topology.conf", "fabrics.slurm", ("slurm",)),
+    Kind("slurm-topology", "machines", "Slurm topology.yaml and topology.conf", "fabrics.slurm", ("slurm",), largest=8),
     Kind(
         "kubernetes",
         "machines",
@@ -123,7 +130,9 @@ MACHINES = (
 )
 MEASUREMENTS = (
     *(
-        Kind(reader.name, "measurements", reader.title, "measurements", other)
+        Kind(
+            reader.name, "measurements", reader.title, "measurements", other, largest=4 if reader.name == "hccl" else 32
+        )
         for reader, other in zip(
             READERS,
             (
@@ -141,7 +150,12 @@ MEASUREMENTS = (
 )
 MONEY = (
     Kind(
-        "terraform", "clouds", "Terraform plans (terraform show -json)", "money.terraform", ("terraform-plan", "tfplan")
+        "terraform",
+        "clouds",
+        "Terraform plans (terraform show -json)",
+        "money.terraform",
+        ("terraform-plan", "tfplan"),
+        largest=8,
     ),
     Kind(
         "quote",
@@ -149,6 +163,7 @@ MONEY = (
         "quotes as CSV or XLSX",
         "money.quotes",
         ("quotes", "csv", "xlsx", "bom", "bom-csv", "bom-xlsx"),
+        largest=8,
     ),
 )
 KINDS = (*MACHINES, *MONEY[:1], *MEASUREMENTS, *WORK, *MONEY[1:])
@@ -169,7 +184,13 @@ def guess(file: InputFile) -> Kind:
     """The format that a file looks like. Raises `Refusal` where it looks like none, or cannot be read."""
     if file.zipped:
         return kind_of("quote")
+    if len(file.data) > LARGEST:
+        raise Refusal(f"has more than {LARGEST >> 20} MiB, the most that is read")
     for kind in KINDS:
         if kind.suits(file):
             return kind
+    if len(file.data) > 2 << 20:
+        raise Refusal(
+            f"has {len(file.data) >> 20} MiB, and looks like no format that is read at that size; name the KIND"
+        )
     raise Refusal("looks like none of the formats that can be imported (`clusterspec import --list` lists them)")

@@ -72,17 +72,28 @@ def merge(text: str, reading: Reading, name: str) -> Merged:
     written: list[Given] = []
     same: list[Given] = []
     kept: list[tuple[Given, str]] = []
-    for given in reading.given:
+    for group in _groups(reading.given):
         document = _parsed(text, name)
-        held = _held(document, given)
-        if held is None:
-            text = _inserted(text, document, given)
-            written.append(given)
-        elif held == "":
-            same.append(given)
-        else:
-            kept.append((given, held))
+        held = [_held(document, given) for given in group]
+        new = [given for given, stands in zip(group, held, strict=True) if stands is None]
+        if new:
+            text = _inserted(text, document, new)
+        written += new
+        same += [given for given, stands in zip(group, held, strict=True) if stands == ""]
+        kept += [(given, stands) for given, stands in zip(group, held, strict=True) if stands]
     return Merged(text, tuple(written), tuple(same), tuple(kept))
+
+
+def _groups(found: Sequence[Given]) -> list[list[Given]]:
+    """Items of one list that follow each other are inserted together, other keys one by one."""
+    groups: list[list[Given]] = []
+    for given in found:
+        last = groups[-1][-1] if groups else None
+        if last is not None and given.appended and last.appended and given.path == last.path:
+            groups[-1].append(given)
+        else:
+            groups.append([given])
+    return groups
 
 
 def _parsed(text: str, name: str) -> Document:
@@ -140,20 +151,26 @@ def _stands(document: Document, path: Path) -> str:
     return f"{dotted(path)} is {flow(value)} on line {place.value.start.line}"
 
 
-def _inserted(text: str, document: Document, given: Given) -> str:
-    """The text with one value more; checked by reading it again."""
+def _inserted(text: str, document: Document, group: Sequence[Given]) -> str:
+    """The text with one key more, or with items of one list; checked by reading it again."""
+    given = group[0]
     parent, rest = _deepest(document, given.path)
     node: Any = document.value
     for key in parent:
         node = node[key]
-    note = comment(str(given.at))
     if given.appended and not rest:
-        made = _appended(text, document, given, note)
+        made = _appended(text, document, group)
+    elif given.appended:
+        first = _nested(rest[1:], [given.value])
+        made = _keyed(text, document, parent, node, (str(rest[0]), first, comment(str(given.at))))
+        if len(group) > 1:
+            made = _appended(made, _parsed(made, document.source.name), group[1:])
     else:
-        value = _nested(rest[1:], given.value if not given.appended else [given.value])
-        made = _keyed(text, document, parent, node, (str(rest[0]), value, note))
+        value = _nested(rest[1:], given.value)
+        made = _keyed(text, document, parent, node, (str(rest[0]), value, comment(str(given.at))))
     wanted = copy.deepcopy(document.value)
-    _put(wanted, given)
+    for each in group:
+        _put(wanted, each)
     again = parse(Source(document.source.name, made))[0]
     if again is None or again.value != wanted:
         raise Refusal(f"{document.source.name}: {dotted(given.path)} cannot be inserted as it is written there")
@@ -193,15 +210,17 @@ def _keyed(text: str, document: Document, parent: Path, node: Any, entry: tuple[
     return "\n".join(_ended(lines, text))
 
 
-def _appended(text: str, document: Document, given: Given, note: str) -> str:
-    place = document.places[given.path]
+def _appended(text: str, document: Document, group: Sequence[Given]) -> str:
+    path = group[0].path
+    place = document.places[path]
     if _is_flow(document, place.value.start):
-        items = _held_items(document, given.path)
-        return _into_flow(text, place.value.end, flow(given.value), not items)
+        entries = ", ".join(flow(given.value) for given in group)
+        return _into_flow(text, place.value.end, entries, not _held_items(document, path))
     lines = text.split("\n")
     first = document.source.line(place.value.start.line)
     lead = first[: len(first) - len(first.lstrip())]
-    lines[(last := _last_line(document, given.path)) : last] = [f"{lead}- {flow(given.value)}  # {note}"]
+    last = _last_line(document, path)
+    lines[last:last] = [f"{lead}- {flow(given.value)}  # {comment(str(given.at))}" for given in group]
     return "\n".join(_ended(lines, text))
 
 

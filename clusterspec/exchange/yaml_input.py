@@ -14,6 +14,9 @@ MOST_VALUES = 150_000
 """Values of one document; a fabric of 1,000 nodes, link by link, has some 40,000."""
 
 
+MOST_DOCUMENTS = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Yaml:
     """One document of a file: its value, and where each part of it stands."""
@@ -45,8 +48,11 @@ def read_yaml(file: InputFile) -> Yaml:
 
 def read_documents(file: InputFile) -> list[Yaml]:
     """Every document of a file, those between ``---`` by themselves; empty ones are left out."""
-    found, lines, start = [], file.lines, 0
+    found: list[Yaml] = []
+    lines, start = file.lines, 0
     for number in [*(n for n, line in enumerate(lines) if line.rstrip() == "---"), len(lines)]:
+        if len(found) >= MOST_DOCUMENTS:
+            raise Refusal(f"holds more than {MOST_DOCUMENTS} documents", number)
         text = "\n".join(lines[start:number])
         if text.strip():
             found.append(_document(Source(file.name, text), start))

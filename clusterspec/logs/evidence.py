@@ -50,6 +50,9 @@ _PATTERNS = (
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
 )
 _MARK = re.compile(r"NCCL|RCCL|NET/|GDRDMA|FI_")
+_DIGITS = re.compile(r"[0-9]+")
+MOST_FORMS = 50_000
+"""Different lines that are remembered, digits aside."""
 MOST = 2_000
 """Statements kept of each name; further ones repeat them for other ranks and channels."""
 
@@ -67,9 +70,15 @@ def evidence(text: str) -> tuple[Evidence, ...]:
 
 
 def _statements(text: str) -> Iterator[Evidence]:
+    seen: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > 8_000 or not _MARK.search(line):
             continue
+        form = _DIGITS.sub("0", line)
+        if form in seen and "nranks" not in line and "nNodes" not in line:
+            continue  # the same statement of another rank or channel
+        if len(seen) < MOST_FORMS:
+            seen.add(form)
         for name, pattern in _PATTERNS:
             if match := pattern.search(line):
                 said = " ".join(part for part in match.groups() if part).strip()

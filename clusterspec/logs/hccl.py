@@ -7,10 +7,11 @@ Its network bandwidth is the bus bandwidth.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from clusterspec.logs.benchmark import Benchmark, Point, Series
 from clusterspec.logs.factors import MOST_RANKS, bus_factor, ranks_from_ratio
-from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
 from clusterspec.records import dataclass
 
 TOOL = "hccl"
@@ -60,7 +61,9 @@ def read(text: str) -> Benchmark:
 
 def _calls(text: str) -> list[_Call]:
     found: list[_Call] = []
-    starts = [*_CALL.finditer(text)]
+    starts = [*islice(_CALL.finditer(text), MOST_ROWS + 1)]
+    if len(starts) > MOST_ROWS:
+        raise NoLog(f"more than {MOST_ROWS:,} calls")
     for at, match in enumerate(starts):
         size = _SIZE.search(match[2])
         name = _NAMES.get(match[1])

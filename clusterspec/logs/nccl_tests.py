@@ -106,7 +106,9 @@ def _lines(text: str) -> Iterator[Line]:
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
     for number, raw in enumerate(text.splitlines(), 1):
-        tokens = raw[_PREFIX.match(raw).end() :].split() if len(raw) < 2_000 else []  # type: ignore[union-attr]
+        if len(raw) >= 2_000 or "NCCL INFO" in raw:
+            continue
+        tokens = raw[_PREFIX.match(raw).end() :].split()  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)
         if set(names) >= _NEEDED:
             columns = names[names.index("size") : names.index("busbw") + 1]

@@ -7,7 +7,7 @@ from math import isclose
 
 from clusterspec.logs.benchmark import Benchmark, Point, Series
 from clusterspec.logs.factors import ranks_from_ratio
-from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
 
 TOOL = "nccom-test"
 _COLLECTIVES = {
@@ -42,6 +42,8 @@ def read(text: str) -> Benchmark:
         elif columns and len(words) == len(columns) and words[0].isdecimal():
             row = dict(zip(columns, words, strict=True))
             size, seconds, algbw, busbw = _figures(row, number)
+            if len(points) >= MOST_ROWS:
+                raise NoLog(f"more than {MOST_ROWS:,} rows", number)
             found = _unit(size, seconds, algbw, number)
             if found and found != unit:
                 unit = found

@@ -13,6 +13,7 @@ _TITLE = re.compile(
     r"(?P<p2p>(?:Uni|Bi)directional P2P=(?:En|Dis)abled Bandwidth[^\n]*?Matrix \((?P<unit>[GM]B/s)\))"
     r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) (?:.*?)bandwidth \((?P<unit2>[GM]B/s)\))"
 )
+MOST_TABLES = 100
 _RUNNING = re.compile(r"Running (\w+)\.?")
 _SUM = re.compile(r"SUM (\w+) ([0-9]{1,9}(?:\.[0-9]{1,6})?)")
 _NUMBER = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
@@ -35,6 +36,8 @@ def read(text: str) -> Benchmark:
         if (match := _TITLE.search(line[:400])) and "Disabled" not in line:
             unit = 1e6 if (match["unit"] or match["unit2"]) == "MB/s" else 1e9
             both = "Bidirectional" in line or "bidirectional" in running or "<->" in line
+            if len(tables) >= MOST_TABLES:
+                raise NoLog(f"more than {MOST_TABLES} tables", number)
             name = "bidirectional" if both else "unidirectional"
             tables.append(_table(lines, number, running or f"p2p {name}", unit, both))
     hosts = tuple(_hosts(lines))
@@ -49,9 +52,8 @@ def _hosts(lines: list[str]) -> Iterator[tuple[str, int]]:
     for number, line in enumerate(lines, 1):
         if match := _RUNNING.search(line[:200]):
             running = match[1]
-        if match := _SUM.match(line[:200]):
-            if "host" in running and match[1] == running:
-                yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
+        if (match := _SUM.match(line[:200])) and "host" in running and match[1] == running:
+            yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
 
 
 def _table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:

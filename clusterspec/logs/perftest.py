@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.logs.benchmark import Benchmark, Point, Series
-from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
 
 TOOL = "perftest"
 _HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")
@@ -28,6 +28,8 @@ def read(text: str) -> Benchmark:
         if match := _HEAD.search(line):
             unit = _UNITS[match[2]]
         elif unit and (match := _ROW.match(line)):
+            if len(points) >= MOST_ROWS:
+                raise NoLog(f"more than {MOST_ROWS:,} rows", number)
             points.append(Point(float(match[1]), None, _number(match[4], number) * unit / (2 if both else 1), number))
     if not points:
         raise NoLog("there is no row of bytes, iterations and bandwidths as perftest prints them")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.benchmark import Benchmark, Point, Series
-from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
 from clusterspec.logs.sizes import size_of
 
 TOOL = "bandwidth table"
@@ -52,7 +52,7 @@ def _columns(cells: list[str]) -> tuple[int, int] | None:
 
 
 def _points(text: str) -> Iterator[Point]:
-    columns = None
+    columns, rows = None, 0
     for number, line in enumerate(text.split("\n"), 1):
         if not line.lstrip().startswith("|") or len(line) > 2_000:
             continue
@@ -61,6 +61,9 @@ def _points(text: str) -> Iterator[Point]:
             columns = _columns(cells)
         elif len(cells) > max(columns):
             size, rate = size_of(cells[columns[0]]), _RATE.fullmatch(cells[columns[1]])
+            rows += bool(size and rate)
+            if rows > MOST_ROWS:
+                raise NoLog(f"more than {MOST_ROWS:,} rows", number)
             if size and rate:
                 yield Point(size, None, float(rate[1]) * 1e9, number)
 

@@ -32,25 +32,28 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
     if asked.into:
         keep_apart("--into", asked.into, asked.files)
-    data = {name: read_bytes(name, LARGEST) for name in asked.files}
-    reading = with_known_keys(joined([_read(asked, name, content) for name, content in data.items()]))
+    digest = hashlib.sha256()
+    reading = with_known_keys(joined([_read(asked, name, digest) for name in asked.files]))
     if asked.into:
-        _into(asked, reading)
+        _into(asked, reading, digest.hexdigest())
     elif asked.format == "json":
-        say_json(_document(asked, reading, data))
+        say_json(_document(asked, reading, digest.hexdigest()))
     else:
         say(merge.new_spec(reading))
     return OK
 
 
-def _document(asked: argparse.Namespace, reading: Reading, data: dict[str, bytes]) -> dict[str, object]:
-    read_from = Input(", ".join(data), b"".join(data.values()))
+def _document(asked: argparse.Namespace, reading: Reading, digest: str) -> dict[str, object]:
+    """The reading for programs; ``digest`` is of all files one after the other."""
+    name = ", ".join(asked.files)
     tool = Desk(asked).settings(folder_of(asked.into or asked.files[0])).tool
-    return head(tool, read_from) | to_json(reading)
+    return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
 
 
-def _read(asked: argparse.Namespace, name: str, data: bytes) -> Reading:
+def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> Reading:
     """What one file states. Raises `UsageFault` with the file, and with the line where there is one."""
+    data = read_bytes(name, LARGEST)
+    digest.update(data)
     file = InputFile("-" if name == STDIN else Path(name).name, data, asked.part)
     try:
         kind = kinds.guess(file) if asked.kind == "auto" else kinds.kind_of(asked.kind)
@@ -59,7 +62,7 @@ def _read(asked: argparse.Namespace, name: str, data: bytes) -> Reading:
         raise UsageFault(f"{name}: {why}") from None
 
 
-def _into(asked: argparse.Namespace, reading: Reading) -> None:
+def _into(asked: argparse.Namespace, reading: Reading, digest: str) -> None:
     """Inserts a reading into the spec and prints what was done. Raises `UsageFault` where nothing can be inserted."""
     data = read_bytes(asked.into)
     source = documents.decode(asked.into, data)
@@ -71,7 +74,7 @@ def _into(asked: argparse.Namespace, reading: Reading) -> None:
     if merged.written:
         write_whole(Path(asked.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
     if asked.format == "json":
-        say_json(_document(asked, reading, {asked.into: data}) | {"merged": _merged_json(merged)})
+        say_json(_document(asked, reading, digest) | {"merged": _merged_json(merged)})
         return
     lines = [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
     lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]

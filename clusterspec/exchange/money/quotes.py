@@ -17,6 +17,8 @@ from clusterspec.exchange.reading import Notes, Reading, Refusal, Value
 
 KIND = "quote"
 MOST_ROWS = 20_000
+MOST_LINES = 2_000
+"""Lines of one quote; a spec holds no more values than that makes."""
 MOST_COLUMNS = 200
 _COLUMNS = {
     "kind": r"kind|category|type",
@@ -115,6 +117,8 @@ def _line(cells: list[str], columns: dict[str, int], notes: Notes, number: int, 
             f"row {', '.join(c for c in cells if c)[:60]}", "no part, or no quantity that is a number", number
         )
         return 0
+    if len(notes.given) >= MOST_LINES:
+        raise Refusal(f"has more than {MOST_LINES:,} lines with a part and a quantity", number)
     if unit is None and whole is None:
         notes.unknown(f"price of {part[:60]}", "none that is one number", number)
     entry: dict[str, Value] = {"part": part[:200], "quantity": quantity, "unit_price": unit, "price": whole}

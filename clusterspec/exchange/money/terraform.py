@@ -17,6 +17,7 @@ from clusterspec.exchange.reading import Notes, Reading, Refusal
 
 KIND = "terraform"
 MOST_DEEP = 32
+MOST_TYPES = 100
 _CLOUDS = {"aws_": "aws", "google_": "gcp", "azurerm_": "azure", "azapi_": "azure", "oci_": "oci"}
 _TYPES = ("instance_type", "machine_type", "size", "vm_size", "sku", "shape")
 _COUNTS = ("desired_size", "target_size", "node_count", "instances", "size", "desired_capacity", "initial_node_count")
@@ -46,6 +47,8 @@ def read(file: InputFile) -> Reading:
     for resource in resources:
         _machine(resource, machines, interfaces, file, notes)
         _placement(resource, file, notes)
+    if len(machines) > MOST_TYPES:
+        raise Refusal(f"plans more than {MOST_TYPES} instance types")
     if not machines:
         raise Refusal("plans no machine with an instance type that is stated")
     _give(machines, interfaces, file, notes)

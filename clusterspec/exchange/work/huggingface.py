@@ -17,6 +17,7 @@ from clusterspec.exchange.work.keys import Keys, give_counts, list_unused, truth
 from clusterspec.exchange.work.sizes import check_parameters, give_parameters
 
 KIND = "huggingface"
+MOST_KEYS = 5_000
 _COUNTS = {
     "workload.model.layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     "workload.model.hidden": ("hidden_size", "n_embd", "d_model", "dim", "model_dim"),
@@ -185,6 +186,8 @@ def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], st
 def _flat(value: dict[str, Any], file: InputFile) -> Keys:
     """The keys of a configuration; those of small mappings in it with dots."""
     keys = Keys()
+    if len(value) > MOST_KEYS:
+        raise Refusal(f"has {len(value):,} keys, more than any configuration of a model")
     for name, item in value.items():
         line = file.line_of_key(str(name))
         if isinstance(item, dict):

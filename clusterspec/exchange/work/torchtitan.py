@@ -32,6 +32,7 @@ _SCHEDULES = {
     "zbvzerobubble": "zero-bubble",
     "dualpipev": "dualpipe",
 }
+_KEY = re.compile(r"\"?([A-Za-z0-9_-]{1,80})\"?\s*=")
 _MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
 _LARGE = {
     ("llama4", "17bx16e"): "llama-4-scout",
@@ -49,7 +50,8 @@ def suits(file: InputFile) -> bool:
 def read(file: InputFile) -> Reading:
     """The work and the layout of a job. Raises `Refusal` where it is no TOML, or names no degree."""
     notes, keys = Notes(KIND, file.name), Keys()
-    for name, value, line in flat(_toml(file), lambda *path: _line(file, path)):
+    lines = _lines(file)
+    for name, value, line in flat(_toml(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
         keys.put(name, value, line)
     if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
         raise Refusal("names neither a model nor a degree as torchtitan does")
@@ -71,17 +73,17 @@ def _toml(file: InputFile) -> dict[str, Any]:
         raise Refusal(f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0) from None
 
 
-def _line(file: InputFile, path: tuple[str | int, ...]) -> int:
-    """The line of a key in its table."""
-    table = ".".join(map(str, path[:-1]))
-    at = 0
+def _lines(file: InputFile) -> dict[str, int]:
+    """The line of every key, with the name of its table before it."""
+    found: dict[str, int] = {}
+    table = ""
     for number, line in enumerate(file.lines, 1):
         text = line.strip()
         if text.startswith("["):
-            at = number if text.strip("[] ") == table else 0
-        elif (at or not table) and re.match(rf"\"?{re.escape(str(path[-1]))}\"?\s*=", text):
-            return number
-    return 0
+            table = text.split("]")[0].strip("[ ")
+        elif match := _KEY.match(text):
+            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
+    return found
 
 
 def _model(keys: Keys, notes: Notes) -> None:
