@@ -11,6 +11,7 @@ from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.call import Call
 from clusterspec.cost.batch.index import PairIndex, RowIndex, Table, ValueIndex
 from clusterspec.cost.batch.layouts import DEGREES
+from clusterspec.cost.batch.memory import MemoryTables, memory_of
 from clusterspec.cost.batch.placement import Placements
 from clusterspec.cost.batch.stages import StageTable
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER
@@ -19,9 +20,12 @@ from clusterspec.cost.tables.hiding import Hiding
 
 
 class BatchResult(NamedTuple):
-    """A column for each result: seconds of a step, not a number where nothing joins the ranks of a group."""
+    """A column for each result: seconds of a step, not a number where nothing joins the ranks of a group, and bytes
+    on the fullest accelerator.
+    """
 
     step_time: Array
+    memory: Array
 
 
 class BatchTables:
@@ -39,6 +43,7 @@ class BatchTables:
         self.sends: dict[bool, Table] = {}
         self.replicas: dict[tuple[object, ...], Table] = {}
         self.variants: dict[tuple[object, ...], int] = {}
+        self.memory = MemoryTables(library)
 
 
 class Batch:
@@ -56,14 +61,17 @@ class Batch:
         rows where it is absent). The degrees of a row make up all the ranks of its variant.
         """
         if variants[0].sharding not in LAYER_BY_LAYER:
-            return BatchResult(self._timed(variants, columns))
-        found = self.library.full(len(columns["tp"]), nan)
+            return self._worked_out(variants, columns)
+        count = len(columns["tp"])
+        found = BatchResult(self.library.full(count, nan), self.library.full(count, nan))
         for rows in (columns["pp"] < 2, columns["pp"] > 1):
             chosen = self.library.flatnonzero(rows)
             if len(chosen):
                 part = {name: column[chosen] for name, column in columns.items()}
-                found[chosen] = self._timed(variants, part)
-        return BatchResult(found)
+                for whole, some in zip(found, self._worked_out(variants, part), strict=True):
+                    whole[chosen] = some
+        return found
 
-    def _timed(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> Array:
-        return Call(self.tables, self._known, self.library, variants, columns).step_time()
+    def _worked_out(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
+        call = Call(self.tables, self._known, self.library, variants, columns)
+        return BatchResult(call.step_time(), memory_of(call))

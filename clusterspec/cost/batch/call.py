@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.columns import kept, number
 from clusterspec.cost.batch.index import Numbers, Table
 from clusterspec.cost.batch.layouts import DEGREES, layout_of
 from clusterspec.cost.batch.stages import StageTable, kinds_of
@@ -29,24 +30,10 @@ if TYPE_CHECKING:
 
 AXES = ("tp", "cp", "ep", "expert_tp", "pp", "dp_cp", "expert_dp")
 SHARDED_AXES = (*AXES, "shard", "replicate")
-NUMBERED = ("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch")
+NUMBERED = ("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch", "shard_group")
 """The degrees that sub-results are kept by."""
 COMPOSED = ("pp", "virtual_stages", "shard_group", "expert_dp")
 NO_TIME = StageTime(0.0, 0.0, 0.0)
-K = TypeVar("K")
-T = TypeVar("T")
-
-
-def _kept(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
-    """What is kept under a key, made when it is first asked for."""
-    if key not in tables:
-        tables[key] = made()
-    return tables[key]
-
-
-def number(column: Array) -> float:
-    """A column where a formula is written for a number: formulas hold for both."""
-    return cast(float, column)
 
 
 class Call:
@@ -101,32 +88,46 @@ class Call:
         layout = layout_of(self.variants[int(self.columns["variant"][index])], self.tables.workload, degrees)
         return LayoutTiming(self.tables, layout, self.hiding)
 
+    @property
+    def mirrored(self) -> bool:
+        """Whether a rank also holds the chunk of the opposite stage."""
+        return self.template.schedule == "dualpipe"
+
+    @cached_property
+    def stages(self) -> StageTable:
+        return kept(self.known.stages, self.mirrored, lambda: StageTable(self.library))
+
+    @cached_property
+    def kinds(self) -> Numbers:
+        """The number of the stages of each row."""
+        pair = self.numbers["pp"], self.numbers["virtual_stages"]
+        return self.stages.number(*pair, lambda row: kinds_of(self.row(row).groups()))
+
+    @cached_property
+    def cut(self) -> Numbers:
+        """The number of the degrees that cut weights."""
+        return self.known.cuts([self.numbers[axis] for axis in ("tp", "ep", "expert_tp")])
+
     def step_time(self) -> Array:
         """Seconds of a step for each row."""
-        first = self.row(0)
-        mirrored = first.layout.schedule == "dualpipe"
-        stages = _kept(self.known.stages, mirrored, lambda: StageTable(self.library))
-        kinds = stages.number(
-            self.numbers["pp"], self.numbers["virtual_stages"], lambda row: kinds_of(self.row(row).groups())
-        )
+        first, mirrored, stages, kinds = self.row(0), self.mirrored, self.stages, self.kinds
         stage, every, slowest = self._stage(stages, kinds, first.chunk_share)
-        cut = self.known.cuts([self.numbers[axis] for axis in ("tp", "ep", "expert_tp")])
-        table = _kept(self.known.weights, mirrored, lambda: Table(self.library, 3, 3))
+        table = kept(self.known.weights, mirrored, lambda: Table(self.library, 3, 3))
 
         def chunks_of(row: int) -> tuple[Chunk, ...]:
             return stages.kinds[int(kinds.values[row])][int(slowest.values[row])].chunks
 
-        weights = table.number([cut, kinds, slowest], lambda row: self._weights(row, chunks_of(row)))
+        weights = table.number([self.cut, kinds, slowest], lambda row: self._weights(row, chunks_of(row)))
         dense, expert, layers = map(number, table.look_up(weights))
         floats = {
-            name: self._float(self.columns[name]) for name in ("pp", "virtual_stages", "shard_group", "expert_dp")
+            name: self.float_of(self.columns[name]) for name in ("pp", "virtual_stages", "shard_group", "expert_dp")
         }
         inputs = StepInputs(
             stage=stage,
             every=every,
             stages=floats["pp"],
             virtual_stages=floats["virtual_stages"],
-            micro_batches=self._micro_batches(),
+            micro_batches=self.float_of(self.micro_batches),
             layers=layers,
             send=self._send(),
             replicas=self._replicas(mirrored, weights, lambda row: self._replica_seconds(row, chunks_of(row))),
@@ -136,13 +137,14 @@ class Call:
         times, _ = compose(inputs, first.choices())
         return cast(Array, times.total)
 
-    def _float(self, column: Array) -> float:
+    def float_of(self, column: Array) -> float:
         return number(self.library.asarray(column, "float64"))
 
-    def _micro_batches(self) -> float:
+    @cached_property
+    def micro_batches(self) -> Array:
+        """Micro-batches of one replica and step."""
         columns, batch = self.columns, self.tables.workload.global_batch
-        each = columns["dp"] * columns["micro_batch"]
-        return self._float(self.library.maximum(batch // each, 1))
+        return self.library.maximum(batch // (columns["dp"] * columns["micro_batch"]), 1)
 
     def _stage(self, stages: StageTable, kinds: Numbers, share: float) -> tuple[StageTime, float, Numbers]:
         """One micro-batch on the slowest stage, on all stages together, and the place of the slowest kind."""
@@ -164,7 +166,7 @@ class Call:
         if self.tables.workload.model.experts:
             columns += [self.numbers["ep"], self.numbers["expert_tp"], self.places["ep"], self.places["expert_tp"]]
         width = sum(len(passes) for passes in self._passes)
-        table = _kept(self.known.layers, self.hiding, lambda: Table(self.library, len(columns), width))
+        table = kept(self.known.layers, self.hiding, lambda: Table(self.library, len(columns), width))
         values = iter(table(columns, self._part_seconds))
         found: list[StageTime] = []
         for passes in self._passes:
@@ -200,7 +202,7 @@ class Call:
         several = bool((self.columns["pp"] > 1).any())
         if not several:
             return 0.0
-        table = _kept(self.known.sends, True, lambda: Table(self.library, 3, 1))
+        table = kept(self.known.sends, True, lambda: Table(self.library, 3, 1))
         return number(table([self.tokens, self.places["pp"], self.places["tp"]], self._send_seconds)[0])
 
     def _send_seconds(self, row: int) -> tuple[float]:
@@ -216,7 +218,7 @@ class Call:
         axes = ("shard", "replicate", "expert_dp") if template.sharding == "hsdp" else ("dp_cp", "expert_dp")
         layered = self.row(0).layer_by_layer
         key = (template.sharding, layered, template.gradient_compression, mirrored)
-        table = _kept(self.known.replicas, key, lambda: Table(self.library, 1 + len(axes), 4))
+        table = kept(self.known.replicas, key, lambda: Table(self.library, 1 + len(axes), 4))
         columns = [weights, *(self.places[axis] for axis in axes)]
         return ReplicaSeconds(*map(number, table(columns, worked_out)))
 

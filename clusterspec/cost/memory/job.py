@@ -31,7 +31,11 @@ class Job:
     @classmethod
     def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
         """The job of a design; without a known generation of software nothing is taken of a framework."""
-        vendor = design.cluster.accelerator.vendor if design.cluster else ""
+        return cls.on(design.cluster.accelerator.vendor if design.cluster else "", workload, layout)
+
+    @classmethod
+    def on(cls, vendor: str, workload: Workload, layout: Layout) -> Job:
+        """The job on accelerators of a vendor."""
         stack = layout.stack
         if stack is None:
             return cls(workload.model, workload, layout, FrameworkMemory(), vendor)

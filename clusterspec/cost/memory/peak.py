@@ -38,20 +38,19 @@ class Peak(NamedTuple):
         return added((*self.weights, *self.gradients, *self.activations))
 
 
-def at_loss(job: Job, rank: Rank) -> Peak:
+def at_loss(job: Job, rank: Rank, logits: Lines) -> Peak:
     """The logits, and the tables that they need; nothing on a stage without the head."""
     tables = tuple(each.times("head", rank.head) for each in _tables(job, rank.share, ("head",)))
-    return Peak(tables, (), tuple(each.times("head", rank.head) for each in _logits(job)))
+    return Peak(tables, (), tuple(each.times("head", rank.head) for each in logits))
 
 
-def in_backward(job: Job, rank: Rank) -> Peak:
+def in_backward(job: Job, rank: Rank, working: Lines) -> Peak:
     """The layer at work, and what full sharding gathers and reduces."""
-    activations_there = (_working(job, rank.kinds), *_exchanged(job))
     if not job.sharded_fully:
-        return Peak((), (), activations_there)
+        return Peak((), (), working)
     gathers, share = job.gathers_layers, rank.share
     weights = (_layers(job, share).times("gathers", gathers), *_tables(job, share, ()))
-    return Peak(weights, (_reduced(job, share).times("gathers", gathers),), activations_there)
+    return Peak(weights, (_reduced(job, share).times("gathers", gathers),), working)
 
 
 def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
@@ -87,7 +86,7 @@ def _reduced(job: Job, share: Share) -> Line:
     return line("layer being reduced", reduced_bytes, FSDP, **sizes)
 
 
-def _working(job: Job, kinds: frozenset[Layers]) -> Line:
+def working(job: Job, kinds: frozenset[Layers]) -> Line:
     """One layer as the backward pass computes it again, with the gradients of its widest tensors."""
     again, widest = 0.0, 0.0
     for kind in sorted(kinds, key=str):
@@ -116,7 +115,7 @@ def _widest(job: Job, kind: Layers) -> float:
     return routed * (model.expert_ffn_hidden / layout.expert_tp + sent)
 
 
-def _exchanged(job: Job) -> Lines:
+def exchanged(job: Job) -> Lines:
     """Keys and values that context parallelism has under way, with their gradients; all-to-all moves queries too."""
     layout, model = job.layout, job.model
     heads = model.heads if model.latent else model.kv_heads
@@ -132,7 +131,7 @@ def _exchanged(job: Job) -> Lines:
     return (found.times("exchanges", chosen(layout.cp > 1, 1.0, 0.0)),)
 
 
-def _logits(job: Job) -> Lines:
+def logits(job: Job) -> Lines:
     """Logits and what the loss makes of them."""
     spread = job.framework.logits
     if spread is None:

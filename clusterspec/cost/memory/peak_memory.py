@@ -6,14 +6,19 @@ them, degrees and counts are numbers. Terms are made of the record in `clustersp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import model_states, peak, reserved, serving
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.line import Lines, added
 from clusterspec.cost.memory.peak import Peak
-from clusterspec.cost.memory.rank import Rank
+from clusterspec.cost.memory.rank import Layers, Rank
+from clusterspec.cost.memory.recomputation import kept
 from clusterspec.cost.memory.stored_activations import stored
+from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.records import dataclass
 
 NOTHING = Peak((), (), ())
@@ -40,12 +45,32 @@ class RankMemory:
         return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
 
 
+class LayerMemory(NamedTuple):
+    """What follows from the degrees that cut a layer: the ``tensors`` that one stores of one micro-batch, the
+    ``logits`` at the loss, and the layer at work in the backward pass with what context parallelism exchanges.
+    """
+
+    tensors: Sequence[Tensor]
+    logits: Lines
+    working: Lines
+
+    @classmethod
+    def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
+        """That of a rank whose layers have these kinds of feed-forward network."""
+        return cls(kept(job), peak.logits(job), (peak.working(job, kinds), *peak.exchanged(job)))
+
+
 def training(job: Job, rank: Rank) -> RankMemory:
     """One rank that trains."""
+    return filled(job, rank, LayerMemory.of(job, rank.kinds))
+
+
+def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
+    """One rank that trains, by what its layers take."""
     weights, optimizer = model_states.weights(job, rank.share), model_states.optimizer(job, rank.share)
-    activations, gradients = stored(job, rank), model_states.gradients(job, rank.share)
+    activations, gradients = stored(job, rank, layer.tensors), model_states.gradients(job, rank.share)
     gradients = model_states.replacing(job, gradients, added(gradients), added(activations))
-    at_loss, in_backward = peak.at_loss(job, rank), peak.in_backward(job, rank)
+    at_loss, in_backward = peak.at_loss(job, rank, layer.logits), peak.in_backward(job, rank, layer.working)
     most = larger(at_loss.value, in_backward.value)
     allocated = added((*weights, *gradients, *optimizer, *activations)) + most
     beside = (*reserved.reserved(job, rank.share), *reserved.fragmentation(job, allocated))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clusterspec.cost.formulas import activations
 from clusterspec.cost.formulas.elementwise import chosen
 from clusterspec.cost.formulas.rank_memory import several, tensor_bytes
 from clusterspec.cost.memory.job import GATHERED, Job
 from clusterspec.cost.memory.line import Line, Lines, line
 from clusterspec.cost.memory.rank import Rank
-from clusterspec.cost.memory.recomputation import kept
+from clusterspec.cost.memory.tensor import Tensor
 
 PIPELINE_ENGINE = "DeepSpeed, runtime/pipe/engine.py"
 PIPELINING = "torch.distributed.pipelining, merge_chunks"
 
 
-def stored(job: Job, rank: Rank) -> Lines:
-    """All of it, when the most micro-batches are in flight."""
-    layers = tuple(tensor.line.times("passes", rank.passes[tensor.layers]) for tensor in kept(job))
+def stored(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
+    """All of it, when the most micro-batches are in flight; ``tensors`` are what one layer stores of one."""
+    layers = tuple(tensor.line.times("passes", rank.passes[tensor.layers]) for tensor in tensors)
     offloaded = job.layout.offload_activations
     found = layers if offloaded == 0 else tuple(each.times("on_device", 1.0 - offloaded) for each in layers)
     if job.framework.pipeline_copies:

@@ -15,6 +15,7 @@ import pytest
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch import DEGREES, Batch, layout_of
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.memory import memory
 from clusterspec.cost.timing import tables_of, timed
 from tests.cost.plans import design, spec
 
@@ -74,22 +75,28 @@ def arrays(columns: Mapping[str, list[int]]) -> dict[str, Array]:
     return {name: cast(Array, numpy.array(column, "int64")) for name, column in columns.items()}
 
 
-def alone(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> list[float]:
-    """Seconds of the step of each layout, estimated one by one; not a number where it has none."""
+Columns = tuple[list[float], list[float]]
+"""Seconds of a step, and bytes on the fullest accelerator."""
+
+
+def alone(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> Columns:
+    """Each layout estimated by itself; seconds are not a number where it has none."""
     tables = tables_of(whole)
     assert whole.workload and tables
-    found = []
+    seconds, held = [], []
     for row, variant in enumerate(columns["variant"]):
         layout = layout_of(choices[variant], whole.workload, {name: columns[name][row] for name in DEGREES})
-        record = timed(replace(whole, layout=layout), tables)
-        found.append(record.seconds if record else nan)
-    return found
+        record, stored = timed(replace(whole, layout=layout), tables), memory(replace(whole, layout=layout))
+        seconds.append(record.seconds if record else nan)
+        held.append(stored.total if stored else nan)
+    return seconds, held
 
 
-def together(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> list[float]:
+def together(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> Columns:
     tables = tables_of(whole)
     assert tables
-    return cast(list[float], Batch(tables, LIBRARY)(choices, arrays(columns)).step_time.tolist())
+    found = Batch(tables, LIBRARY)(choices, arrays(columns))
+    return cast(list[float], found.step_time.tolist()), cast(list[float], found.memory.tolist())
 
 
 @pytest.mark.parametrize(("cluster", "model", "framework"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
@@ -102,7 +109,9 @@ def test_a_batch_gives_what_each_layout_gives_alone(
         whole = design(spec(cluster, workload={"model": model, "global_batch": 512}, layout=cut))
         assert whole.layout
         choices, columns = variants(whole.layout), rows(whole, sharding, schedule, 24, Random(f"{model} {schedule}"))
-        assert together(whole, choices, columns) == pytest.approx(alone(whole, choices, columns), rel=1e-12)
+        found, expected = together(whole, choices, columns), alone(whole, choices, columns)
+        assert found[0] == pytest.approx(expected[0], rel=1e-12)
+        assert found[1] == pytest.approx(expected[1], rel=1e-12)
 
 
 def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
@@ -110,9 +119,9 @@ def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
     assert whole.cluster and whole.layout
     apart = replace(whole, cluster=replace(whole.cluster, scale_out=None))
     choices, columns = [whole.layout], rows(apart, "zero1", "1f1b", 20, Random(1)) | {"variant": [0] * 20}
-    assert all(map(isnan, together(apart, choices, columns)))
-    assert all(map(isnan, alone(apart, choices, columns)))
-    assert not any(map(isnan, together(whole, choices, columns)))
+    assert all(map(isnan, together(apart, choices, columns)[0]))
+    assert all(map(isnan, alone(apart, choices, columns)[0]))
+    assert not any(map(isnan, together(whole, choices, columns)[0]))
 
 
 def test_a_later_call_gives_what_a_first_call_gives() -> None:
@@ -124,6 +133,6 @@ def test_a_later_call_gives_what_a_first_call_gives() -> None:
     for sharding, schedule, order in product(("zero1", "hsdp"), ("1f1b", "dualpipe"), ORDERS):
         layout = replace(whole.layout, sharding=sharding, schedule=schedule, order=tuple(order))
         calls.append((variants(layout), arrays(rows(whole, sharding, schedule, 30, Random(len(calls))))))
-    fresh = [Batch(tables, LIBRARY)(*call).step_time.tolist() for call in calls]
+    fresh = [[column.tolist() for column in Batch(tables, LIBRARY)(*call)] for call in calls]
     shared = Batch(tables, LIBRARY)
-    assert [shared(*call).step_time.tolist() for call in reversed(calls)] == fresh[::-1]
+    assert [[column.tolist() for column in shared(*call)] for call in reversed(calls)] == fresh[::-1]
