@@ -12,8 +12,8 @@ from clusterspec.cost.memory.assumptions import assumptions
 from clusterspec.cost.memory.explain import explained
 from clusterspec.cost.memory.fullest import shortlist
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.peak_memory import RankMemory
-from clusterspec.cost.memory.rank import Rank
+from clusterspec.cost.memory.peak_memory import LayerMemory, RankMemory
+from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.stages import StageGroup, stage_groups
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
@@ -68,15 +68,18 @@ def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
 def _stages(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
     """Memory of the stages of which one is the fullest."""
     groups = stage_groups(job.model, job.layout)
-    return [(job, _of(job, group, limit)) for group in shortlist(job, groups)] if groups else []
+    layers: dict[frozenset[Layers], LayerMemory] = {}
+    return [(job, _of(job, group, limit, layers)) for group in shortlist(job, groups)] if groups else []
 
 
-def _of(job: Job, group: StageGroup, limit: float) -> RankMemory:
-    """One rank of a group of equal stages; ``limit`` is the bytes that it may fill."""
+def _of(job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers], LayerMemory]) -> RankMemory:
+    """One rank of a group of equal stages; ``limit`` is the bytes that it may fill, ``layers`` what is known."""
     rank = Rank.of(job, group.first, group.chunks)
     if job.workload.kind == "serve":
         return peak_memory.serve(job, rank, group.chunks, limit)
-    return peak_memory.training(job, rank)
+    if rank.kinds not in layers:
+        layers[rank.kinds] = LayerMemory.of(job, rank.kinds)
+    return peak_memory.filled(job, rank, layers[rank.kinds])
 
 
 def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:

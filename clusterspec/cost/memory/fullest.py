@@ -7,14 +7,18 @@ from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Layers, passes
 from clusterspec.cost.stages import StageGroup
 
-SHORTLIST = 4
-"""Groups of stages looked at for each reason that one may be the fullest."""
+MOST = 64
+"""Groups of equal stages of which each is looked at; no published pipeline has so many."""
+SHORTLIST = 16
+"""Groups of a longer pipeline looked at for each reason that one may be the fullest."""
 
 
 def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
-    """Groups of equal stages of which one is the fullest: both ends, those with most layers, and those with most in
-    flight. The first stage of a group has most in flight.
+    """Groups of equal stages of which one is the fullest: all of them; of very many both ends, those with most layers,
+    and those with most in flight. The first stage of a group has most in flight.
     """
+    if len(groups) <= MOST:
+        return list(groups)
 
     def layers(group: StageGroup) -> float:
         return sum(chunk.layers for chunk in group.chunks)
