@@ -154,6 +154,7 @@ def stack(read: Reader) -> Stack:
         hides=read.texts("hides"),
         dispatcher=read.text("dispatcher") or "all-to-all",
         releases=read.texts("releases"),
+        full_sharding=read.text("full_sharding"),
         memory=framework_memory(read),
         compiled=read.flag("compiled") or False,
         achievable=read.achievable(),

@@ -190,7 +190,8 @@ class Stack(Entry):
 
     ``selective`` names what selective recomputation runs again, ``hides`` the communication that
     it can hide, ``dispatcher`` how it sends tokens to experts where nobody says, ``releases`` the releases that it
-    describes, oldest first, ``compiled`` that no host launches kernels one by one.
+    describes, oldest first, ``full_sharding`` the stack whose full sharding it uses, with its memory,
+    where it has none of its own, ``compiled`` that no host launches kernels one by one.
     """
 
     year: int = 0
@@ -198,6 +199,7 @@ class Stack(Entry):
     hides: tuple[str, ...] = ()
     dispatcher: str = "all-to-all"
     releases: tuple[str, ...] = ()
+    full_sharding: str | None = None
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     achievable: Mapping[str, Figure] = field(default_factory=dict)

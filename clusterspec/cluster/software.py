@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.lookup import Lookup
@@ -42,10 +43,22 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[
     generations = _generations(SAME_SOFTWARE.get(framework, framework), lookup)
     found = _of_release(framework, release, generations, lookup) if release is not None else None
     if found is not None:
-        return found
+        return _sharded(found, section, lookup)
     why = "the newest known" if release is None else f"the catalog knows no release of {framework}: the newest year"
     year = lookup.log.either(section.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
-    return Software(framework, year, None, _of_year(framework, year, generations, lookup))
+    return _sharded(Software(framework, year, None, _of_year(framework, year, generations, lookup)), section, lookup)
+
+
+def _sharded(software: Software, section: LayoutSpec, lookup: Lookup) -> Software:
+    """The software with the memory of the stack whose full sharding it uses, where the layout shards weights."""
+    name = software.stack.full_sharding if software.stack is not None else None
+    if name is None or section.sharding not in {"fsdp", "hsdp"}:
+        return software
+    other = lookup.known("stack", name)
+    if software.stack is None or not isinstance(other, Stack):
+        return software
+    memory = replace(other.memory, gradients=software.stack.memory.gradients)
+    return replace(software, stack=replace(software.stack, memory=memory))
 
 
 def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:

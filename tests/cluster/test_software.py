@@ -78,3 +78,17 @@ def test_software_that_means_nothing_is_reported(layout: str, said: str) -> None
 )
 def test_releases_are_ordered_by_their_numbers(first: str, second: str) -> None:
     assert version(first) < version(second)
+
+
+def test_full_sharding_before_it_had_its_own_is_that_of_another_framework() -> None:
+    """Megatron-LM of 2021 shards weights with DeepSpeed, whose buffers and limits count then; its kernels stay."""
+    text = "{{framework: megatron-core, software_year: {}, sharding: {}}}"
+    old, zero1, new = (
+        clean(f"{H100}{WORK}layout: {text.format(*each)}").layout
+        for each in ((2021, "fsdp"), (2021, "zero1"), (2025, "fsdp"))
+    )
+    assert old and zero1 and new and old.stack and zero1.stack and new.stack
+    assert old.stack.id == zero1.stack.id == "megatron-core-2021"
+    assert (old.stack.memory.buckets, zero1.stack.memory.buckets, new.stack.memory.buckets) == (1e9, 0, 0)
+    assert old.stack.memory.live == 1e9
+    assert old.stack.achievable == zero1.stack.achievable
