@@ -60,6 +60,7 @@ COMMANDS = {
     "accept": Command("holds logs of collectives against the acceptance tests: pass, fail, not run", "accept"),
     "export": Command("writes a design as what an infrastructure repository holds", "exporter"),
     "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
+    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "lsp"),
     "init": Command("prints a starting spec", "start"),
     "schema": Command("prints the JSON Schema of the spec, for editors", "start"),
 }

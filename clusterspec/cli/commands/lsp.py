@@ -1,0 +1,17 @@
+"""``clusterspec lsp``: the language server on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.cli import OK, UsageFault
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Serves an editor until it says goodbye. Raises `UsageFault` where pygls is not installed."""
+    try:
+        from clusterspec.cli.language_server.server import server
+    except ImportError:
+        raise UsageFault("the language server needs pygls: pip install 'clusterspec[lsp]'") from None
+    server(asked).start_io()
+    return OK

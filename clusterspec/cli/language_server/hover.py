@@ -1,0 +1,90 @@
+"""What a hover shows: the meaning of a key, every reading of a quantity, a catalog entry, the pages of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec import rules
+from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, shelf, tables
+from clusterspec.document import outline, text_at
+from clusterspec.document.model import Document
+from clusterspec.finding import Finding
+from clusterspec.report import readings_text
+from clusterspec.source import Path, Position, Span, dotted
+from clusterspec.spec.schema import schema
+from clusterspec.units import UnitFault, readings
+
+KINDS = {
+    "platform": "platform",
+    "accelerator": "accelerator",
+    "like": "accelerator",
+    "interconnect": "interconnect",
+    "technology": "interconnect",
+    "nic": "nic",
+    "switch": "switch",
+    "model": "model",
+    "base": "model",
+}
+"""Keys whose value is the id of a catalog entry, and of which kind."""
+WIDTH = 88
+
+
+def covers(span: Span, file: str, at: Position) -> bool:
+    """Whether a position lies in a span, its end included."""
+    return span.file == file and span.start <= at <= span.end
+
+
+def path_at(document: Document, at: Position) -> tuple[Path, bool] | None:
+    """The innermost key path at a position, and whether its key (not its value) is meant."""
+    file = document.source.name
+    found: tuple[Path, bool] | None = None
+    for path, place in document.places.items():
+        if place.key is not None and covers(place.key, file, at):
+            return path, True
+        if path and covers(place.value, file, at) and (found is None or len(path) > len(found[0])):
+            found = path, False
+    return found
+
+
+def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Position) -> str:
+    """Markdown about what stands at a position; empty where there is nothing to show."""
+    found = path_at(document, at)
+    parts = [*_about_findings(findings, document.source.name, at)]
+    if found is not None:
+        path, on_key = found
+        parts = [*(_key(path) if on_key else _value(document, catalog, path)), *parts]
+    return "\n\n---\n\n".join(part for part in parts if part)
+
+
+def _key(path: Path) -> Iterator[str]:
+    node = outline.at(schema(), path)
+    if node:
+        title = f"**{dotted(path)}**" + (f": {node['title']}" if "title" in node else "")
+        yield f"{title}\n\n{node.get('description', '')}"
+
+
+def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
+    text = text_at(document, path).strip("'\"")
+    node = outline.at(schema(), path)
+    kind = KINDS.get(str(path[-1]))
+    if kind is not None and "\n" not in text:
+        try:
+            yield _code(tables.show_text(shelf.show(catalog, f"{kind}/{text}"), WIDTH))
+        except (UnknownEntry, BrokenEntry, shelf.AmbiguousName):
+            yield ""
+    elif any("x-quantity" in branch for branch in outline.branches(node, schema())):
+        try:
+            yield _code(readings_text.text(readings(text)))
+        except UnitFault as fault:
+            yield str(fault)
+
+
+def _code(text: str) -> str:
+    return f"```text\n{text.rstrip().replace('```', '')}\n```"
+
+
+def _about_findings(findings: list[Finding], file: str, at: Position) -> Iterator[str]:
+    """The pages of the rules that report something at a position."""
+    for rule in dict.fromkeys(finding.rule for finding in findings if covers(finding.span, file, at)):
+        if rules.known(rule):
+            yield rules.explain(rule)
