@@ -165,6 +165,17 @@ def test_reports_are_written(kind: str, suffix: str, call: Call) -> None:
     assert data.startswith(b"%PDF" if suffix == "pdf" else b"<!doctype html>")
 
 
+def test_a_report_is_written_as_json_with_the_designs_that_it_is_compared_with(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    Path("other.yaml").write_text(BASE.replace("tp: 2", "tp: 4"))
+    done = call("report", "spec.yaml", "-o", "out.json", "--against", "other.yaml")
+    assert done.status == 0, done.error
+    document = json.loads(Path("out.json").read_text())
+    assert list(document)[:3] == ["version", "tool", "input"]
+    assert document["estimate"]["layout"]["tp"] == 2
+    assert [one["estimate"]["layout"]["tp"] for one in document["against"]] == [4]
+
+
 def test_a_report_says_the_same_twice(call: Call) -> None:
     spec = str(ROOT / "examples" / "dgx-h100-pod.yaml")
     for name in ("one.html", "two.html"):

@@ -75,6 +75,17 @@ def test_what_fails_is_a_draft(name: str) -> None:
     assert "DRAFT" in page
 
 
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("too-large", "Do not sign: does not work as written"),
+        ("bare", "Not ready to be signed: not all of it was judged"),
+    ],
+)
+def test_a_buyer_reads_first_whether_to_sign(name: str, word: str) -> None:
+    assert word in paper.html(compose(report(SPECS[name], "procurement")))
+
+
 def test_what_works_is_no_draft() -> None:
     assert "DRAFT" not in paper.html(compose(report(SPEC)))
 
@@ -122,6 +133,7 @@ def test_designs_stand_side_by_side() -> None:
     page = paper.html(compose(full))
     assert numbers_without_a_field(page) == []
     assert 'id="options"' in page
+    assert 'data-field="against[0].estimate.step_time"' in page
     assert full.to_json()["against"][0]["estimate"]["layout"]["pp"] == 4
 
 

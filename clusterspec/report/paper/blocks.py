@@ -26,7 +26,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of cells, ready to print; ``field`` is its place in the JSON document. The cells of a ``bare`` row
-    have no fields of their own.
+    have no fields of their own, unless ``fields`` names them one by one.
     """
 
     cells: tuple[str, ...]
@@ -34,6 +34,7 @@ class Row:
     tone: Tone = "plain"
     total: bool = False
     bare: bool = False
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

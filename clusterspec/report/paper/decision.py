@@ -23,9 +23,21 @@ STATES: dict[str, tuple[str, Tone]] = {
 }
 
 
-def judgement(found: Verdict) -> Judgement:
-    """The verdict as the first page shows it."""
-    return Judgement(VERDICT_WORDS[found.status], TONES[found.status], found.reasons, found.not_judged)
+SIGNING = {
+    Status.FAILS: "Do not sign",
+    Status.RESERVATIONS: "Sign only with the reservations below accepted",
+    Status.CLEAR: "Nothing found against signing",
+    Status.NOT_JUDGED: "Not ready to be signed: not all of it was judged",
+}
+"""The decision that a buyer takes from a verdict."""
+
+
+def judgement(found: Verdict, kind: str, *, tender: bool) -> Judgement:
+    """The verdict as the first page shows it; for buyers the decision first."""
+    word = VERDICT_WORDS[found.status]
+    if kind == "procurement" and not tender:
+        word = f"{SIGNING[found.status]}: {word[0].lower()}{word[1:]}"
+    return Judgement(word, TONES[found.status], found.reasons, found.not_judged)
 
 
 def section(report: FullReport) -> Section:

@@ -19,11 +19,16 @@ def section(report: FullReport) -> Section | None:
     names = ("This design", *(f"{letter}: {other.title}" for letter, other in zip("BCD", report.against, strict=False)))
     columns = (Column("What"), *(Column(name, "right") for name in names))
     rows = [
-        Row((label, *(read(one) for one in designs)), field)
+        Row((label, *(read(one) for one in designs)), field, fields=("", *_fields(field, len(report.against))))
         for label, field, read in ROWS
         if any(read(one) != "–" for one in designs)
     ]
     return Section("options", "Options", (Table(columns, tuple(rows), "against"),))
+
+
+def _fields(field: str, others: int) -> tuple[str, ...]:
+    """The field of this design and of each other one."""
+    return (field, *(f"against[{number}].{field}" for number in range(others)))
 
 
 def _verdict(one: FullReport) -> str:
@@ -90,4 +95,4 @@ ROWS = (
     ("Run with interruptions", "reliability.with_interruptions", _run),
     ("A million trained tokens", "cost.per_million_tokens", _tokens),
 )
-"""Label, JSON field of this design, and how to read it; the other designs have the same field below ``against``."""
+"""Label, JSON field of this design, and how to read it; that of the other designs lies below ``against``."""
