@@ -1,0 +1,62 @@
+"""Every technical term of a message is in the glossary: a word is either there or in the list of plain English words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import clusterspec
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import module
+
+DOCS = Path(clusterspec.__file__).parents[1] / "docs"
+PLAIN = frozenset((Path(__file__).parent / "plain_words.txt").read_text("utf-8").split())
+"""Words of messages that are no terms of the field; a new one is added there or, where it is a term, to the glossary."""
+NOT_WORDS = re.compile(r"`[^`]*`|[a-z_]+\.[a-z_.]+|\w+_\w+|[A-Za-z]+=[^ ]*")
+WORD = re.compile(r"[A-Za-z][A-Za-z\-]*[A-Za-z]")
+ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| \[[^\]]+\]\([^)]+\) \|$")
+
+
+def glossary() -> list[tuple[str, str]]:
+    lines = (DOCS / "glossary.md").read_text("utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| term ")]
+    found = [ROW.match(line) for line in rows]
+    assert all(found), "a row needs a term, one line and one reference"
+    return [(match[1], match[2]) for match in found if match]
+
+
+TERMS = frozenset(word.lower() for term, _ in glossary() for word in WORD.findall(term))
+
+
+def texts(name: str) -> Iterator[str]:
+    """The literal parts of the messages and remedies of a rule."""
+    tree = ast.parse(Path(module(name).__file__ or "").read_text("utf-8"))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.ClassDef):
+            documentation = ast.get_docstring(function, clean=False)
+            for node in ast.walk(function):
+                text = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(text, str) and " " in text and text != documentation:
+                    yield NOT_WORDS.sub("", text)
+
+
+def known(word: str) -> bool:
+    """Whether a word, or its singular, is plain or a term."""
+    forms = {word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ves$", "f", word)}
+    return bool(forms & (PLAIN | TERMS)) or ("-" in word and all(known(part) for part in word.split("-")))
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if RULES[name][1]])
+def test_the_terms_of_a_message_are_in_the_glossary(name: str) -> None:
+    words = {word.lower() for text in texts(name) for word in WORD.findall(text)}
+    assert {word for word in words if not known(word)} == set()
+
+
+def test_the_glossary_is_in_order_and_names_each_term_once() -> None:
+    names = [term.lower() for term, _ in glossary()]
+    assert names == sorted(names) and len(names) == len(set(names))
+    assert not TERMS & PLAIN
