@@ -14,8 +14,10 @@ from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
 from clusterspec.records import replace
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.knowledge.slips import Slips, find_slips
+from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import (
     AcceptanceSpec,
@@ -64,7 +66,7 @@ class Facts:
         self._estimated = estimated
         self._thresholds = thresholds or {}
         self._measurements = measurements
-        self._placed: dict[str, Placement | None] = {}
+        self.thresholds = Thresholds(thresholds or {})
         self._remembered: dict[object, object] = {}
 
     @cached_property
@@ -96,7 +98,7 @@ class Facts:
 
     def threshold(self, rule: Rule, default: float) -> float:
         """The threshold of a rule: as the team configured it, else the rule's own default."""
-        return self._thresholds.get(rule.name, default)
+        return self.thresholds.of(rule, default)
 
     # The spec as written
 
@@ -271,17 +273,23 @@ class Facts:
 
     # Where the groups lie
 
-    def placement(self, axis: str) -> Placement | None:
-        """Where the groups of one axis (tp, cp, dp, ep, pp, shard …) lie, enumerated once."""
-        if axis not in self._placed:
-            self._placed[axis] = self._place(axis)
-        return self._placed[axis]
-
-    def _place(self, axis: str) -> Placement | None:
-        from clusterspec.cluster.groups import place
-
+    @cached_property
+    def placements(self) -> Placements | None:
+        """Where the groups of each axis are placed."""
         cluster, layout = self.design.cluster, self.design.layout
-        return place(cluster, layout, axis) if cluster and layout else None
+        return Placements(cluster, layout) if cluster and layout else None
+
+    def placement(self, axis: str) -> Placement | None:
+        """Where the groups of one axis (tp, cp, dp, ep, pp, shard …) are placed."""
+        return self.placements.of(axis) if self.placements else None
+
+    @cached_property
+    def legality(self) -> Legality | None:
+        """The conditions of the framework on the layout."""
+        layout, written = self.design.layout, self.spec.layout
+        if layout is None or written is None or self.design.cluster is None:
+            return None
+        return Legality(self.design, layout, written)
 
     @property
     def assumed(self) -> Mapping[str, str]:

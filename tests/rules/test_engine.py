@@ -12,6 +12,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import clusterspec
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Design
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
@@ -19,6 +21,7 @@ from clusterspec.pipeline import Settings, study_text
 from clusterspec.rules import Facts, RulesFailedError, choose, judge, known, nearest, summary_of
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
+from clusterspec.rules.parts import Thresholds
 from clusterspec.source import Position, Span, dotted
 from clusterspec.spec.model import Spec
 
@@ -51,8 +54,9 @@ def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
 
 
 def offered(parameter: str) -> tuple[Any, ...]:
-    if parameter == "spec":
-        return (Spec,)
+    whole = {"spec": Spec, "catalog": Catalog, "design": Design, "thresholds": Thresholds}
+    if parameter in whole:
+        return (whole[parameter],)
     namespace = vars(sys.modules["clusterspec.rules.facts"]) | {
         "Measurement": sys.modules["clusterspec.cost.measured"].Measurement
     }

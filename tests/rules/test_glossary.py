@@ -1,4 +1,4 @@
-"""Every technical term of a message is in the glossary: a word is either there or in the list of plain English words."""
+"""Every technical term of a message is in the glossary: each word is there or in the list of plain English words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clusterspec.rules.pages import module
 
 DOCS = Path(clusterspec.__file__).parents[1] / "docs"
 PLAIN = frozenset((Path(__file__).parent / "plain_words.txt").read_text("utf-8").split())
-"""Words of messages that are no terms of the field; a new one is added there or, where it is a term, to the glossary."""
+"""Words of messages that are no terms of the field; a new word goes there or, where it is a term, to the glossary."""
 NOT_WORDS = re.compile(r"`[^`]*`|[a-z_]+\.[a-z_.]+|\w+_\w+|[A-Za-z]+=[^ ]*")
 WORD = re.compile(r"[A-Za-z][A-Za-z\-]*[A-Za-z]")
 ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| \[[^\]]+\]\([^)]+\) \|$")

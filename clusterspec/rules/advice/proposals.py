@@ -3,65 +3,111 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from math import log2
 
 from clusterspec.cluster.degrees import EXPERTS_CUT_BY_TP
 from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, violations
+from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import fields, replace
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.words import either
+from clusterspec.spec.model import LayoutSpec
 
 NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interleaved", "own_stages", "ring"}
 
 
-def framework(facts: Facts) -> str:
-    """The framework that the spec names; empty where it names none."""
-    return (facts.written_layout.framework if facts.written_layout else None) or ""
+class Legality:
+    """The conditions of the framework on one layout, and the nearest layouts that satisfy them."""
 
+    def __init__(self, design: Design, layout: Layout, written: LayoutSpec) -> None:
+        self._design = design
+        self._layout = layout
+        self._written = written
 
-def whole_world(facts: Facts) -> bool:
-    """Whether tp × cp × pp divides the ranks, so that dp means something."""
-    return not breaks(facts, "world-size-mismatch")
+    @property
+    def framework(self) -> str:
+        """The framework that the spec names; empty where it names none."""
+        return self._written.framework or ""
 
+    @property
+    def whole_world(self) -> bool:
+        """Whether tp × cp × pp divides the ranks, so that dp is defined."""
+        return not self.breaks("world-size-mismatch")
 
-def nearest(facts: Facts, rule: str, axis: str, limit: int = 3) -> list[int]:
-    """Values of one axis, the nearest first, with which ``rule`` is satisfied and nothing else breaks."""
-    numbers, demands = _now(facts)
-    present: int = getattr(numbers, axis)
-    allowed = violations(numbers, demands) - {rule}
-    fits = (value for value in _candidates(axis, numbers, demands) if value != present)
-    fits = (value for value in fits if violations(_with(numbers, axis, value, facts), demands) <= allowed)
-    return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
+    def breaks(self, rule: str) -> bool:
+        """Whether the layout breaks the condition of this name."""
+        return CONDITIONS[rule](self.numbers, self.demands)
 
+    def nearest(self, rule: str, axis: str, limit: int = 3) -> list[int]:
+        """Values of one axis, the nearest first, with which ``rule`` is satisfied and no other condition breaks."""
+        numbers, demands = self.numbers, self.demands
+        present: int = getattr(numbers, axis)
+        allowed = violations(numbers, demands) - {rule}
+        fits = (value for value in _candidates(axis, numbers, demands) if value != present)
+        fits = (value for value in fits if violations(self._with(numbers, axis, value), demands) <= allowed)
+        return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
 
-def breaks(facts: Facts, rule: str) -> bool:
-    """Whether the present layout breaks the condition of this name."""
-    numbers, demands = _now(facts)
-    return CONDITIONS[rule](numbers, demands)
+    def allows(self, changes: Mapping[str, object], rule: str = "") -> bool:
+        """Whether the layout with some keys changed breaks no condition that it does not break already."""
+        changed = self.numbers
+        for axis, value in changes.items():
+            if axis in NUMBERED and isinstance(value, int):
+                changed = self._with(changed, axis, value)
+        return violations(changed, self.demands) <= violations(self.numbers, self.demands) - {rule}
 
+    def offer(self, rule: str, *axes: str) -> str:
+        """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty where there are none."""
+        found = ((axis, self.nearest(rule, axis)) for axis in axes)
+        return ", or ".join(f"`{axis}` " + either(sorted(values)) for axis, values in found if values)
 
-def allowed(facts: Facts, changes: Mapping[str, object], rule: str = "") -> bool:
-    """Whether the layout with some axes changed breaks nothing that it does not break already; keys that no
-    condition looks at are passed over.
-    """
-    numbers, demands = _now(facts)
-    changed = numbers
-    for axis, value in changes.items():
-        if axis in NUMBERED and isinstance(value, int):
-            changed = _with(changed, axis, value, facts)
-    return violations(changed, demands) <= violations(numbers, demands) - {rule}
+    def advice(self, rule: str, *axes: str, otherwise: str) -> str:
+        """The proposals as a sentence, or another text where there are none."""
+        offered = self.offer(rule, *axes)
+        return f"use the nearest that fit everything else: {offered}" if offered else otherwise
 
+    @cached_property
+    def demands(self) -> Demands:
+        """What the layout has to satisfy."""
+        cluster, layout, workload = self._design.cluster, self._layout, self._design.workload
+        assert cluster is not None
+        training = workload if workload and workload.kind == "train" else None
+        ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
+        return Demands(
+            ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
+            self.framework,
+            workload.model if workload else None,
+            training.global_batch if training else None,
+            training.sequence_length if training else None,
+        )
 
-def offer(facts: Facts, rule: str, *axes: str) -> str:
-    """The nearest legal values of some axes in words: ``tp 4 or 7, or pp 2``; empty where there are none."""
-    found = ((axis, nearest(facts, rule, axis)) for axis in axes)
-    return ", or ".join(f"`{axis}` " + either(sorted(values)) for axis, values in found if values)
+    @cached_property
+    def numbers(self) -> LayoutNumbers:
+        """The layout in numbers."""
+        layout = self._layout
+        return LayoutNumbers(
+            layout.tp,
+            layout.cp,
+            layout.ep,
+            layout.expert_tp,
+            layout.pp,
+            layout.virtual_stages,
+            layout.micro_batch,
+            layout.schedule == "interleaved",
+            layout.sequence_parallel,
+            self._written.stage_layers is not None,
+            layout.cp_method != "all-to-all",
+            layout.attention_dp,
+            layout.redundant_experts,
+        )
 
-
-def advice(facts: Facts, rule: str, *axes: str, otherwise: str) -> str:
-    """The proposals as a sentence, or another text where there are none."""
-    offered = offer(facts, rule, *axes)
-    return f"use the nearest that fit everything else: {offered}" if offered else otherwise
+    def _with(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
+        """The numbers with one axis changed, and what follows from it."""
+        changes: dict[str, int | bool] = {axis: value}
+        if axis == "tp" and self._written.expert_tp is None and self.framework in EXPERTS_CUT_BY_TP:
+            changes["expert_tp"] = value
+        if axis == "pp":
+            changes["own_stages"] = False
+        return replace(numbers, **changes)  # type: ignore[arg-type]
 
 
 def near_multiples(value: int, step: int) -> list[int]:
@@ -72,56 +118,6 @@ def near_multiples(value: int, step: int) -> list[int]:
     """
     below = value // step * step
     return [multiple for multiple in (below, below + step) if multiple > 0 and multiple != value]
-
-
-def demands_of(facts: Facts) -> Demands:
-    """What the layout of a spec has to suit."""
-    cluster, layout, training = facts.cluster, facts.layout, facts.training
-    assert cluster is not None and layout is not None
-    ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
-    return Demands(
-        ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
-        framework(facts),
-        facts.model,
-        training.global_batch if training else None,
-        training.sequence_length if training else None,
-    )
-
-
-def _now(facts: Facts) -> tuple[LayoutNumbers, Demands]:
-    return facts.remember(_numbers_and_demands)
-
-
-def _numbers_and_demands(facts: Facts) -> tuple[LayoutNumbers, Demands]:
-    layout, written = facts.layout, facts.written_layout
-    assert layout is not None and written is not None
-    numbers = LayoutNumbers(
-        layout.tp,
-        layout.cp,
-        layout.ep,
-        layout.expert_tp,
-        layout.pp,
-        layout.virtual_stages,
-        layout.micro_batch,
-        layout.schedule == "interleaved",
-        layout.sequence_parallel,
-        written.stage_layers is not None,
-        layout.cp_method != "all-to-all",
-        layout.attention_dp,
-        layout.redundant_experts,
-    )
-    return numbers, demands_of(facts)
-
-
-def _with(numbers: LayoutNumbers, axis: str, value: int, facts: Facts) -> LayoutNumbers:
-    """The numbers with one axis changed, and what follows from it."""
-    changes: dict[str, int | bool] = {axis: value}
-    follows = facts.written_layout is not None and facts.written_layout.expert_tp is None
-    if axis == "tp" and follows and framework(facts) in EXPERTS_CUT_BY_TP:
-        changes["expert_tp"] = value
-    if axis == "pp":
-        changes["own_stages"] = False
-    return replace(numbers, **changes)  # type: ignore[arg-type]
 
 
 def _candidates(axis: str, numbers: LayoutNumbers, demands: Demands) -> Iterator[int]:

@@ -8,7 +8,6 @@ from itertools import islice
 from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass
-from clusterspec.rules.advice.proposals import allowed, framework
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.words import as_yaml
 from clusterspec.units import percent, say
@@ -72,12 +71,13 @@ def _fits(plan: Plan) -> bool:
 
 def legal(facts: Facts, changes: Mapping[str, object]) -> bool:
     """Whether a change breaks no condition of the framework that holds now."""
-    if not allowed(facts, changes):
+    legality = facts.legality
+    if legality is None or not legality.allows(changes):
         return False
     layout = facts.layout
     assert layout is not None
     pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
-    return pp == 1 or not forbids_pipeline(framework(facts), layout.software_year, str(sharding))
+    return pp == 1 or not forbids_pipeline(legality.framework, layout.software_year, str(sharding))
 
 
 def severity_of(loss: float | None) -> str:

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, say
 
@@ -70,13 +70,13 @@ MARGIN = 4.0
 """Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""
 
 
-def check(facts: Facts, training: Workload) -> Iterator[Problem]:
+def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     tokens, step = training.tokens, training.global_batch * training.sequence_length
     if tokens is None or tokens < SHORTEST or step >= tokens:
         return
     critical = critical_batch(tokens)
     extrapolated = tokens > MEASURED_TOKENS or count(training.model).total > LARGEST_MODEL
-    if step <= facts.threshold(RULE, MARGIN if extrapolated else 1.0) * critical:
+    if step <= thresholds.of(RULE, MARGIN if extrapolated else 1.0) * critical:
         return
     range_ = (
         "extrapolated from runs of at most 1.2B parameters and 24.6B tokens"

@@ -46,16 +46,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note", "heuristic")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, training: Workload, layout: Layout) -> Iterator[Problem]:
     if layout.pp > 1 or layout.dp == 1 or layout.micro_batches != 1:
         return
-    placement = facts.placement("dp")
+    placement = placements.of("dp")
     if placement is not None and placement.nodes > 1:
         message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas, so one backward pass overlaps the reduction"
         yield RULE.problem(

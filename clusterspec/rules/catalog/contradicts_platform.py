@@ -43,9 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Platform
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, ScaleUpSpec
 
@@ -56,9 +56,9 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
     for key, given, supplied in _beside(written_cluster, platform):
-        if key == "scale_up.interconnect" and facts.catalog.find("interconnect", str(given)) is None:
+        if key == "scale_up.interconnect" and catalog.find("interconnect", str(given)) is None:
             continue  # a name that does not exist has a finding of its own
         if given is not None and supplied is not None and given != supplied:
             yield RULE.problem(

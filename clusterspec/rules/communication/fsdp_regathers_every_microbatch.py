@@ -46,18 +46,18 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("fsdp-across-nodes", "fsdp-gather-exposed"))
 MOST = 4
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, thresholds: Thresholds, training: Workload, layout: Layout) -> Iterator[Problem]:
     many = layout.micro_batches
-    if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= facts.threshold(RULE, MOST):
+    if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= thresholds.of(RULE, MOST):
         return
-    placement = facts.placement("shard")
+    placement = placements.of("shard")
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"
         yield RULE.problem(

@@ -52,13 +52,13 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(placements: Placements, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
     if (
         scale_out.topology != "rail-optimized"
         or layout.dp == 1
@@ -70,7 +70,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -
         if axis.startswith("dp"):
             break
         inner *= 1 if axis == "ep" else getattr(layout, axis)
-    node, placement = cluster.ranks_per_node, facts.placement("dp")
+    node, placement = cluster.ranks_per_node, placements.of("dp")
     if node % inner and inner % node and placement is not None and placement.nodes > 1:
         message = f"the {inner} ranks before dp neither divide the {node} ranks of a node nor are a multiple: dp peers are on different rails"
         yield RULE.problem(

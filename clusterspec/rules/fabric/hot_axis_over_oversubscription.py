@@ -54,7 +54,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain
 
@@ -62,7 +62,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 2.0
 
 
-def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     shards = layout.sharding in {"fsdp", "hsdp"}
     axes = (
         ("tp", "layout.tp", layout.tp > 1),
@@ -70,7 +70,7 @@ def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) ->
         ("shard", "layout.sharding", shards),
     )
     for axis, at, used in axes:
-        placement = facts.placement(axis) if used else None
+        placement = placements.of(axis) if used else None
         ratio = _crossed(cluster, placement) if placement and placement.nodes > 1 else 1.0
         if placement is not None and ratio >= LEAST:
             message = f"{axis} groups of {placement.ranks:,} ranks cross a level oversubscribed {plain(ratio)}:1 in every layer"

@@ -54,22 +54,22 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, place
+from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error")
 TECHNOLOGIES = {"roce-v2", "spectrum-x"}
 AT = "cluster.scale_out.flow_control"
 
 
-def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(assumed: Mapping[str, str], spec: Spec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.technology.id not in TECHNOLOGIES or cluster.cloud or cluster.nodes < 2:
         return
-    if facts.spec.unreadable(place(AT)) or "cluster.scale_out.technology" in facts.assumed:
+    if spec.unreadable(place(AT)) or "cluster.scale_out.technology" in assumed:
         return
     pfc, ecn = scale_out.pfc, scale_out.ecn
     help_ = "enable PFC and ECN on every NIC and switch, and write `flow_control: {pfc: true, ecn: true}`"

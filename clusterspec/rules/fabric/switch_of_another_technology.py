@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import say_bits
@@ -55,7 +55,7 @@ from clusterspec.units import say_bits
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(slips: Slips, scale_out: ScaleOut) -> Iterator[Problem]:
     switch, technology = scale_out.switch, scale_out.technology
     if switch is None:
         return
@@ -67,6 +67,6 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         )
         return
     port = switch.port_bandwidth
-    if port is not None and port.value < rate * 0.99 and not facts.slips.concern("nic"):
+    if port is not None and port.value < rate * 0.99 and not slips.concern("nic"):
         message = f"the ports of {switch.name} run at {say_bits(port.value)}, slower than the NICs at {say_bits(rate)}"
         yield RULE.problem(at, message, "use a faster switch, or slower NICs")

@@ -50,20 +50,19 @@ from collections.abc import Iterator
 from clusterspec.cluster.legality import DEEPSPEED
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import advice, breaks, framework, whole_world
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
-    named = framework(facts)
-    if layout.ep == 1 or not breaks(facts, RULE.name) or not whole_world(facts):
+def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
+    named = legality.framework
+    if layout.ep == 1 or not legality.breaks(RULE.name) or not legality.whole_world:
         return
     if named in DEEPSPEED:
         message = f"{named} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
     else:
         ranks = layout.tp * layout.cp * layout.dp
         message = f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {ranks:,} ranks of a stage"
-    yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="use another ep"))
+    yield RULE.problem("layout.ep", message, legality.advice(RULE.name, "ep", otherwise="use another ep"))

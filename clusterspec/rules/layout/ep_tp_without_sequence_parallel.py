@@ -50,15 +50,14 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.legality import BUILT_ON_MEGATRON, MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import framework
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule, rewrite
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
-    named = framework(facts)
+def check(legality: Legality, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    named = legality.framework
     if not model.experts or layout.tp == 1 or layout.sequence_parallel or named not in MEGATRON:
         return
     at = "layout.sequence_parallel"

@@ -48,14 +48,13 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import advice, breaks
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    if breaks(facts, RULE.name):
+def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+    if legality.breaks(RULE.name):
         message = f"{model.experts} experts do not divide over ep {layout.ep}"
-        yield RULE.problem("layout.ep", message, advice(facts, RULE.name, "ep", otherwise="use another ep"))
+        yield RULE.problem("layout.ep", message, legality.advice(RULE.name, "ep", otherwise="use another ep"))

@@ -47,20 +47,19 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import breaks, near_multiples, offer, whole_world
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if not breaks(facts, RULE.name) or not whole_world(facts):
+def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if not legality.breaks(RULE.name) or not legality.whole_world:
         return
     step = layout.dp * layout.micro_batch
     batches = either(near_multiples(training.global_batch, step))
-    legal = offer(facts, RULE.name, "micro_batch", "tp", "pp")
+    legal = legality.offer(RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",
         f"a global batch of {training.global_batch:,} is no multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",

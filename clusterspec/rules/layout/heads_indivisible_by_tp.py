@@ -54,15 +54,14 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import advice, breaks
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    if breaks(facts, RULE.name):
-        help_ = advice(facts, RULE.name, "tp", otherwise="use a tp that divides the heads")
+def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+    if legality.breaks(RULE.name):
+        help_ = legality.advice(RULE.name, "tp", otherwise="use a tp that divides the heads")
         message = f"{model.heads} heads do not divide over tp {layout.tp}: {model.heads / layout.tp:.3g} per rank"
         yield RULE.problem("layout.tp", message, help_)

@@ -55,17 +55,16 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import advice, breaks, framework
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    if breaks(facts, "heads-indivisible-by-tp") or not breaks(facts, RULE.name):
+def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+    if legality.breaks("heads-indivisible-by-tp") or not legality.breaks(RULE.name):
         return  # heads that do not divide have their own rule
-    who = framework(facts) or "Megatron"
+    who = legality.framework or "Megatron"
     message = f"{who} cannot distribute {model.kv_heads} key-value heads over tp {layout.tp}"
-    help_ = advice(facts, RULE.name, "tp", otherwise="lower tp, and use cp or dp")
+    help_ = legality.advice(RULE.name, "tp", otherwise="lower tp, and use cp or dp")
     yield RULE.problem("layout.tp", message, help_)

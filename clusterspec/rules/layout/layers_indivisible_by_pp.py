@@ -58,7 +58,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import breaks, framework, near_multiples, offer
+from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
@@ -73,26 +73,28 @@ custom framework the split is its own matter.
 """
 
 
-def check(facts: Facts, written_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(
+    facts: Facts, legality: Legality, written_layout: LayoutSpec, model: Model, layout: Layout
+) -> Iterator[Problem]:
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
     if model.layers < stages:
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
-        yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity="error")
-    elif breaks(facts, RULE.name):
+        yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity="error")
+    elif legality.breaks(RULE.name):
         assumed = f": assumed {_runs(layout.stage_layers)} layers" if layout.stage_layers else ""
         message = (
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
-        severity = "note" if framework(facts) in SPREADS else "warning"
-        yield RULE.problem("layout.pp", message, _help(facts, model, layout), severity=severity)
+        severity = "note" if legality.framework in SPREADS else "warning"
+        yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity=severity)
 
 
-def _help(facts: Facts, model: Model, layout: Layout) -> str:
+def _help(legality: Legality, model: Model, layout: Layout) -> str:
     written = 1 < len(layout.stage_layers) <= SHOWN
     offers = [f"state `stage_layers: {list(layout.stage_layers)}`" if written else "state `stage_layers`"]
-    if legal := offer(facts, RULE.name, "pp"):
+    if legal := legality.offer(RULE.name, "pp"):
         offers.append(legal)
     if model.layers > layout.pp:
         offers.append(either(near_multiples(model.layers, layout.pp)) + " layers")

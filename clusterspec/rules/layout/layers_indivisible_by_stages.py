@@ -48,20 +48,19 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import advice, breaks
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
     each = model.layers // layout.pp
-    if not breaks(facts, RULE.name) or each < layout.virtual_stages:
+    if not legality.breaks(RULE.name) or each < layout.virtual_stages:
         return  # layers-indivisible-by-pp reports fewer layers than stages
     message = f"{model.layers} layers on pp {layout.pp} are {each} per rank, which {layout.virtual_stages} virtual stages do not divide"
     yield RULE.problem(
         "layout.virtual_stages",
         message,
-        advice(facts, RULE.name, "virtual_stages", otherwise="use fewer virtual stages"),
+        legality.advice(RULE.name, "virtual_stages", otherwise="use fewer virtual stages"),
     )

@@ -48,21 +48,20 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import breaks, near_multiples, offer, whole_world
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if not breaks(facts, RULE.name) or not whole_world(facts):
+def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if not legality.breaks(RULE.name) or not legality.whole_world:
         return
     step = layout.dp * layout.micro_batch
     micro_batches = training.global_batch // step
     batches = either(near_multiples(training.global_batch, step * layout.pp))
-    legal = offer(facts, RULE.name, "pp")
+    legal = legality.offer(RULE.name, "pp")
     message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule requires"
     yield RULE.problem(
         "workload.global_batch", message, f"use a batch of {batches}" + (f", or {legal}" if legal else "")

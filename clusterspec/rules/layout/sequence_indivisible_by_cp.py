@@ -48,17 +48,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import breaks, near_multiples
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
     step = layout.cp if layout.cp_method == "all-to-all" else 2 * layout.cp
-    if breaks(facts, RULE.name):
+    if legality.breaks(RULE.name):
         near = either(near_multiples(training.sequence_length, step))
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks per rank)"
         message = f"{training.sequence_length:,} tokens do not divide by {why}"

@@ -49,17 +49,16 @@ from collections.abc import Iterator
 from clusterspec.cluster.legality import sequence_step
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import breaks, framework, near_multiples
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if breaks(facts, RULE.name):
-        length, step = training.sequence_length, sequence_step(layout.tp, layout.cp, framework(facts))
+def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if legality.breaks(RULE.name):
+        length, step = training.sequence_length, sequence_step(layout.tp, layout.cp, legality.framework)
         near = either(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
         message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"

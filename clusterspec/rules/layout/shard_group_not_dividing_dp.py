@@ -47,8 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import whole_world
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
@@ -56,9 +55,9 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     group, ranks = written_layout.shard_group, layout.dp * layout.cp
-    if layout.sharding != "hsdp" or group is None or ranks % group == 0 or not whole_world(facts):
+    if layout.sharding != "hsdp" or group is None or ranks % group == 0 or not legality.whole_world:
         return
     divisors = [size for size in range(1, min(ranks, 4096) + 1) if ranks % size == 0]
     near = sorted(divisors, key=lambda size: (abs(size - group), -size))[:2]

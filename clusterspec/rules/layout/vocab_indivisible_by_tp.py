@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import framework
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 
@@ -69,8 +69,8 @@ STEP = 128
 """Words of which Megatron pads to a multiple on each rank (`--make-vocab-size-divisible-by`)."""
 
 
-def check(facts: Facts, model: Model, layout: Layout) -> Iterator[Problem]:
-    if layout.tp == 1 or model.vocab % layout.tp == 0 or framework(facts) in PADS:
+def check(facts: Facts, legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.tp == 1 or model.vocab % layout.tp == 0 or legality.framework in PADS:
         return
     padded = -(-model.vocab // (STEP * layout.tp)) * STEP * layout.tp
     message = (

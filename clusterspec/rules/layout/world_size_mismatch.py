@@ -54,15 +54,14 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import advice
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, written_layout: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     nodes, each = layout.nodes, cluster.ranks_per_node
     if nodes > cluster.nodes:
         message = f"the job uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
@@ -82,7 +81,7 @@ def check(facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: La
         yield RULE.problem(
             f"layout.{_first_misfit(layout, ranks)}",
             f"{there}, which {product} = {cut:,} does not divide",
-            advice(facts, RULE.name, "tp", "pp", otherwise="change a degree, or the nodes of the job"),
+            legality.advice(RULE.name, "tp", "pp", otherwise="change a degree, or the nodes of the job"),
         )
     elif written_layout.dp is not None and cut * written_layout.dp != ranks:
         wanted = cut * written_layout.dp

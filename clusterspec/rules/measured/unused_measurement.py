@@ -56,20 +56,19 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import LEAST_SIZE, Measurement, idle_nics
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import MeasuredSpec
+from clusterspec.spec.model import MeasuredSpec, Spec
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "note")
 
 
 def check(
-    facts: Facts, measurements: tuple[Measurement, ...], measured: tuple[MeasuredSpec, ...], cluster: Cluster
+    spec: Spec, measurements: tuple[Measurement, ...], measured: tuple[MeasuredSpec, ...], cluster: Cluster
 ) -> Iterator[Problem]:
     for measurement in measurements:
         written, at = measured[measurement.index], ("measured", measurement.index)
-        if facts.spec.unreadable(at) or not (written.log or written.busbw or written.algbw):
+        if spec.unreadable(at) or not (written.log or written.busbw or written.algbw):
             continue
         if lacks := list(_lacks(measurement, written)):
             message = f"the measurement lacks {' and '.join(lacks)}, so it is not used"

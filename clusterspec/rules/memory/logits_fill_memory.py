@@ -49,7 +49,7 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.formulas.activations import logits_bytes
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -58,13 +58,15 @@ MOST = 0.10
 FP32 = 4
 
 
-def check(facts: Facts, training: Workload, model: Model, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(
+    thresholds: Thresholds, training: Workload, model: Model, cluster: Cluster, layout: Layout
+) -> Iterator[Problem]:
     if cluster.accelerator.memory is None:
         return
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
-    if logits > facts.threshold(RULE, MOST) * memory:
+    if logits > thresholds.of(RULE, MOST) * memory:
         message = f"the fp32 logits of one micro-batch take {say(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_)

@@ -49,15 +49,14 @@ from collections.abc import Iterator
 from clusterspec.cluster.legality import MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import framework
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.recompute == "selective" and training.attention == "flash" and framework(facts) in MEGATRON:
+def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
+    if layout.recompute == "selective" and training.attention == "flash" and legality.framework in MEGATRON:
         message = (
             "selective recomputation discards the attention scores, which flash attention never stores: it saves little"
         )

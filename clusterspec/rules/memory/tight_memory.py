@@ -46,9 +46,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.term import MemoryUse
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import FULLEST
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -56,12 +57,11 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.90
 
 
-def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]:
-    memory = facts.memory
-    if memory is None or memory.capacity is None:
+def check(memory: MemoryUse, thresholds: Thresholds, workload: Workload, layout: Layout) -> Iterator[Problem]:
+    if memory.capacity is None:
         return
     total, capacity = memory.total.value, memory.capacity.value
-    if facts.threshold(RULE, MOST) * capacity < total <= capacity:
+    if thresholds.of(RULE, MOST) * capacity < total <= capacity:
         free = capacity - total
         severity = "warning" if total > FULLEST * capacity else "note"
         message = f"{say(total, 'B')} is {percent(total / capacity, 2)} of the {say(capacity, 'B')} of memory: {say(free, 'B')} remain free"

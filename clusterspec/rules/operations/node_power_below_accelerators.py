@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import say
@@ -50,9 +50,9 @@ from clusterspec.units import say
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each = cluster.accelerator.power
-    if power.node is None or each is None or facts.slips.concern("power"):
+    if power.node is None or each is None or slips.concern("power"):
         return
     parts = each.value * cluster.accelerators_per_node
     if power.node.value < parts:

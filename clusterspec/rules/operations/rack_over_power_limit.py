@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import plural, say
@@ -67,9 +67,9 @@ from clusterspec.units import plural, say
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
-    if each is None or limit is None or nodes is None or facts.slips.concern("power"):
+    if each is None or limit is None or nodes is None or slips.concern("power"):
         return
     overhead = power.rack_overhead.value if power.rack_overhead else _switches(cluster, nodes)
     drawn = each.value * nodes + overhead

@@ -49,17 +49,16 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import whole_world
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
     many = layout.micro_batches
-    if layout.pp == 1 or many is None or many >= layout.pp or not whole_world(facts):
+    if layout.pp == 1 or many is None or many >= layout.pp or not legality.whole_world:
         return
     idle = idle_share(layout.pp, many, layout.virtual_stages)
     batch = layout.pp * layout.dp * layout.micro_batch

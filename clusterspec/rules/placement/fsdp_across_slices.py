@@ -47,17 +47,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     if cluster.scale_up.topology != "torus" or layout.sharding != "fsdp":
         return
-    placement = facts.placement("shard")
+    placement = placements.of("shard")
     if placement is None or placement.domains < 2:
         return
     group = cluster.ranks_per_domain // layout.tp

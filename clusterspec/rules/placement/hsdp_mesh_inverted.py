@@ -48,19 +48,19 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     order = layout.order
     if layout.sharding != "hsdp" or not {"dp_shard", "dp_replicate"} <= set(order):
         return
-    shards = facts.placement("shard")
+    shards = placements.of("shard")
     if order.index("dp_shard") < order.index("dp_replicate") or shards is None or shards.straddling == 0:
         return
     swap = {"dp_shard": "dp_replicate", "dp_replicate": "dp_shard"}

@@ -46,16 +46,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note", "heuristic")
 
 
-def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     if layout.pp == 1 or layout.tp > 1 or layout.cp > 1 or layout.dp == 1:
         return
-    stages, replicas = facts.placement("pp"), facts.placement("dp")
+    stages, replicas = placements.of("pp"), placements.of("dp")
     if stages and replicas and stages.straddling == 0 and replicas.straddling:
         message = (
             f"all {layout.pp} stages of a pipeline share a domain, while gradients cross {replicas.domains} domains"

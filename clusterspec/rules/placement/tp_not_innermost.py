@@ -47,18 +47,18 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml, both
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     if layout.tp == 1:
         return
     before = [axis for axis in layout.order[: layout.order.index("tp")] if _degree(layout, axis) > 1]
-    placement = facts.placement("tp")
+    placement = placements.of("tp")
     if not before or placement is None or placement.straddling:
         return  # tp-straddles-scale-up-domain reports groups in two domains
     order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))

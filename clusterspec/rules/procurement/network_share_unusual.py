@@ -55,10 +55,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.money import middle
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -68,10 +68,10 @@ USUAL = (0.03, 0.25)
 FABRIC = frozenset({"nic", "leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
 
 
-def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.prices:
         return
-    counted = bill(facts.design)
+    counted = bill(design)
     fabric_lines = [item for item in counted.items if item.kind in FABRIC]
     if counted.fabric is None or any(item.price is None for item in fabric_lines):
         return

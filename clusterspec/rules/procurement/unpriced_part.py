@@ -54,10 +54,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.item import PRICED_AS
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -66,11 +66,11 @@ SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switc
 """Parts that are often bought with the site; the bill lists them without a price."""
 
 
-def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.prices or procurement.prices.get("node_hour"):
         return
     missing: dict[str, int] = {}
-    for item in bill(facts.design).unpriced:
+    for item in bill(design).unpriced:
         if item.kind not in SITE:
             kind = PRICED_AS.get(item.kind, item.kind)
             missing[kind] = missing.get(kind, 0) + item.quantity

@@ -44,13 +44,12 @@ layout: {framework: neuronx-distributed, tp: 32}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.units import plural
@@ -58,8 +57,8 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
-    if scale_up.topology != "torus" or not scale_up.shape or "cluster.scale_up.shape" in facts.assumed:
+def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
+    if scale_up.topology != "torus" or not scale_up.shape or "cluster.scale_up.shape" in assumed:
         return
     closed = {1, *_closed(scale_up.shape)}
     for at, name, ranks in _groups(layout):

@@ -47,16 +47,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.rules.knowledge.ranks import shown
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     domain = used_domain(cluster, layout)
     one_node = cluster.scale_up.domain <= cluster.accelerators_per_node
     if one_node or layout.ranks <= domain or domain % layout.tp:
@@ -65,7 +65,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     if domain % product == 0:
         return
     outer = axes[-1]
-    placement = facts.placement(outer)
+    placement = placements.of(outer)
     if placement is None or placement.straddling == 0:
         return
     name = " × ".join(f"{axis} {getattr(layout, axis)}" for axis in axes)

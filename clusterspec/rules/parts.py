@@ -1,0 +1,35 @@
+"""Parts of a design that checks take: placements of groups, and the thresholds of a team."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterspec.cluster.groups import Placement, place
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.rules.rule import Rule
+
+
+class Placements:
+    """Where the groups of each axis are placed, enumerated once per axis."""
+
+    def __init__(self, cluster: Cluster, layout: Layout) -> None:
+        self._cluster = cluster
+        self._layout = layout
+        self._placed: dict[str, Placement | None] = {}
+
+    def of(self, axis: str) -> Placement | None:
+        """The placement of one axis (tp, cp, dp, ep, pp, shard …)."""
+        if axis not in self._placed:
+            self._placed[axis] = place(self._cluster, self._layout, axis)
+        return self._placed[axis]
+
+
+class Thresholds:
+    """The thresholds that a team configured, by rule."""
+
+    def __init__(self, configured: Mapping[str, float]) -> None:
+        self._configured = configured
+
+    def of(self, rule: Rule, default: float) -> float:
+        """The threshold of a rule: as configured, else the rule's own default."""
+        return self._configured.get(rule.name, default)
