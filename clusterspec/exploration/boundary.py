@@ -18,7 +18,7 @@ from clusterspec.search.run import Limits
 from clusterspec.search.run import search as run_search
 from clusterspec.search.solve import Probe
 from clusterspec.search.solve import solve as find_boundary
-from clusterspec.search.space import families
+from clusterspec.search.space import Space, families
 from clusterspec.search.variation import Changes, divides
 
 
@@ -73,11 +73,12 @@ def _best_plan(
         return None
     memory = job.cluster.accelerator.memory
     limits = Limits(memory.value if memory else None)
-    found = run_search(list(families(job)), evaluation(varied, job), limits, top=1)
+    space = Space(list(families(job)))
+    found = run_search(space, evaluation(varied, job), limits, top=1)
     best = found.best[0] if found.best else found.smallest
     if best is None:
         return None
-    sections[value] = section = whole_section(studied.one, section_of(job, best.row))
+    sections[value] = section = whole_section(studied.one, section_of(job, space.choice(best.number)))
     return estimate(studied.variations.design({**changes, ("layout",): section}))
 
 

@@ -16,7 +16,7 @@ from clusterspec.search.front import Kept
 from clusterspec.search.layouts import section_of
 from clusterspec.search.run import Found, Limits, Progress
 from clusterspec.search.run import search as run_search
-from clusterspec.search.space import Choice, Family, Job, Pins, families
+from clusterspec.search.space import Family, Job, Pins, Space, families
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ def search(one: Study, options: SearchOptions, progress: Progress = lambda done,
         nothing = (options.objective, 0, 0, 0, (), (), None)
         return SearchReport(one.settings.tool, one.input, *nothing, why=NOTHING_TO_SEARCH)
     studied = Studied(one)
-    space = list(families(job, Pins(options.pins)))
+    space = Space(list(families(job, Pins(options.pins))))
     memory = job.cluster.accelerator.memory
     limits = Limits(memory.value if memory else None, options.min_headroom)
     found = run_search(
         space, evaluation(design, job), limits, top=options.top, objective=options.objective, progress=progress
     )
-    rows, refused = _checked(studied, job, found.best, options.top)
-    front, _ = _checked(studied, job, found.front, options.top)
+    rows, refused = _checked(studied, job, space, found.best, options.top)
+    front, _ = _checked(studied, job, space, found.front, options.top)
     present = _row(studied, present_section(one), design, one.plan) if one.plan.step_time else None
     least = found.smallest if found.smallest and not found.fitting else None
     return SearchReport(
@@ -60,8 +60,8 @@ def search(one: Study, options: SearchOptions, progress: Progress = lambda done,
         _with_ties(rows),
         tuple(front),
         present,
-        smallest=_estimated(studied, section_of(job, least.row)) if least else None,
-        grid=_grid(studied, job, space, options, limits) if options.grid else None,
+        smallest=_estimated(studied, section_of(job, space.choice(least.number))) if least else None,
+        grid=_grid(studied, job, space.families, options, limits) if options.grid else None,
         why=_why(found, rows),
     )
 
@@ -74,14 +74,16 @@ def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
     return "no legal layout fits in memory" if not found.fitting else "a rule finds an error in every layout kept"
 
 
-def _checked(studied: Studied, job: Job, kept: Iterable[Kept[Choice]], top: int) -> tuple[tuple[LayoutRow, ...], int]:
+def _checked(
+    studied: Studied, job: Job, space: Space, kept: Iterable[Kept], top: int
+) -> tuple[tuple[LayoutRow, ...], int]:
     """The first rows in which no rule finds an error, and how many were refused on the way."""
     rows: list[LayoutRow] = []
     refused = 0
     for each in kept:
         if len(rows) == top:
             break
-        row = _layout_row(studied, section_of(job, each.row))
+        row = _layout_row(studied, section_of(job, space.choice(each.number)))
         refused += row is None
         rows += [row] if row else []
     return tuple(rows), refused
@@ -125,7 +127,7 @@ def _with_ties(rows: tuple[LayoutRow, ...]) -> tuple[LayoutRow, ...]:
     return tuple(replace(row, tied=row.step_time is not None and row.step_time <= most) for row in rows)
 
 
-def _grid(studied: Studied, job: Job, space: list[Family], options: SearchOptions, limits: Limits) -> Grid:
+def _grid(studied: Studied, job: Job, space: tuple[Family, ...], options: SearchOptions, limits: Limits) -> Grid:
     """The best layout for every pair of degrees of two axes, by step time."""
     assert options.grid is not None
     first, second = options.grid
@@ -135,7 +137,7 @@ def _grid(studied: Studied, job: Job, space: list[Family], options: SearchOption
         by_pair.setdefault((getattr(family, first), getattr(family, second)), []).append(family)
     cells = []
     for (row, column), group in sorted(by_pair.items()):
-        found = run_search(group, evaluate, limits, top=1)
+        found = run_search(Space(group), evaluate, limits, top=1)
         best = found.best[0] if found.best else found.smallest
         present = (getattr(job.layout, first), getattr(job.layout, second)) == (row, column)
         fits = bool(found.best) if best else None

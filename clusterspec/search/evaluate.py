@@ -1,54 +1,59 @@
-"""Step time and memory of every layout of a family."""
+"""Step time and memory of every layout of a space: on columns where NumPy is installed, one by one elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from math import inf
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost import memory
-from clusterspec.cost.tables import Tables
+from clusterspec.cost.memory import memory
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.records import replace
 from clusterspec.search.front import Numbers
 from clusterspec.search.layouts import layout_of
-from clusterspec.search.space import Family, Job, choices
+from clusterspec.search.space import Job, Space, choices
 
 
-class Columns(NamedTuple):
-    """Seconds of a step and bytes on the fullest accelerator, one number for each layout of a family in the order of
-    `space.choices`. Both are infinite for a layout whose time cannot be computed."""
+class Block(NamedTuple):
+    """Some layouts of a space: their numbers, seconds of a step, and bytes on the fullest accelerator.
 
+    The time of a layout is infinite where nothing joins the ranks of one of its groups.
+    """
+
+    number: Numbers
     step_time: Numbers
     memory: Numbers
 
 
-Evaluate = Callable[[Family], Columns]
-
-
-def one_by_one(design: Design, job: Job) -> Evaluate:
-    """An evaluation of families with the tables of one design; each layout is estimated by itself."""
-    tables = tables_of(design)
-
-    def evaluate(family: Family) -> Columns:
-        rows = [_pair(design, job, tables, index, family) for index in range(family.size)]
-        return Columns([time for time, _ in rows], [held for _, held in rows])
-
-    return evaluate
-
-
-def _pair(design: Design, job: Job, tables: Tables | None, index: int, family: Family) -> tuple[float, float]:
-    layout = layout_of(job, next(islice(choices(family), index, None)))
-    one = replace(design, layout=layout)
-    found = timed(one, tables) if tables else None
-    used, _ = memory.use(one)
-    if found is None or used is None:
-        return inf, inf
-    return found.seconds, used.total.value
+Evaluate = Callable[[Space], Iterator[Block]]
+"""Evaluates a space block by block; every layout is in one block."""
 
 
 def evaluation(design: Design, job: Job) -> Evaluate:
-    """The fastest way there is to evaluate families of a design."""
-    return one_by_one(design, job)
+    """The fastest way there is to evaluate layouts of a design; all ways give the same numbers."""
+    if find_spec("numpy") is None:
+        return one_by_one(design, job)
+    from clusterspec.search.columns import on_columns
+
+    return on_columns(design, job)
+
+
+def one_by_one(design: Design, job: Job) -> Evaluate:
+    """Each layout estimated by itself, with the tables of one design; one block a family."""
+    tables = tables_of(design)
+
+    def seconds_and_bytes(layout: Design) -> tuple[float, float]:
+        found = timed(layout, tables) if tables else None
+        held = memory(layout)
+        return (found.seconds if found else inf, held.total if held else inf)
+
+    def evaluate(space: Space) -> Iterator[Block]:
+        for first, family in zip(space.first, space.families, strict=False):
+            pairs = [seconds_and_bytes(replace(design, layout=layout_of(job, choice))) for choice in choices(family)]
+            yield Block(
+                range(first, first + family.size), [seconds for seconds, _ in pairs], [held for _, held in pairs]
+            )
+
+    return evaluate

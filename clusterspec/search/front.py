@@ -7,53 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import nsmallest
-from typing import Generic, TypeVar
+from math import inf
 
 from clusterspec.records import dataclass, field
 
-Row = TypeVar("Row")
 Numbers = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[Row]):
-    """One layout that was kept: its step time in seconds, its memory in bytes, its rank by the objective, and what
-    identifies it. ``number`` counts layouts in the order of the search, which breaks ties."""
+class Kept:
+    """One layout that was kept: its step time in seconds, its memory in bytes, the value that it is ranked by, and its
+    number in the space, which breaks ties."""
 
     key: float
     step_time: float
     memory: float
     number: int
-    row: Row
 
 
 @dataclass
-class Best(Generic[Row]):
+class Best:
     """The ``top`` layouts by an objective so far."""
 
     top: int
-    rows: list[Kept[Row]] = field(default_factory=list)
+    rows: list[Kept] = field(default_factory=list)
 
-    def add(self, found: Sequence[Kept[Row]]) -> None:
+    def add(self, found: Sequence[Kept]) -> None:
         self.rows = nsmallest(self.top, (*self.rows, *found), key=_by_key)
 
-    @property
-    def limit(self) -> float:
-        """The key from which on a layout is not kept."""
-        return self.rows[-1].key if len(self.rows) == self.top else float("inf")
 
-
-def _by_key(kept: Kept[Row]) -> tuple[float, float, int]:
+def _by_key(kept: Kept) -> tuple[float, float, int]:
     return (kept.key, kept.memory, kept.number)
 
 
 @dataclass
-class Front(Generic[Row]):
+class Front:
     """The layouts that no other beats in both step time and memory, the fastest first."""
 
-    rows: list[Kept[Row]] = field(default_factory=list)
+    rows: list[Kept] = field(default_factory=list)
 
-    def add(self, found: Sequence[Kept[Row]]) -> None:
+    def add(self, found: Sequence[Kept]) -> None:
         merged = sorted((*self.rows, *found), key=lambda kept: (kept.step_time, kept.memory, kept.number))
         self.rows = []
         least = float("inf")
@@ -103,3 +96,13 @@ def front_of(times: Numbers, memories: Numbers) -> list[int]:
             found.append(index)
             least = memories[index]
     return found
+
+
+def selected(memories: Numbers, times: Numbers, most: float) -> Sequence[int]:
+    """The indices of the rows with a time whose memory is at most ``most`` bytes."""
+    if hasattr(memories, "__array_namespace__"):
+        import numpy
+
+        inside = (numpy.asarray(memories) <= most) & (numpy.asarray(times) < numpy.inf)
+        return numpy.flatnonzero(inside)  # type: ignore[return-value]
+    return [at for at, (held, time) in enumerate(zip(memories, times, strict=True)) if held <= most and time < inf]

@@ -26,7 +26,7 @@ def layout_of(job: Job, choice: Choice) -> Layout:
         pp=family.pp,
         dp=family.dp,
         expert_dp=max(1, ranks // (family.expert_tp * family.ep * family.pp)),
-        sequence_parallel=sequence_parallel(job, family.tp),
+        sequence_parallel=family.sequence_parallel,
         sharding=choice.sharding.kind,
         shard_group=choice.sharding.group,
         order=choice.order,
@@ -37,11 +37,6 @@ def layout_of(job: Job, choice: Choice) -> Layout:
         micro_batches=max(1, job.workload.global_batch // (family.dp * pipeline.micro_batch)),
         recompute=choice.recompute,
     )
-
-
-def sequence_parallel(job: Job, tp: int) -> bool:
-    """Whether a layout of the job with this tp is sequence-parallel: as in the job's own layout, where that has tp."""
-    return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
 
 
 def section_of(job: Job, choice: Choice) -> Section:
@@ -60,7 +55,7 @@ def section_of(job: Job, choice: Choice) -> Section:
         section["shard_group"] = choice.sharding.group
     if choice.recompute != "none":
         section["recompute"] = choice.recompute
-    if family.tp > 1 and not sequence_parallel(job, family.tp):
+    if family.tp > 1 and not family.sequence_parallel:
         section["sequence_parallel"] = False
     moving = [axis for axis in choice.order if axis != "tp" and getattr(family, axis) > 1]
     if moving != [axis for axis in ("cp", "ep", "dp", "pp") if getattr(family, axis) > 1]:

@@ -1,23 +1,20 @@
-"""One search: every family of layouts evaluated, the best by an objective and the Pareto front kept."""
+"""One search: every layout of a space evaluated, the best by an objective and the Pareto front kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from math import inf
 
 from clusterspec.records import dataclass
-from clusterspec.search.evaluate import Columns, Evaluate
-from clusterspec.search.front import Best, Front, Kept, front_of, smallest
-from clusterspec.search.space import Choice, Family, choices
+from clusterspec.search.evaluate import Block, Evaluate
+from clusterspec.search.front import Best, Front, Kept, front_of, selected, smallest
+from clusterspec.search.space import Space
 
-OBJECTIVES = ("step_time", "memory", "cost", "accelerators", "tokens_per_accelerator")
-"""What `--objective` takes for training. On one machine a step of least cost and most tokens is the shortest one."""
 SPARE = 8
 """Layouts that are kept for each one asked for, since a rule may refuse some."""
 
 Progress = Callable[[int, int], None]
-"""Called with the families done and all of them."""
+"""Called with the layouts done and all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +37,13 @@ class Found:
 
     evaluated: int
     fitting: int
-    best: tuple[Kept[Choice], ...]
-    front: tuple[Kept[Choice], ...]
-    smallest: Kept[Choice] | None
+    best: tuple[Kept, ...]
+    front: tuple[Kept, ...]
+    smallest: Kept | None
 
 
 def search(
-    families: Sequence[Family],
+    space: Space,
     evaluate: Evaluate,
     limits: Limits,
     *,
@@ -54,45 +51,38 @@ def search(
     objective: str = "step_time",
     progress: Progress = lambda done, total: None,
 ) -> Found:
-    """Evaluates every family; deterministic, and the same for both ways to evaluate."""
-    best, front, least = Best[Choice](top * SPARE), Front[Choice](), Best[Choice](1)
+    """Evaluates every layout; deterministic, and the same for every way to evaluate."""
+    best, front, least = Best(top * SPARE), Front(), Best(1)
     evaluated = fitting = 0
-    for index, family in enumerate(families):
-        columns = evaluate(family)
-        inside = [at for at, held in enumerate(columns.memory) if held <= limits.most]
-        rows = _rows(_Block(family, columns, objective, evaluated), inside, best.top)
-        best.add(rows[0])
-        front.add(rows[1])
-        least.add(_Block(family, columns, "memory", evaluated).taken(smallest(columns.memory, 1)))
-        evaluated += family.size
+    for block in evaluate(space):
+        inside = selected(block.memory, block.step_time, limits.most)
+        times, held = _at(block.step_time, inside), _at(block.memory, inside)
+        keys = held if objective == "memory" else times
+        best.add(_kept(block, objective, _chosen(inside, smallest(keys, best.top))))
+        front.add(_kept(block, objective, _chosen(inside, front_of(times, held))))
+        least.add(_kept(block, "memory", smallest(block.memory, 1)))
+        evaluated += len(block.number)
         fitting += len(inside)
-        progress(index + 1, len(families))
+        progress(evaluated, space.size)
     return Found(evaluated, fitting, tuple(best.rows), tuple(front.rows), least.rows[0] if least.rows else None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The columns of one family; ``before`` layouts were numbered before its first."""
-
-    family: Family
-    columns: Columns
-    objective: str
-    before: int
-
-    def taken(self, indices: Iterable[int]) -> list[Kept[Choice]]:
-        """Some layouts of the family; those without a time are left out."""
-        taken = []
-        for at in indices:
-            time, held = float(self.columns.step_time[at]), float(self.columns.memory[at])
-            if time < inf:
-                key = held if self.objective == "memory" else time
-                taken.append(Kept(key, time, held, self.before + at, next(islice(choices(self.family), at, None))))
-        return taken
+def _at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
+    """Some values of a column, as a column of the same kind."""
+    if hasattr(column, "__array_namespace__"):
+        return column[indices]  # type: ignore[call-overload,no-any-return]
+    return [column[at] for at in indices]
 
 
-def _rows(block: _Block, inside: Sequence[int], top: int) -> tuple[list[Kept[Choice]], list[Kept[Choice]]]:
-    """The layouts of one family that may be among the best, and those that may be on the front."""
-    times, held = ([column[at] for at in inside] for column in block.columns)
-    keys = held if block.objective == "memory" else times
-    best = block.taken(inside[at] for at in smallest(keys, top))
-    return best, block.taken(inside[at] for at in front_of(times, held))
+def _chosen(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
+    return [int(indices[at]) for at in chosen]
+
+
+def _kept(block: Block, objective: str, indices: Iterable[int]) -> list[Kept]:
+    """Some layouts of a block; those without a time are left out."""
+    kept = []
+    for at in indices:
+        time, held = float(block.step_time[at]), float(block.memory[at])
+        if time < inf:
+            kept.append(Kept(held if objective == "memory" else time, time, held, int(block.number[at])))
+    return kept

@@ -7,8 +7,9 @@ pipeline's schedule, sharding with its group, recomputation, and order of the ax
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import permutations, product
+from itertools import accumulate, permutations, product
 from typing import NamedTuple
 
 from clusterspec.cluster.layout import ORDER
@@ -82,9 +83,6 @@ class Pins:
         return (self.values[key],) if key in self.values else tuple(otherwise)
 
 
-NO_PINS = Pins({})
-
-
 @dataclass(frozen=True, slots=True)
 class Family:
     """Layouts with the same degrees. The choices multiply: ``size`` layouts in all."""
@@ -95,6 +93,7 @@ class Family:
     dp: int
     ep: int
     expert_tp: int
+    sequence_parallel: bool
     pipelines: tuple[Pipeline, ...]
     shardings: tuple[Sharding, ...]
     recompute: tuple[str, ...]
@@ -116,9 +115,37 @@ class Choice(NamedTuple):
 
 
 def choices(family: Family) -> Iterator[Choice]:
-    """The layouts of a family, one by one, in the order in which its columns count them."""
+    """The layouts of a family, one by one, in the order in which they are numbered."""
     for chosen in product(family.pipelines, family.shardings, family.recompute, family.orders):
         yield Choice(family, *chosen)
+
+
+class Space:
+    """All layouts of a search, numbered family by family."""
+
+    def __init__(self, families: Sequence[Family]) -> None:
+        self.families = tuple(families)
+        self.first = (0, *accumulate(family.size for family in self.families))
+        """The number of the first layout of each family, and of all layouts together at the end."""
+
+    @property
+    def size(self) -> int:
+        return self.first[-1]
+
+    def choice(self, number: int) -> Choice:
+        """The layout of a number from 0."""
+        at = bisect_right(self.first, number) - 1
+        family = self.families[at]
+        rest, order = divmod(number - self.first[at], len(family.orders))
+        rest, recompute = divmod(rest, len(family.recompute))
+        pipeline, sharding = divmod(rest, len(family.shardings))
+        return Choice(
+            family,
+            family.pipelines[pipeline],
+            family.shardings[sharding],
+            family.recompute[recompute],
+            family.orders[order],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +169,9 @@ class Job:
         return Demands(ranks, framework, work.model, work.global_batch, work.sequence_length)
 
 
+NO_PINS = Pins({})
+
+
 def families(job: Job, pins: Pins = NO_PINS) -> Iterator[Family]:
     """Every family of legal layouts, smaller degrees first."""
     demands = job.demands
@@ -157,7 +187,14 @@ def families(job: Job, pins: Pins = NO_PINS) -> Iterator[Family]:
             orders = tuple(_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
             recompute = tuple(str(each) for each in pins.choices("recompute", RECOMPUTE))
             if shardings and orders:
-                yield Family(tp, cp, pp, dp, ep, expert_tp, pipelines, shardings, recompute, orders)
+                yield Family(
+                    tp, cp, pp, dp, ep, expert_tp, sequence_parallel(job, tp), pipelines, shardings, recompute, orders
+                )
+
+
+def sequence_parallel(job: Job, tp: int) -> bool:
+    """Whether a layout of the job with this tp is sequence-parallel: as in the job's own layout, where that has tp."""
+    return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
 
 
 def divisors(number: int) -> tuple[int, ...]:
@@ -202,7 +239,7 @@ def _numbers(job: Job, degrees: tuple[int, int, int, int, int], micro_batch: int
         virtual_stages=virtual,
         micro_batch=micro_batch,
         interleaved=virtual > 1,
-        sequence_parallel=tp > 1 and (layout.sequence_parallel or layout.tp == 1),
+        sequence_parallel=sequence_parallel(job, tp),
         own_stages=False,
         ring=layout.cp_method != "all-to-all",
     )

@@ -31,15 +31,15 @@ def test_the_front_holds_what_no_other_beats(pairs: list[tuple[float, float]]) -
 
 @given(pairs=PAIRS, cut=st.integers(0, 40))
 def test_a_front_in_blocks_is_the_front_of_all(pairs: list[tuple[float, float]], cut: int) -> None:
-    rows = [Kept(time, time, memory, number, number) for number, (time, memory) in enumerate(pairs)]
-    front = Front[int]()
+    rows = [Kept(time, time, memory, number) for number, (time, memory) in enumerate(pairs)]
+    front = Front()
     front.add(rows[:cut])
     front.add(rows[cut:])
-    assert [kept.row for kept in front.rows] == front_of([p[0] for p in pairs], [p[1] for p in pairs])
+    assert [kept.number for kept in front.rows] == front_of([p[0] for p in pairs], [p[1] for p in pairs])
 
 
 def test_the_best_break_ties_by_memory_then_by_order() -> None:
-    rows = [Kept(1.0, 1.0, memory, number, number) for number, memory in enumerate([9.0, 5.0, 5.0])]
-    best = Best[int](2)
+    rows = [Kept(1.0, 1.0, memory, number) for number, memory in enumerate([9.0, 5.0, 5.0])]
+    best = Best(2)
     best.add(rows)
-    assert [kept.row for kept in best.rows] == [1, 2]
+    assert [kept.number for kept in best.rows] == [1, 2]

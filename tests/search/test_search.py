@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,11 @@ from clusterspec.cli import run
 from clusterspec.exploration.layouts import SearchOptions, search
 from clusterspec.exploration.rewrite import with_layout
 from clusterspec.finding import Severity
+from clusterspec.search.columns import on_columns
 from clusterspec.search.evaluate import one_by_one
 from clusterspec.search.run import Limits
 from clusterspec.search.run import search as run_search
-from clusterspec.search.space import Pins, choices, families
+from clusterspec.search.space import Pins, Space, families
 from tests.search.jobs import DENSE, JOBS, design_of, job, study_of
 
 PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}
@@ -22,13 +22,9 @@ PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}
 
 def test_the_best_is_the_least_of_all() -> None:
     searched, design = job(DENSE), design_of(DENSE)
-    space = list(families(searched, Pins(PINNED)))
+    space = Space(list(families(searched, Pins(PINNED))))
     evaluate = one_by_one(design, searched)
-    every = [
-        (time, held, choice)
-        for family in space
-        for time, held, choice in zip(*evaluate(family), islice(choices(family), family.size), strict=True)
-    ]
+    every = [row for block in evaluate(space) for row in zip(block.step_time, block.memory, block.number, strict=True)]
     limits = Limits(80e9, 0.2)
     found = run_search(space, evaluate, limits, top=3)
     fitting = sorted((time, held) for time, held, _ in every if held <= 64e9)
@@ -36,6 +32,20 @@ def test_the_best_is_the_least_of_all() -> None:
     assert found.fitting == len(fitting)
     assert [(kept.step_time, kept.memory) for kept in found.best[:3]] == fitting[:3]
     assert found.smallest is not None and found.smallest.memory == min(held for _, held, _ in every)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_columns_give_what_each_layout_gives_alone(name: str) -> None:
+    searched, design = job(JOBS[name]), design_of(JOBS[name])
+    space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
+    rows = []
+    for evaluate in (one_by_one(design, searched), on_columns(design, searched)):
+        blocks = [zip(block.number, block.step_time, block.memory, strict=True) for block in evaluate(space)]
+        rows.append(sorted((int(number), float(time), float(held)) for block in blocks for number, time, held in block))
+    alone, together = rows
+    assert [number for number, *_ in together] == list(range(space.size))
+    assert [time for _, time, _ in together] == pytest.approx([time for _, time, _ in alone], rel=1e-12)
+    assert [held for *_, held in together] == pytest.approx([held for *_, held in alone], rel=1e-12)
 
 
 def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spec(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from clusterspec import pipeline
 from clusterspec.exploration.studied import whole_section
 from clusterspec.finding import Severity
 from clusterspec.search.layouts import layout_of, section_of
-from clusterspec.search.space import Job, Pins, choices, divisors, families
+from clusterspec.search.space import Job, Pins, Space, choices, divisors, families
 from clusterspec.search.variation import changed
 from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
 
@@ -18,6 +18,14 @@ from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
 def test_a_family_counts_its_layouts(name: str) -> None:
     for family in families(job(JOBS[name])):
         assert sum(1 for _ in choices(family)) == family.size
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_number_names_one_layout(name: str) -> None:
+    space = Space(list(families(job(JOBS[name]), Pins({"cp": 1}))))
+    every = [choice for family in space.families for choice in choices(family)]
+    assert len(every) == space.size
+    assert [space.choice(number) for number in range(0, space.size, 7)] == every[::7]
 
 
 @pytest.mark.parametrize("name", JOBS)
