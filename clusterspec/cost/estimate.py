@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Assumption, Design
@@ -26,9 +27,24 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     """
     plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
     if tables is None or not tables.hold_for(design):
-        tables = tables_of(design)
+        tables = _known(design)
     found = timed(design, tables) if tables else None
     return _with_time(replace(plan, tables=tables), found) if found else plan
+
+
+_RECENT: deque[Tables] = deque(maxlen=4)
+"""The tables of the last jobs: a job is mostly estimated several times, with other layouts."""
+
+
+def _known(design: Design) -> Tables | None:
+    """The tables of a design, made where no recent ones hold for it."""
+    for tables in _RECENT:
+        if tables.hold_for(design):
+            return tables
+    made = tables_of(design)
+    if made is not None:
+        _RECENT.append(made)
+    return made
 
 
 def _with_parameters(plan: Plan) -> Plan:

@@ -6,6 +6,7 @@ A group is found from runs of equal layer counts, so that ten thousand equal sta
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from clusterspec.catalog.entries import Model
@@ -29,13 +30,19 @@ def stage_groups(model: Model, layout: Layout) -> tuple[StageGroup, ...]:
     A rank holds one chunk, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also
     the chunk of the mirrored stage. Empty where the layout has no layers of stages.
     """
-    if not layout.stage_layers:
+    return _grouped(model, layout.stage_layers, layout.pp, layout.schedule == "dualpipe")
+
+
+@lru_cache(maxsize=512)
+def _grouped(model: Model, counts: tuple[int, ...], stages: int, mirrored: bool) -> tuple[StageGroup, ...]:
+    """The same by what it depends on; time and memory of a plan both ask."""
+    if not counts:
         return ()
-    runs = tuple(_runs(layers(model), layout.stage_layers))
-    turns = [_window(runs, turn * layout.pp, layout.pp) for turn in range(len(layout.stage_layers) // layout.pp)]
-    if layout.schedule == "dualpipe":
-        turns += [_mirrored(spans, layout.pp) for spans in turns]
-    return tuple(_joined(layout.pp, turns))
+    runs = tuple(_runs(layers(model), counts))
+    turns = [_window(runs, turn * stages, stages) for turn in range(len(counts) // stages)]
+    if mirrored:
+        turns += [_mirrored(spans, stages) for spans in turns]
+    return tuple(_joined(stages, turns))
 
 
 Span = tuple[int, int, Chunk]

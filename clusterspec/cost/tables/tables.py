@@ -58,7 +58,8 @@ class Tables:
         layout = design.layout
         if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
             return False
-        return design.cluster == self.cluster and design.workload == self.workload
+        same_cluster = design.cluster is self.cluster or design.cluster == self.cluster
+        return same_cluster and (design.workload is self.workload or design.workload == self.workload)
 
     def group(self, layout: Layout, axis: str) -> Group:
         """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
