@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.finding import Problem
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec
 

@@ -125,3 +125,21 @@ def test_stages_hold_all_layers_and_differ_by_one_at_most(layers: int, stages: i
     assert len(cut) == stages and sum(cut) == layers
     assert max(cut) - min(cut) <= 1
     assert cut[0] <= max(cut[1:-1], default=cut[0]) or stages < 3
+
+
+@pytest.mark.parametrize(
+    ("nodes", "layout", "used"),
+    [
+        (36, "{nodes_per_domain: 16}", 32),  # two whole domains of 18 trays
+        (35, "{nodes_per_domain: 16}", 16),  # one whole domain
+        (4, "{nodes_per_domain: 16}", 4),  # not a whole domain: what there is
+        (10, "{nodes_per_domain: 8}", 8),
+        (36, "{nodes_per_domain: 18}", 36),  # the whole domain is no restriction
+        (36, "{nodes: 20}", 20),
+        (36, "{nodes: 20, nodes_per_domain: 16}", 20),
+        (36, "{tp: 1}", 36),
+    ],
+)
+def test_a_job_uses_the_stated_nodes_of_each_whole_domain(nodes: int, layout: str, used: int) -> None:
+    text = f"cluster: {{platform: gb200-nvl72, nodes: {nodes}}}\n{WORK}layout: {layout}"
+    assert layout_of(text).nodes == used

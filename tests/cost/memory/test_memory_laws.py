@@ -276,3 +276,30 @@ def _leaves(term: Term) -> list[Term]:
 def test_every_leaf_says_where_it_comes_from(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
     for leaf in _leaves(used(of, work, **cut).total):
         assert leaf.value == 0 or leaf.inputs
+
+
+def _names(found: MemoryUse) -> set[str]:
+    return {term.name for term in found.total.walk()}
+
+
+DEEPSPEED, TITAN = {"framework": "megatron-deepspeed"}, {"framework": "torchtitan", "software_year": 2024}
+
+
+@pytest.mark.parametrize(
+    ("name", "without", "with_it"),
+    [
+        ("context_exchange", {"cp": 1}, {"cp": 2}),
+        ("pipeline_buffers", {"pp": 1, **DEEPSPEED}, {"pp": 2, **DEEPSPEED}),
+        ("outputs_kept", {"pp": 1, **TITAN}, {"pp": 2, **TITAN}),
+        ("gathered_layers", {"sharding": "fsdp", "dp": 1}, {"sharding": "fsdp", "dp": 2}),
+        ("layer_being_reduced", {"sharding": "zero1", "dp": 4}, {"sharding": "fsdp", "dp": 4}),
+        ("communication_buffers", {"dp": 1}, {"dp": 2}),
+        ("widened_gradient", {"framework": "megatron-core"}, DEEPSPEED),
+        ("placeholders", TITAN, {"framework": "megatron-core"}),
+    ],
+)
+def test_what_a_layout_does_not_need_is_not_there(name: str, without: dict[str, Any], with_it: dict[str, Any]) -> None:
+    small = {"vocab": 1000}  # the peak is in the backward pass, not at the loss
+    assert name not in _names(used(model(**small), **without))
+    several = used(model(vocab=1_000_000), **with_it) if name == "outputs_kept" else used(model(**small), **with_it)
+    assert name in _names(several)
