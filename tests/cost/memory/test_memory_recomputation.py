@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.memory.recomputation import MODULES
+from clusterspec.cost.memory import use
+from clusterspec.cost.memory.job import Job
+from clusterspec.cost.memory.recomputation import MODULES, kept
 from clusterspec.cost.plan import Plan
 from clusterspec.document.outline import at
 from clusterspec.pipeline import study_text
 from clusterspec.spec.schema import schema
+from tests.cost.memory.designs import design, model
 from tests.settings import SETTINGS
 
 STACKS = Catalog.open().ids("stack")
@@ -96,3 +100,63 @@ def test_norms_keep_their_input_and_drop_their_output() -> None:
     layout = {"framework": "megatron-core", "tp": 1}
     none, some = (plan({**layout, "recompute": chosen}) for chosen in ("none", ["norm"]))
     assert stored(none) - stored(some) == 2 * 32 * 4096 * 4096 * 2
+
+
+def parts(framework: str, year: int, **cut: Any) -> dict[str, float]:
+    """Activations of eight layers (hidden 1024, 16 and 8 heads of 64, feed-forward 4096) at 2,048 tokens."""
+    found, _ = use(design(model(), framework=framework, software_year=year, **cut))
+    assert found is not None
+    return {part.name: part.value for part in found.activations.parts}
+
+
+TOKENS, LAYERS = 2048, 8
+
+
+def test_projections_are_queries_keys_and_values() -> None:
+    """MaxText saves the layer's input, 1,024 numbers, and (16 + 2 × 8) × 64 of its projections."""
+    found = parts("maxtext", 2025, recompute="selective")
+    assert found["layer_inputs"] == LAYERS * 2 * TOKENS * 1024
+    assert found["projections"] == LAYERS * 2 * TOKENS * 32 * 64
+
+
+def test_every_second_product_is_kept() -> None:
+    """torchtitan keeps input and output of a layer, queries, values and the output of attention, and one of the
+    products of the feed-forward network: (2 × 16 + 8) × 64 and 4,096 numbers.
+    """
+    found = parts("torchtitan", 2025, recompute="selective")
+    assert found["layer_inputs"] == found["layer_outputs"] == LAYERS * 2 * TOKENS * 1024
+    assert found["attention"] == LAYERS * 2 * TOKENS * 40 * 64
+    assert found["feed_forward"] == LAYERS * 2 * TOKENS * 4096
+
+
+def test_every_second_layer_is_kept_whole() -> None:
+    whole, half = (parts("fsdp", 2026, recompute=word) for word in ("none", "selective"))
+    for name in ("normalizations", "attention", "feed_forward"):
+        assert half[name] == whole[name] / 2
+    assert half["layer_inputs"] == LAYERS / 2 * 2 * TOKENS * 1024
+
+
+def test_the_attention_core_leaves_its_softmax() -> None:
+    """Selective recomputation of Megatron until 2025: the log-sum-exp of 16 heads in fp32, or five bytes a score."""
+    for attention, name, size in (("flash", "softmax", 4), ("plain", "scores", 5 * 2048)):
+        whole, some = (
+            use(design(model(), {"attention": attention}, software_year=2023, recompute=word))[0]
+            for word in ("none", "selective")
+        )
+        assert whole is not None and some is not None
+        gone = {part.name: part.value for part in whole.activations.parts if part.name == name}
+        assert gone == {name: LAYERS * size * TOKENS * 16}
+        assert name not in {part.name for part in some.activations.parts}
+
+
+def test_what_is_offloaded_is_there_for_two_layers() -> None:
+    """On TPUs MaxText's recipes keep in host memory what they save; two layers are in transit."""
+    job = replace(job_of("maxtext", 2025, recompute="selective"), vendor="Google")
+    there = {tensor.name: tensor.value for tensor in kept(job)}
+    assert there["layer inputs"] == 2 / LAYERS * 2 * TOKENS * 1024
+
+
+def job_of(framework: str, year: int, **cut: Any) -> Job:
+    whole = design(model(), framework=framework, software_year=year, **cut)
+    assert whole.workload and whole.layout
+    return Job.of(whole, whole.workload, whole.layout)
