@@ -283,6 +283,7 @@ def _names(found: MemoryUse) -> set[str]:
 
 
 DEEPSPEED, TITAN = {"framework": "megatron-deepspeed"}, {"framework": "torchtitan", "software_year": 2024}
+FULL = {"sharding": "fsdp", "dp": 2, **TITAN}
 
 
 @pytest.mark.parametrize(
@@ -292,6 +293,8 @@ DEEPSPEED, TITAN = {"framework": "megatron-deepspeed"}, {"framework": "torchtita
         ("pipeline_buffers", {"pp": 1, **DEEPSPEED}, {"pp": 2, **DEEPSPEED}),
         ("outputs_kept", {"pp": 1, **TITAN}, {"pp": 2, **TITAN}),
         ("gathered_layers", {"sharding": "fsdp", "dp": 1}, {"sharding": "fsdp", "dp": 2}),
+        ("gathered_layers", {**FULL, "pp": 2}, FULL),  # a pipeline leaves the weights of FSDP gathered
+        ("gathered_weights_dense", FULL, {**FULL, "pp": 2}),
         ("layer_being_reduced", {"sharding": "zero1", "dp": 4}, {"sharding": "fsdp", "dp": 4}),
         ("communication_buffers", {"dp": 1}, {"dp": 2}),
         ("widened_gradient", {"framework": "megatron-core"}, DEEPSPEED),

@@ -1,0 +1,158 @@
+"""The fabric between nodes: NICs, rates, switches and what fills them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clusterspec.cluster.model import ScaleOut
+from tests.cluster.settling import assumed, clean, cluster_of, settle
+
+H100 = "accelerator: h100-sxm-80gb, nodes: 4"
+
+
+def fabric(text: str, cluster: str = H100) -> ScaleOut:
+    found = cluster_of(f"cluster: {{{cluster}, scale_out: {{{text}}}}}").scale_out
+    assert found is not None
+    return found
+
+
+def keys(text: str, cluster: str = H100) -> dict[str, Any]:
+    return assumed(clean(f"cluster: {{{cluster}, scale_out: {{{text}}}}}"))
+
+
+def test_a_named_nic_supplies_its_rate_and_its_slot() -> None:
+    """ConnectX-7 carries 400 Gb/s, which are 50 GB/s each way, and sits in a slot of generation 5."""
+    found = cluster_of(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, nic: connectx-7}}}}")
+    assert found.scale_out is not None and found.scale_out.nic is not None
+    assert (found.scale_out.nic.id, found.scale_out.nic_bandwidth.value) == ("connectx-7", 50e9)
+    assert found.pcie_nic == 5
+    assert "cluster.scale_out.nic_bandwidth" not in keys("technology: roce-v2, nic: connectx-7")
+
+
+def test_a_written_rate_and_slot_precede_those_of_the_nic() -> None:
+    found = cluster_of(
+        f"cluster: {{{H100}, pcie: {{host: 5, nic: 4}},"
+        " scale_out: {technology: roce-v2, nic: connectx-7, nic_bandwidth: 200 Gb/s}}"
+    )
+    assert found.scale_out is not None
+    assert (found.scale_out.nic_bandwidth.value, found.pcie_nic) == (25e9, 4)
+
+
+def test_a_platform_names_its_nic() -> None:
+    found = cluster_of("cluster: {platform: dgx-h100, nodes: 2}").scale_out
+    assert found is not None and found.nic is not None and found.nic.id == "connectx-7"
+
+
+def test_an_unknown_nic_is_reported() -> None:
+    _, problems = settle(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, nic: connectx-77}}}}")
+    assert [(one.rule, one.path) for one in problems] == [("unknown-catalog-id", ("cluster", "scale_out", "nic"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("technology: infiniband-ndr", 50e9),
+        ("technology: infiniband-hdr", 25e9),
+        ("technology: infiniband-ndr, nic_bandwidth: 200 Gb/s", 25e9),
+        ("technology: infiniband-ndr, nic_bandwidth: 800 Gb/s duplex", 50e9),
+    ],
+)
+def test_the_rate_is_as_written_else_that_of_the_technology(text: str, rate: float) -> None:
+    assert fabric(text).nic_bandwidth.value == rate
+    assert ("cluster.scale_out.nic_bandwidth" in keys(text)) == ("nic_bandwidth" not in text)
+
+
+def test_a_node_has_as_many_nics_as_is_typical() -> None:
+    assert fabric("technology: infiniband-ndr").nics_per_node == 8
+    assert (
+        fabric(
+            "technology: infiniband-ndr", "accelerator: h100-sxm-80gb, accelerators_per_node: 4, nodes: 4"
+        ).nics_per_node
+        == 4
+    )
+    assert fabric("technology: infiniband-ndr, nics_per_node: 2").nics_per_node == 2
+
+
+def test_shares_follow_from_nics_and_taper() -> None:
+    """Eight NICs of 50 GB/s for eight accelerators; two levels of 2:1 and 3:1 leave a sixth."""
+    text = f"cluster: {{{H100}, scale_out: {{technology: infiniband-ndr, oversubscription: [2:1, 3:1]}}}}"
+    found = cluster_of(text)
+    assert found.scale_out is not None
+    assert (found.scale_out.node_bandwidth, found.nic_share) == (400e9, 50e9)
+    assert found.scale_out.taper == 6
+    assert found.tapered_share == pytest.approx(50e9 / 6)
+
+
+def test_levels_have_their_own_ratios() -> None:
+    levels = "[{nodes: 16, oversubscription: 1:1}, {name: pod, nodes: 64, oversubscription: 7:1}]"
+    found = fabric(f"technology: infiniband-ndr, levels: {levels}")
+    assert [(level.name, level.nodes, level.oversubscription) for level in found.levels] == [
+        ("leaf", 16, 1.0),
+        ("pod", 64, 7.0),
+    ]
+    assert found.oversubscription == (1.0, 7.0)
+    assert found.taper == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "ports"),
+    [
+        ("switch: quantum-2-qm9700", 64),  # 64 ports of 400 Gb/s
+        ("switch: quantum-2-qm9700, nic_bandwidth: 200 Gb/s", 128),  # each split in two
+        ("switch: quantum-2-qm9700, planes: 2", 128),  # half the rate in each plane
+        ("switch: quantum-2-qm9700, switch_ports: 40", 40),
+        ("switch_ports: 32", 32),
+    ],
+)
+def test_the_radix_is_that_of_the_switch_at_the_rate_of_a_plane(text: str, ports: int) -> None:
+    assert fabric(f"technology: infiniband-ndr, {text}").switch_ports == ports
+
+
+def test_rails_follow_from_the_topology() -> None:
+    assert fabric("technology: infiniband-ndr, topology: rail-optimized").rails == 8
+    assert fabric("technology: infiniband-ndr, topology: rail-only, nics_per_node: 4").rails == 4
+    assert fabric("technology: infiniband-ndr, topology: fat-tree").rails == 1
+    assert fabric("technology: infiniband-ndr, topology: rail-optimized, rails: 2").rails == 2
+
+
+def test_the_usual_switch_is_assumed_where_none_is_sized() -> None:
+    assert keys("technology: infiniband-ndr")["cluster.scale_out.switch"] == "quantum-2-qm9700"
+    assert "cluster.scale_out.switch" not in keys("technology: infiniband-ndr, switch_ports: 32")
+    assert "cluster.scale_out.switch" not in keys("technology: efa-v2")  # rented
+
+
+def test_what_is_written_of_the_fabric_arrives() -> None:
+    found = fabric(
+        "technology: roce-v2, nic_bandwidth: 400 Gb/s, sharing: shared, load_balancing: spray, extra_endpoints: 3,"
+        " flow_control: {pfc: false, ecn: true}, in_network_reduction: true, gpudirect_rdma: false, tiers: 3,"
+        " collective_library: nccl 2.27, pod_nodes: 2"
+    )
+    assert (found.sharing, found.load_balancing, found.extra_endpoints) == ("shared", "spray", 3)
+    assert (found.pfc, found.ecn, found.in_network_reduction, found.gpudirect_rdma) == (False, True, True, False)
+    assert (found.tiers, found.collective_library, found.pod_nodes) == (3, "nccl 2.27", 2)
+
+
+def test_remote_memory_access_follows_from_the_technology() -> None:
+    assert fabric("technology: infiniband-ndr").gpudirect_rdma is True
+    assert fabric("technology: ethernet, nic_bandwidth: 100 Gb/s").gpudirect_rdma is False
+
+
+def test_one_node_needs_no_fabric() -> None:
+    assert cluster_of("cluster: {accelerator: h100-sxm-80gb, nodes: 1}").scale_out is None
+    assert cluster_of("cluster: {platform: dgx-h100, nodes: 1}").scale_out is not None  # it comes with one
+
+
+def test_a_fabric_that_nothing_names_is_reported_where_it_is_needed() -> None:
+    _, problems = settle("cluster: {accelerator: l40s, nodes: 2}")
+    found = {(one.rule, one.path) for one in problems}
+    assert found <= {
+        ("missing-key", ("cluster", "scale_out", key)) for key in ("technology", "nic_bandwidth", "nics_per_node")
+    }
+
+
+def test_the_memory_of_hosts_arrives() -> None:
+    found = cluster_of(f"cluster: {{{H100}, host_memory: 2 TB}}").host_memory
+    assert found is not None and found.value == 2e12
+    assert cluster_of(f"cluster: {{{H100}}}").host_memory is None
