@@ -61,6 +61,11 @@ class Desk:
         folder = folder_of(name)
         return study(documents.decode(shown(self.asked, name), data), data, self.settings_of(name), folder)
 
+    def study_at(self, path: Path, folder: Path) -> Study:
+        """A study of a file that stands for one elsewhere, under the choices that hold for ``folder``."""
+        data = documents.read_bytes(path)
+        return study(documents.decode(str(path), data), data, self.settings(folder.resolve()), path.parent)
+
     def read(self, name: str) -> bytes:
         """The bytes of a file, or of standard input, which is read once. Raises `UsageFault`."""
         if name != STDIN:

@@ -46,9 +46,7 @@ COMMANDS = {
     "cost": Command("adds up capital, energy, support and rent over the term, by year, run and token", "cost"),
     "report": Command("writes a report as HTML or PDF", "report"),
     "diff": Command(
-        "shows what changed between two specs and what it does to bandwidth, memory, time and cost",
-        "diff",
-        built=False,
+        "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "diff"
     ),
     "explain": Command("prints the page of a rule", "explain"),
     "catalog": Command("shows what is known, with its sources", "catalog"),

@@ -9,6 +9,11 @@ from clusterspec.cli.options import formats, named
 
 def describe(one: argparse.ArgumentParser) -> None:
     """Adds them to a parser."""
-    one.add_argument("old", metavar="OLD", type=named)
-    one.add_argument("new", metavar="NEW", type=named)
-    formats(one, "text", "json")
+    for name in ("old", "new"):
+        one.add_argument(
+            name,
+            metavar=name.upper(),
+            type=named,
+            help=f"the {name} spec: a file, or REVISION:PATH of the git repository here",
+        )
+    formats(one, "text", "markdown", "json")

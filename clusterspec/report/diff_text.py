@@ -1,0 +1,80 @@
+"""The difference of two designs for a terminal, and as Markdown for the comment of a pull request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from clusterspec.finding import Finding
+from clusterspec.report.findings_machines import cell
+from clusterspec.report.grid import grid
+from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
+from clusterspec.results.diff import DiffReport, Effect
+from clusterspec.source import dotted
+from clusterspec.units import percent, say
+
+LONGEST = 60
+"""Characters of a value that are shown."""
+
+
+def text(report: DiffReport, ink: Ink = PLAIN) -> str:
+    """What changed, what it does, and which findings are new or fixed."""
+    parts = [f"{titled(report.old.name)} -> {titled(report.new.name)}\n"]
+    rows = [(plain(dotted(one.path)), value(one.old), value(one.new)) for one in report.changes]
+    parts.append(grid(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
+    effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
+    heads = ("effect", "old", "new", "change")
+    parts.append(grid(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
+    for label, findings in (("new", report.found), ("fixed", report.fixed)):
+        for one in findings:
+            line = f"{label} {one.severity}[{one.rule}] {located(one.span)}: {plain(one.message)}"
+            parts.append("\n".join(wrapped(line, ink.measure, then="  ")) + "\n")
+    return "\n".join(parts)
+
+
+def markdown(report: DiffReport) -> str:
+    """The same as tables."""
+    parts = [f"**clusterspec diff**: `{titled(report.old.name)}` to `{titled(report.new.name)}`".replace("``", "`")]
+    rows = [(f"`{plain(dotted(one.path))}`", value(one.old), value(one.new)) for one in report.changes]
+    parts.append(table(("key", "old", "new"), rows) if rows else "No key differs.")
+    effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
+    parts.append(table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
+    found = [(label, *finding(one)) for label, many in (("new", report.found), ("fixed", report.fixed)) for one in many]
+    if found:
+        parts.append(table(("", "severity", "rule", "what"), found))
+    return "\n\n".join(parts) + "\n"
+
+
+def table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [heads, ("---",) * len(heads), *(tuple(cell(text_) for text_ in row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def finding(one: Finding) -> tuple[str, str, str]:
+    return str(one.severity), one.rule, one.message
+
+
+def value(given: Any) -> str:
+    """A value of the spec on one line, shortened."""
+    if given is None:
+        return "absent"
+    shown = plain(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def figure(one: Effect, number: float | None) -> str:
+    """A figure with its unit."""
+    if number is None:
+        return "not known"
+    if one.unit in {"B", "B/s", "s"}:
+        return ("-" if number < 0 else "") + say(abs(number), one.unit)
+    return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
+
+
+def change(one: Effect) -> str:
+    """By how much a figure changes, and whether the model can see it."""
+    if one.old is None or one.new is None:
+        return ""
+    by = f"{'+' if one.new > one.old else '-'}{percent(abs(one.new / one.old - 1))}" if one.old > 0 else ""
+    return f"{by} (no change that the model can see)".strip() if one.within_band else by

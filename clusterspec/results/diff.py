@@ -1,0 +1,175 @@
+"""What changed between two designs, and what it does: keys, figures with their range, findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clusterspec.cost.formulas.links import bisection
+from clusterspec.finding import Finding
+from clusterspec.records import dataclass
+from clusterspec.results import Input, Json, Tool, finding_json, head
+from clusterspec.source import Path, pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One key that is written otherwise; None where one of the specs lacks it."""
+
+    path: Path
+    old: Any
+    new: Any
+
+    def to_json(self) -> Json:
+        return {"path": pointer(self.path), "old": self.old, "new": self.new}
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One figure of both designs, in SI units; None where it could not be computed.
+
+    ``within_band`` says that the ranges of the two figures overlap: the model cannot tell them apart. It is None for a
+    figure that is counted or read from a catalog.
+    """
+
+    name: str
+    unit: str
+    old: float | None
+    new: float | None
+    within_band: bool | None = None
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "unit": self.unit, "old": self.old, "new": self.new, "within_band": self.within_band}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two designs: what was read, its keys with bases merged in, and its estimate and bill as JSON."""
+
+    read: Input
+    value: Any
+    estimate: Json
+    bill: Json
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffReport:
+    """The difference of two designs."""
+
+    tool: Tool
+    old: Input
+    new: Input
+    changes: tuple[Change, ...]
+    effects: tuple[Effect, ...]
+    found: tuple[Finding, ...]
+    fixed: tuple[Finding, ...]
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.new) | {
+            "against": self.old.to_json(),
+            "changes": [one.to_json() for one in self.changes],
+            "effects": [one.to_json() for one in self.effects],
+            "findings": {
+                "new": [finding_json(one) for one in self.found],
+                "fixed": [finding_json(one) for one in self.fixed],
+            },
+        }
+
+
+def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
+    """The difference of two designs; effects are listed where they differ."""
+    effects = tuple(one for one in _effects(old, new) if one.old != one.new)
+    found, fixed = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
+    return DiffReport(tool, old.read, new.read, tuple(_changes((), old.value, new.value)), effects, found, fixed)
+
+
+def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
+    """The keys that differ, mappings entered."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys([*old, *new]):
+            yield from _changes((*path, key), old.get(key), new.get(key))
+    elif old != new or isinstance(old, bool) != isinstance(new, bool):
+        yield Change(path, old, new)
+
+
+def _effects(old: Side, new: Side) -> Iterator[Effect]:
+    """Every figure that the design decides, in the order in which a reviewer asks."""
+    one, other = old.estimate, new.estimate
+    for name, unit, path in _FIGURES:
+        yield Effect(name, unit, _at(one, path), _at(other, path))
+    yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
+    for name, unit, path, band in _ESTIMATED:
+        yield Effect(name, unit, _at(one, path), _at(other, path), _overlap(_at(one, band), _at(other, band)))
+    yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _overlap(*_memory(one, other)))
+    kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
+    for kind in kinds:
+        yield Effect(f"{kind.replace('_', ' ')} count", "", _count(old.bill, kind), _count(new.bill, kind))
+    yield Effect("price of what is priced", "", _price(old.bill), _price(new.bill))
+
+
+_OUT = ("cluster", "scale_out")
+_FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("accelerators", "", ("cluster", "accelerators")),
+    ("scale-up bandwidth of an accelerator, per direction", "B/s", ("cluster", "scale_up", "bandwidth")),
+    ("scale-out bandwidth of an accelerator, per direction", "B/s", (*_OUT, "bandwidth_per_accelerator")),
+    ("oversubscription", "", (*_OUT, "oversubscription")),
+)
+_ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("step time", "s", ("step_time",), ("range", "step_time")),
+    ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), ("range", "step_time")),
+    ("MFU", "", ("mfu",), ("range", "step_time")),
+    ("memory of the fullest accelerator", "B", ("memory", "total"), ("range", "memory")),
+)
+
+
+def _at(document: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _overlap(one: Any, other: Any) -> bool | None:
+    """Whether two ranges overlap; None where one is not known."""
+    if not one or not other or None in (*one, *other):
+        return None
+    return bool(one[0] <= other[1] and other[0] <= one[1])
+
+
+def _bisection(estimate: Json) -> float | None:
+    """Bytes per second per direction between two halves of the accelerators, over the fabric."""
+    number = _at(estimate, ("cluster", "accelerators"))
+    rate = _at(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
+    taper = _at(estimate, ("cluster", "scale_out", "oversubscription"))
+    return float(bisection(number, rate)) / taper if number and rate and taper else None
+
+
+def _headroom(estimate: Json) -> float | None:
+    capacity, total = (_at(estimate, ("memory", key)) for key in ("capacity", "total"))
+    return capacity - total if capacity is not None and total is not None else None
+
+
+def _memory(one: Json, other: Json) -> tuple[Any, Any]:
+    return _at(one, ("range", "memory")), _at(other, ("range", "memory"))
+
+
+def _count(bill: Json, kind: str) -> float:
+    return float(sum(item["quantity"] or 0 for item in bill["items"] if item["kind"] == kind))
+
+
+def _price(bill: Json) -> float | None:
+    prices = [item["price"] for item in bill["items"] if isinstance(item.get("price"), int | float)]
+    return float(sum(prices)) if prices else None
+
+
+def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings that another design does not have at the same key."""
+    left = Counter((one.rule, one.path) for one in known)
+    found = []
+    for one in findings:
+        if left[one.rule, one.path] > 0:
+            left[one.rule, one.path] -= 1
+        else:
+            found.append(one)
+    return tuple(found)

@@ -1,0 +1,103 @@
+"""The design diff: changed keys, effects with their bands, findings that are new or fixed, and git revisions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import BASE, Call
+from tests.cli.test_trust import git
+from tests.cli.test_written_files import FLAWED
+
+
+def compared(call: Call, old: str, new: str) -> dict[str, Any]:
+    Path("old.yaml").write_text(old)
+    Path("new.yaml").write_text(new)
+    document: dict[str, Any] = json.loads(call("diff", "old.yaml", "new.yaml", "--format", "json").out)
+    return document
+
+
+def effects(document: dict[str, Any]) -> dict[str, tuple[Any, Any, Any]]:
+    return {one["name"]: (one["old"], one["new"], one["within_band"]) for one in document["effects"]}
+
+
+def test_a_spec_against_itself_changes_nothing(call: Call) -> None:
+    document = compared(call, BASE, BASE)
+    assert (document["changes"], document["effects"]) == ([], [])
+    assert document["findings"] == {"new": [], "fixed": []}
+    assert "No key differs" in call("diff", "old.yaml", "new.yaml").out
+
+
+def test_twice_the_nodes_are_twice_the_machine(call: Call) -> None:
+    document = compared(call, BASE, BASE.replace("nodes: 4", "nodes: 8"))
+    assert document["changes"] == [{"path": "/cluster/nodes", "old": 4, "new": 8}]
+    found = effects(document)
+    assert found["accelerators"] == (32, 64, None)
+    assert found["node count"] == (4, 8, None)
+    old, new, _ = found["bisection bandwidth"]
+    assert (old, new) == (32 / 2 * 50e9, 64 / 2 * 50e9)
+    assert found["step time"][0] > found["step time"][1]
+
+
+def test_a_small_change_of_time_is_none_that_the_model_can_see(call: Call) -> None:
+    document = compared(call, BASE, BASE.replace("global_batch: 64", "global_batch: 64\n  data_loading: 1 ms"))
+    old, new, within = effects(document)["step time"]
+    assert old < new < 1.01 * old
+    assert within is True
+    assert "no change that the model can see" in call("diff", "old.yaml", "new.yaml").out
+    far = effects(compared(call, BASE, BASE.replace("8192", "65536")))["step time"]
+    assert far[2] is False
+
+
+def test_findings_are_new_or_fixed(call: Call) -> None:
+    for old, new, kind in ((BASE, FLAWED, "new"), (FLAWED, BASE, "fixed")):
+        findings = compared(call, old, new)["findings"]
+        assert [one["rule"] for one in findings[kind]] == ["duplex-counted-as-one-way"]
+        assert call("diff", "old.yaml", "new.yaml").status == (1 if kind == "new" else 0)
+
+
+def test_a_key_deleted_or_added_is_absent_on_one_side(call: Call) -> None:
+    document = compared(call, BASE, BASE.replace("  tp: 2\n", "  pp: 2\n"))
+    assert {one["path"]: (one["old"], one["new"]) for one in document["changes"]} == {
+        "/layout/tp": (2, None),
+        "/layout/pp": (None, 2),
+    }
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_a_revision_is_compared_with_its_bases(form: str, call: Call) -> None:
+    git("init", "-q", "-b", "main")
+    Path("specs").mkdir()
+    Path("specs/base.yaml").write_text(BASE)
+    Path("specs/spec.yaml").write_text("clusterspec: 1\nextends: base.yaml\nname: one\n")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    Path("specs/base.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
+    done = call("diff", "main:specs/spec.yaml", "specs/spec.yaml", "--format", form)
+    assert done.status == 0, done.error
+    assert "cluster.nodes" in done.out or '"/cluster/nodes"' in done.out
+    assert "main:specs/spec.yaml" in done.out
+    assert not list(Path().glob("clusterspec-*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("absent:spec.yaml", "absent: no such revision"),
+        ("main:absent.yaml", "no such file in this revision"),
+        ("--upload-pack=x:spec.yaml", ""),
+        ("absent.yaml", "No such file"),
+        ("main:../../etc/passwd", "no such file in this revision"),
+    ],
+)
+def test_what_is_no_revision_is_one_clear_line(name: str, said: str, call: Call) -> None:
+    git("init", "-q", "-b", "main")
+    Path("spec.yaml").write_text(BASE)
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    done = call("diff", "--", name, "spec.yaml")
+    assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+    assert said in done.error
