@@ -7,7 +7,7 @@ import re
 from clusterspec.logs.benchmark import Benchmark, Point, Series
 from clusterspec.logs.evidence import Evidence, evidence, group
 from clusterspec.logs.inference import collective_of, ranks_of
-from clusterspec.logs.nccl_tests import Log, read_log
+from clusterspec.logs.nccl_tests import Log, NoLog, read_log
 
 TOOL = "nccl-tests"
 _ROW = re.compile(
@@ -30,7 +30,10 @@ def read(text: str) -> Benchmark:
     collective = collective_of(log)
     ranks = log.ranks or group(said)[0] or ranks_of(log, collective)
     nodes = log.nodes or (group(said)[1] if group(said)[0] == ranks else None)
-    series = Series(collective, ranks, nodes, _points(log), _algorithm(said), log.wrong)
+    points = _points(log)
+    if not points:
+        raise NoLog("every row has a size or a time of zero")
+    series = Series(collective, ranks, nodes, points, _algorithm(said), log.wrong)
     return Benchmark(TOOL, (series,), evidence=said)
 
 

@@ -96,9 +96,17 @@ def _header(text: str) -> tuple[str, ...]:
     """The headings of the table up to busbw; empty where they are cut off."""
     for raw in text.splitlines():
         names = tuple(token.lstrip("#").lower() for token in raw.split()) if "busbw" in raw and len(raw) < 2_000 else ()
-        if set(names) >= _NEEDED:
-            return names[names.index("size") : names.index("busbw") + 1]
+        if headings := _headings(names):
+            return headings
     return ()
+
+
+def _headings(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns from size to busbw; empty where a line is no heading."""
+    if not set(names) >= _NEEDED:
+        return ()
+    columns = names[names.index("size") : names.index("busbw") + 1]
+    return columns if set(columns) >= _NEEDED else ()
 
 
 def _lines(text: str) -> Iterator[Line]:
@@ -110,8 +118,8 @@ def _lines(text: str) -> Iterator[Line]:
             continue
         tokens = raw[_PREFIX.match(raw).end() :].split()  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)
-        if set(names) >= _NEEDED:
-            columns = names[names.index("size") : names.index("busbw") + 1]
+        if headings := _headings(names):
+            columns = headings
             whole = len(names) - names.index("size")
         elif line := _row(number, tokens, columns, whole):
             rows += 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
+import textwrap
 import tracemalloc
 
 import pytest
@@ -11,6 +13,8 @@ from hypothesis import given, strategies
 
 from clusterspec.exchange import kinds
 from clusterspec.exchange.files import LARGEST, InputFile
+from clusterspec.exchange.known import with_known_keys
+from clusterspec.exchange.merge import new_spec
 from clusterspec.exchange.reading import Refusal
 from tests.exchange.reading import read
 
@@ -82,3 +86,73 @@ def test_kinds_answer_to_the_names_people_use(name: str) -> None:
 def test_an_unknown_kind_offers_the_nearest() -> None:
     with pytest.raises(Refusal, match="did you mean ibnetdiscover"):
         kinds.kind_of("ibnetdiscovr")
+
+
+def fixtures() -> list[str]:
+    """Sound files of many kinds, which mutations then damage."""
+    from tests.exchange import test_fabrics as fabrics
+    from tests.exchange import test_huggingface as huggingface
+    from tests.exchange import test_nccl_topology as topology
+    from tests.exchange import test_node_listings as listings
+    from tests.exchange import test_nvidia_topology as matrices
+    from tests.exchange import test_work as work
+    from tests.logs import test_benchmarks as logs
+
+    nics = "\n".join(topology.nic(n, 400_000) for n in range(2))
+    texts = [
+        matrices.CASES[0][0],
+        listings.neuron((4, 4)),
+        listings.rocm(8, "Link Type", {True: "XGMI"}, 8),
+        listings.LSPCI,
+        topology.system(topology.meshed(3), nics),
+        fabrics.fabric(2, 1, 3, 2),
+        fabrics.IBSTAT * 2,
+        fabrics.CONF,
+        fabrics.TREE,
+        fabrics.MPIJOB,
+        fabrics.INFRAGRAPH,
+        work.MEGATRON,
+        work.NEOX,
+        work.TORCHTITAN,
+        work.RECIPE.format(name="r", tp=2),
+        json.dumps(huggingface.DEEPSEEK, indent=1),
+        logs.NCCL,
+        logs.DEBUG + logs.NCCL,
+        logs.PERFTEST,
+        logs.P2P,
+        logs.OLDER,
+    ]
+    return [textwrap.dedent(text) for text in texts]
+
+
+def damaged(text: str, draw: random.Random) -> str:
+    """A text cut, with characters replaced, with a stretch repeated, or with its lines in another order."""
+    how = draw.randrange(4)
+    if how == 0:
+        return text[: draw.randrange(len(text))]
+    if how == 1:
+        letters = list(text)
+        for _ in range(draw.choice((1, 5, 25))):
+            letters[draw.randrange(len(letters))] = draw.choice("0189 \n\t\"'{}[]:,<>/=#|-ABCxyz")
+        return "".join(letters)
+    if how == 2:
+        start = draw.randrange(len(text))
+        part = text[start : start + draw.randrange(1, 200)]
+        return text[:start] + part * draw.choice((2, 6)) + text[start:]
+    lines = text.split("\n")
+    draw.shuffle(lines)
+    return "\n".join(lines)
+
+
+@given(
+    strategies.sampled_from(fixtures()),
+    strategies.randoms(use_true_random=False),
+    strategies.sampled_from(["auto", *NAMES]),
+)
+def test_no_damage_to_a_sound_file_makes_a_reader_fail(text: str, draw: random.Random, kind: str) -> None:
+    try:
+        found = read(damaged(text, draw).encode(), kind)
+    except Refusal as why:
+        assert "\n" not in str(why)
+    else:
+        new_spec(with_known_keys(found))

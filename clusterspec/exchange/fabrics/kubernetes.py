@@ -75,7 +75,7 @@ def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], notes: 
         notes.count("nodes", replicas, yaml.line(*path, "replicas"))
     containers = _at(workers, "template", "spec", "containers")
     resources = _at(containers[0], "resources") if isinstance(containers, list) and containers else None
-    asked = {**(_at(resources, "requests") or {}), **(_at(resources, "limits") or {})}
+    asked = _mapping(_at(resources, "requests")) | _mapping(_at(resources, "limits"))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
     for name in _RESOURCES:
         if isinstance(count := asked.get(name), int | str) and str(count).isdecimal():
@@ -102,6 +102,10 @@ def _command(yaml: Yaml, notes: Notes) -> None:
     if "COLLNET" in text or re.search(r"SHARP|COLLNET_ENABLE=1", text):
         line = yaml.offset + text.count("\n", 0, text.find("COLLNET")) + 1
         notes.give("cluster.scale_out.in_network_reduction", True, line)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _at(value: Any, *path: str) -> Any:

@@ -39,15 +39,20 @@ def read(file: InputFile) -> Reading:
     named = set(held)
     for name, switch in switches.items():
         below = (switch.get("switches") if isinstance(switch, dict) else None) or []
+        below = [str(each) for each in below] if isinstance(below, list) else []
         for each in below:
-            if each not in switches and str(each) not in named:
+            if each not in switches and each not in named:
                 notes.unknown(
                     f"switch {str(each)[:60]}",
                     f"named below {name}, and described nowhere",
                     yaml.line("switches", name),
                 )
-        below = [each for each in below if each in switches or str(each) in named]
-        tree.add(str(name), [str(each) for each in below], held.pop(str(name), []), yaml.line("switches", name))
+        tree.add(
+            str(name),
+            [each for each in below if each in switches or each in named],
+            held.pop(str(name), []),
+            yaml.line("switches", name),
+        )
     for name, nodes in held.items():
         tree.add(name, [], nodes, yaml.line("blocks"))
     describe(tree, notes)

@@ -91,6 +91,8 @@ def _from_table(file: InputFile) -> list[Device]:
             joined = [f"{old} {new}".strip() for old, new in zip(columns or [""] * len(cells), cells, strict=False)]
             columns = joined
             continue
+        if "NEURON DEVICE" not in columns:
+            raise Refusal("a device under no heading that is called NEURON DEVICE", number)
         if len(cells) != len(columns):
             raise Refusal(f"a row of {len(cells)} cells under {len(columns)} headings: it is cut off", number)
         devices.append(_device(dict(zip(columns, cells, strict=True)), number))

@@ -1,0 +1,122 @@
+"""``docs/exchange.md``: what can be imported, exported, diagnosed and accepted, with examples that are run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from clusterspec.cli import run
+from clusterspec.exchange.diagnosis.names import MEANINGS
+from clusterspec.exchange.exporters.registry import EXPORTERS
+from clusterspec.exchange.kinds import KINDS
+
+HEAD = """# Import, export, diagnose, accept
+
+Made by `make docs` from the registries of formats; the examples are run.
+
+## Import
+
+`clusterspec import KIND FILE…` reads what an infrastructure repository already holds and prints it as a spec; KIND is
+`auto` where the file tells. Every value carries the file and the line that it comes from. What has no key in a spec is
+printed as a count, and what is not known, or could be read in two ways, is listed as unknown and never guessed.
+
+- `--into SPEC` inserts what is read into a spec and keeps its layout and comments. A value that the spec states
+  otherwise is kept, and both are shown.
+- `--part N` chooses one of several matrices, recipes or topologies in a file.
+- `--format json` prints `spec`, `provenance`, `counts` and `unknown`.
+
+Exit status: 0 where something was read, 2 with one line where the file cannot be read as what it was taken for. XML
+with document types or entities, archives that unpack to more than 32 MiB, and files above the size given here are
+refused.
+"""
+EXPORT = """## Export
+
+`clusterspec export KIND SPEC [-o FILE]` writes a design in another format. What the format cannot hold is named on
+standard error, one line each. Cells of CSV and XLSX that begin like a formula get an apostrophe before them.
+"""
+DIAGNOSE = """## Diagnose
+
+`clusterspec diagnose SPEC LOG…` compares logs of collectives with the design, size by size, and ranks the causes of
+what is slow. A cause that the log states comes first, with its line; then the faults whose prediction by the cost model
+is close to what was measured. `--collective` and `--ranks` state what a log does not tell. `--write` stores the largest
+size of each log in `measured:`, which replaces the efficiencies of the catalog from then on; the step time with and
+without it is shown. Exit status 1 means that a collective is slower than the predicted band.
+"""
+ACCEPT = """## Accept
+
+`clusterspec accept SPEC LOG…` holds logs against `acceptance:` of the spec, or, where it states no tests, against the
+tests of each tier with the slow end of the predicted band as the threshold. A test passes where so many runs as it asks
+for reach the figure at its size without wrong values; a run at another size or on other ranks is none. Exit status 0
+means that every test passes.
+"""
+TOPOLOGY = """\
+        GPU0    GPU1    GPU2    GPU3    NIC0    NIC1    CPU Affinity    NUMA Affinity
+GPU0     X      NV18    NV18    NV18    PXB     SYS     0-31            0
+GPU1    NV18     X      NV18    NV18    PXB     SYS     0-31            0
+GPU2    NV18    NV18     X      NV18    SYS     PXB     32-63           1
+GPU3    NV18    NV18    NV18     X      SYS     PXB     32-63           1
+NIC0    PXB     PXB     SYS     SYS      X      SYS
+NIC1    SYS     SYS     PXB     PXB     SYS      X
+"""
+SPEC = """\
+clusterspec: 1
+name: pod
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {tp: 8}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
+"""
+LOG = """\
+h1:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>
+all_reduce_perf -b 4G -e 8G -f 2 -g 1
+# Rank 31 Group 0 Pid 1 on h4 device 7 [0x01] NVIDIA H100 80GB HBM3
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+  4294967296    1073741824     float     sum      -1   173400   24.77   47.99      0   173400   24.77   47.99      0
+  8589934592    2147483648     float     sum      -1   346700   24.78   48.00      0   346700   24.78   48.00      0
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join(
+        [
+            HEAD,
+            table(("kind", "reads", "up to"), ((f"`{k.name}`", k.title, f"{k.largest} MiB") for k in KINDS)),
+            *example({"topo.txt": TOPOLOGY}, ("import", "auto", "topo.txt")),
+            EXPORT,
+            table(("kind", "writes"), ((f"`{each.name}`", each.title) for each in EXPORTERS)),
+            *example({"pod.yaml": SPEC}, ("export", "nccl-env", "pod.yaml")),
+            DIAGNOSE,
+            table(("cause", "meaning"), ((f"`{name}`", meaning) for name, meaning in MEANINGS.items())),
+            *example({"pod.yaml": SPEC, "nccl.log": LOG}, ("diagnose", "pod.yaml", "nccl.log")),
+            ACCEPT,
+            *example({"pod.yaml": SPEC, "nccl.log": LOG}, ("accept", "pod.yaml", "nccl.log")),
+        ]
+    )
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def example(files: dict[str, str], words: Sequence[str]) -> Iterator[str]:
+    """A command and what it prints in a folder with some files."""
+    out = io.StringIO()
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            os.chdir(folder)
+            for name, text in files.items():
+                Path(name).write_text(text, "utf-8")
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                run([*words, "--color", "never"])
+        finally:
+            os.chdir(before)
+    yield f"```console\n$ clusterspec {' '.join(words)}\n{out.getvalue().rstrip()}\n```\n"
