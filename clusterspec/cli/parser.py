@@ -42,6 +42,7 @@ COMMANDS = {
     "search": Command("finds the best layouts for a cluster and a workload", "search"),
     "solve": Command("finds the least or most of one key that meets a condition", "solve"),
     "sensitivity": Command("moves each lever one step up and down: time, memory, cost", "sensitivity"),
+    "sweep": Command("finds the best layout of every point of a grid of specs", "sweep"),
     "bom": Command("counts what has to be bought: nodes, switches, cables, with derivations", "bom"),
     "cost": Command("adds up capital, energy, support and rent over the term, by year, run and token", "cost"),
     "report": Command("writes a report as HTML or PDF", "report"),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
-from clusterspec.results.search import Grid, GridCell, LayoutRow, LeverRow, SearchReport, SensitivityReport, SolveReport
+from clusterspec.results.search import (
+    Grid,
+    GridCell,
+    LayoutRow,
+    LeverRow,
+    SearchReport,
+    SensitivityReport,
+    SolveReport,
+    SweepRow,
+)
 from clusterspec.units import percent, plural, say, say_bits
 
 SHORT = {"virtual_stages": "vpp", "micro_batch": "mb", "shard_group": "group", "expert_tp": "etp"}
@@ -217,3 +226,42 @@ def sensitivity_csv(report: SensitivityReport) -> str:
     fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost")
     rows = [row.to_json() for row in report.levers]
     return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))
+
+
+def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
+    """One line a point: its axes, the best layout in short, and what it does."""
+    names = list(rows[0].axes) if rows else []
+    costs = any(row.cost is not None for row in rows)
+    heads = (
+        *(name.rpartition(".")[2] for name in names),
+        "step",
+        "MFU",
+        "memory",
+        *(("cost",) if costs else ()),
+        "layout",
+    )
+    lines = [
+        (
+            *(str(row.axes[name]) for name in names),
+            say(row.step_time, "s") if row.step_time is not None else "",
+            percent(row.mfu) if row.mfu is not None else "",
+            say(row.memory, "B") if row.memory is not None else "",
+            *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
+            row.why or _layout_text(row),
+        )
+        for row in rows
+    ]
+    return grid.grid(heads, lines, wrap=(len(heads) - 1,), ink=ink)
+
+
+def _layout_text(row: SweepRow) -> str:
+    layout = row.layout or {}
+    return ", ".join(f"{SHORT.get(key, key)} {_value(layout[key])}" for key in SHOWN if key in layout)
+
+
+def sweep_csv(rows: list[SweepRow]) -> str:
+    """One row a point, in SI units."""
+    names = list(rows[0].axes) if rows else []
+    fields = (*names, "step_time", "mfu", "memory", "cost", "layout", "why")
+    found = (row.to_json() | {"layout": _layout_text(row)} for row in rows)
+    return grid.separated(fields, (["" if one[name] is None else one[name] for name in fields] for one in found))

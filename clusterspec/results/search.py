@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool, head
 
 Section = Mapping[str, object]
@@ -190,4 +190,38 @@ class SensitivityReport:
             "memory": self.memory,
             "cost": self.cost,
             "levers": [row.to_json() for row in self.levers],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One point of a sweep: the values of its axes, and the best layout there. ``cost`` of a run in the currency of
+    the spec; ``why`` says why there is no layout."""
+
+    axes: Section
+    step_time: float | None = None
+    mfu: float | None = None
+    memory: float | None = None
+    cost: float | None = None
+    layout: Section | None = None
+    why: str = ""
+
+    def of(
+        self, step_time: float | None, mfu: float | None, memory: float | None, cost: float | None, layout: Section
+    ) -> SweepRow:
+        """The row with its results."""
+        return replace(self, step_time=step_time, mfu=mfu, memory=memory, cost=cost, layout=layout)
+
+    def without(self, why: str) -> SweepRow:
+        """The row of a point that has no layout."""
+        return replace(self, why=why)
+
+    def to_json(self) -> Json:
+        return dict(self.axes) | {
+            "step_time": self.step_time,
+            "mfu": self.mfu,
+            "memory": self.memory,
+            "cost": self.cost,
+            "layout": dict(self.layout) if self.layout is not None else None,
+            "why": self.why or None,
         }

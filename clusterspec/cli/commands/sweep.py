@@ -1,0 +1,75 @@
+"""``clusterspec sweep AXES``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from clusterspec.cli import OK, UsageFault
+from clusterspec.cli.progress import Bar
+from clusterspec.cli.terminal import ink, say
+from clusterspec.exploration.sweep import Axes, SweepFault, point, read_axes
+from clusterspec.report import search_text
+from clusterspec.results.search import SweepRow
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Prints the best layout of every point of a grid, as a table."""
+    try:
+        axes = read_axes(Path(asked.axes))
+    except SweepFault as fault:
+        raise UsageFault(str(fault)) from None
+    except OSError as fault:
+        raise UsageFault(f"{asked.axes}: {fault.strerror}") from None
+    if not axes.base.is_file():
+        raise UsageFault(f"{asked.axes}: its base {axes.base} is no file")
+    rows = []
+    bar = Bar("sweeping")
+    try:
+        for row in _rows(asked, axes):
+            rows.append(row)
+            bar(len(rows), axes.size)
+    finally:
+        bar.close()
+    if asked.format == "jsonl":
+        say("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
+    else:
+        say(search_text.sweep_csv(rows) if asked.format == "csv" else search_text.sweep(rows, ink(asked)))
+    return OK
+
+
+def _rows(asked: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
+    """The rows in the order of the points, whatever computes them."""
+    catalogs = tuple(Path(each) for each in asked.catalog or ())
+    worked_out = partial(point, axes, catalogs=catalogs)
+    if asked.dask:
+        yield from _on_dask(asked.dask, worked_out, axes)
+        return
+    jobs = min(asked.jobs or os.cpu_count() or 1, axes.size)
+    if jobs == 1:
+        yield from map(worked_out, axes.points())
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(worked_out, axes.points())
+
+
+def _on_dask(address: str, worked_out: partial[SweepRow], axes: Axes) -> Iterator[SweepRow]:
+    """The rows from the workers of a Dask cluster, which sees the same files; a point whose worker dies is tried
+    again on another."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise UsageFault("--dask needs the extra `dask`: pip install 'clusterspec[dask]'") from None
+    try:
+        client = distributed.Client(address, timeout="10s")
+    except (OSError, ValueError) as fault:
+        raise UsageFault(f"--dask {address}: {fault or 'no scheduler answers'}") from None
+    with client:
+        yield from client.gather(client.map(worked_out, list(axes.points()), retries=5, pure=False))

@@ -1,0 +1,98 @@
+"""The best layout of every point of a grid of specs: accelerators, fabrics, models, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from math import prod
+from pathlib import Path
+
+from clusterspec import document as documents
+from clusterspec import pipeline
+from clusterspec.exploration.layouts import SearchOptions, search
+from clusterspec.exploration.studied import Studied
+from clusterspec.pipeline import Settings, Study
+from clusterspec.records import dataclass
+from clusterspec.results.search import SweepRow
+from clusterspec.search.variation import changed, divides
+from clusterspec.source import Path as KeyPath
+
+MOST_POINTS = 100_000
+KEYS = ("base", "axes", "layout")
+
+
+class SweepFault(ValueError):
+    """What is wrong with a file of axes, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """A base spec and the values of some of its keys. ``best_layout`` where every point gets its best layout, else
+    the layout of the spec."""
+
+    base: Path
+    axes: tuple[tuple[str, tuple[object, ...]], ...]
+    best_layout: bool
+
+    @property
+    def size(self) -> int:
+        return prod(len(values) for _, values in self.axes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.axes)
+
+    def points(self) -> Iterator[tuple[object, ...]]:
+        """Every combination of values, the last axis varying fastest."""
+        yield from product(*(values for _, values in self.axes))
+
+
+def read_axes(path: Path) -> Axes:
+    """The axes in a file; its base lies relative to it. Raises `SweepFault`, and `OSError` for a file that cannot
+    be read."""
+    data = documents.read_bytes(path)
+    document, problems = documents.parse(documents.decode(str(path), data))
+    if document is None or problems:
+        raise SweepFault(f"{path}: {problems[0].message if problems else 'no YAML'}")
+    value = document.value
+    if not isinstance(value, dict) or set(value) - set(KEYS) or not {"base", "axes"} <= set(value):
+        raise SweepFault(f"{path}: a file of axes has the keys `base` (a spec), `axes`, and `layout` (best or fixed)")
+    axes, layout = value["axes"], value.get("layout", "best")
+    if not isinstance(value["base"], str) or layout not in ("best", "fixed"):
+        raise SweepFault(f"{path}: `base` names a spec, and `layout` is best or fixed")
+    if not isinstance(axes, dict) or not axes or not all(isinstance(each, list) and each for each in axes.values()):
+        raise SweepFault(f"{path}: `axes` maps keys of the spec, such as cluster.nodes, to lists of values")
+    found = Axes(path.parent / value["base"], tuple((k, tuple(v)) for k, v in axes.items()), layout == "best")
+    if found.size > MOST_POINTS:
+        raise SweepFault(f"{path}: {found.size:,} points; at most {MOST_POINTS:,} are swept")
+    return found
+
+
+def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
+    """One point of a sweep; what cannot be computed is None, with the reason."""
+    one = _base(axes.base, catalogs)
+    assert one.document is not None
+    changes: Mapping[KeyPath, object] = {
+        tuple(name.split(".")): value for name, value in zip(axes.names, values, strict=True)
+    }
+    varied = pipeline.study_document(changed(one.document, changes), one)
+    row = SweepRow(dict(zip(axes.names, values, strict=True)))
+    if axes.best_layout:
+        report = search(varied, SearchOptions({}, top=1))
+        best = next(iter(report.layouts), None)
+        if best is None:
+            return row.without(report.why)
+        return row.of(best.step_time, best.mfu, best.memory, best.cost, best.layout)
+    if not divides(varied.design):
+        return row.without("ranks or batch do not divide over the layout")
+    plan = varied.plan
+    seconds, memory = plan.step, plan.memory
+    cost = Studied(varied).cost(varied.design, plan)
+    layout = varied.document.value.get("layout") or {} if varied.document else {}
+    return row.of(seconds.seconds if seconds else None, plan.mfu, memory.total.value if memory else None, cost, layout)
+
+
+@lru_cache(maxsize=4)
+def _base(path: Path, catalogs: tuple[Path, ...]) -> Study:
+    return pipeline.study_file(path, Settings.of(path.resolve().parent, catalogs))
