@@ -91,7 +91,19 @@ def _world(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _heads(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return bool(demands.model and demands.model.heads % numbers.tp)
+    return demands.model is not None and any(count % numbers.tp for _, count in cut_heads(demands.model))
+
+
+def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
+    """What tensor parallelism cuts whole, by name: heads of every kind of layer, and groups of outputs."""
+    found = [("heads", model.heads)]
+    if model.window and model.window.heads:
+        found.append(("heads of layers with a window", model.window.heads))
+    if model.linear:
+        found.append(("value heads of linear attention", model.linear.value_heads))
+    if model.compressed:
+        found.append(("groups of outputs", model.compressed.output_groups))
+    return tuple(found)
 
 
 def _kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
@@ -101,10 +113,10 @@ def _kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
 def kv_heads_refused(model: Model, tp: int, framework: str) -> bool:
     """Whether the framework refuses to spread the key-value heads over tp ranks.
 
-    torchtitan splits them evenly or not at all; Megatron also replicates whole heads. With latent attention there
-    are none to spread.
+    torchtitan splits them evenly or not at all; Megatron also replicates whole heads. With latent or compressed
+    attention there are none to spread.
     """
-    if model.latent or model.kv_heads in {0, model.heads}:
+    if model.latent or model.compressed or model.kv_heads in {0, model.heads}:
         return False
     if framework == "torchtitan":
         return model.kv_heads % tp != 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.legality import cut_heads
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.cost.estimate import estimate
@@ -88,8 +89,9 @@ def _illegal(design: Design, tp: int, pp: int, ranks: int) -> str:
     model, cut = work.model, tp * pp * layout.cp
     if ranks % cut:
         return f"tp × cp × pp = {cut} does not divide {ranks} ranks"
-    if model.heads % tp:
-        return f"tp {tp} does not divide {model.heads} heads"
+    for name, count in cut_heads(model):
+        if count % tp:
+            return f"tp {tp} does not divide {count} {name}"
     if model.layers < pp * layout.virtual_stages:
         return f"{model.layers} layers do not fill {pp} stages"
     replicas = ranks // cut

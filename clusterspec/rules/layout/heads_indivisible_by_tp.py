@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A model whose `heads` is no multiple of `tp`.
+A model whose `heads` is no multiple of `tp`; likewise the heads of its layers with a window, the value heads of linear
+attention and the groups of outputs of compressed attention.
 
 ## Why it matters
 
@@ -52,6 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.legality import cut_heads
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
@@ -63,5 +65,6 @@ RULE = Rule.of(__name__, "error")
 def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
     if legality.breaks(RULE.name):
         help_ = legality.advice(RULE.name, "tp", otherwise="use a tp that divides the heads")
-        message = f"{model.heads} heads do not divide over tp {layout.tp}: {model.heads / layout.tp:.3g} per rank"
+        name, count = next((name, count) for name, count in cut_heads(model) if count % layout.tp)
+        message = f"{count} {name} do not divide over tp {layout.tp}: {count / layout.tp:.3g} per rank"
         yield RULE.problem("layout.tp", message, help_)

@@ -1,0 +1,25 @@
+"""Tensor parallelism cuts heads of every kind of layer."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.legality import cut_heads, kv_heads_refused
+from tests.catalog.shipped import CATALOG
+
+CUT = [
+    ("llama-3.1-8b", {"heads": 32}),
+    ("qwen3.5-35b-a3b", {"heads": 16, "value heads of linear attention": 32}),
+    ("step-3.7-flash", {"heads": 64, "heads of layers with a window": 96}),
+    ("deepseek-v4-pro", {"heads": 128, "groups of outputs": 16}),
+]
+
+
+@pytest.mark.parametrize(("name", "counts"), CUT)
+def test_every_kind_of_layer_has_heads_to_cut(name: str, counts: dict[str, int]) -> None:
+    assert dict(cut_heads(CATALOG.model(name))) == counts
+
+
+def test_one_vector_of_keys_and_values_is_not_spread() -> None:
+    assert not kv_heads_refused(CATALOG.model("deepseek-v4-pro"), 8, "torchtitan")
+    assert kv_heads_refused(CATALOG.model("qwen3.5-35b-a3b"), 8, "torchtitan")
