@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def written(kind: str) -> bytes:
     return paper.pdf(compose(pipeline.report(one, kind, live=False)))
 
 
-def reader(kind: str) -> pypdf.PdfReader:
+def reader(kind: str) -> Any:
     return pypdf.PdfReader(io.BytesIO(written(kind)))
 
 
