@@ -382,6 +382,7 @@ def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     from clusterspec.results.kernels import roofline
     from clusterspec.results.layout_grid import layout_grid
     from clusterspec.results.pod import pod
+    from clusterspec.results.stage_memory import stage_memory
     from clusterspec.results.survival import survival
     from clusterspec.results.tiers import tiers
 
@@ -397,6 +398,7 @@ def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
         return whole
     return replace(
         whole,
+        stages=stage_memory(one.plan),
         roofline=roofline(one.plan),
         layouts=layout_grid(one.plan, catalog),
         pod=pod(cluster, power.nodes_per_rack if power else None),

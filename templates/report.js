@@ -181,6 +181,15 @@
       if (outside && !same && data.domain > 1) parts.splice(1, 0, "accelerator on rail " + (rail(ends[1]) + 1));
       parts.forEach(function (part) { chain.appendChild(el("li", { text: part })); });
       var lines = [["They meet in", one.name, at + "name"], ["Switches passed", String(one.switches), at + "switches"]];
+      if (!outside && data.shape.length) {
+        var links = 0, left = [ends[0], ends[1]].map(function (end) { return (end[0] * each + end[1]) % data.domain; });
+        data.shape.forEach(function (length) {
+          var apart = Math.abs(left[0] % length - left[1] % length);
+          links += Math.min(apart, length - apart);
+          left = left.map(function (rest) { return Math.floor(rest / length); });
+        });
+        lines.push(["Links passed in the torus of " + data.shape.join(" × "), String(links), "pod.shape"]);
+      }
       if (data.rails > 1 && outside) lines.push(["Rails", same ? "both on rail " + (rail(ends[0]) + 1) : "rail " + (rail(ends[0]) + 1) + " and rail " + (rail(ends[1]) + 1) + ": one hop over the scale-up interconnect first", "pod.rails"]);
       lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", say(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", say(one.shared, "B/s") + " each way", at + "shared"]);
       lines.push(["Predicted for a long message", say(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", say(one.latency, "s"), at + "latency"]);

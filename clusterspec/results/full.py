@@ -19,6 +19,7 @@ from clusterspec.results.layout_grid import LayoutGrid
 from clusterspec.results.machine import Machine
 from clusterspec.results.pod import Pod
 from clusterspec.results.reliability import Reliability
+from clusterspec.results.stage_memory import StageMemory
 from clusterspec.results.survival import Survival
 from clusterspec.results.tiers import Tier
 from clusterspec.results.verdict import accelerators_used
@@ -41,6 +42,7 @@ class FullReport:
     machine: Machine | None = None
     tiers: tuple[Tier, ...] = ()
     tests: tuple[PlannedTest, ...] = ()
+    stages: tuple[StageMemory, ...] = ()
     roofline: Roofline | None = None
     layouts: LayoutGrid | None = None
     influences: tuple[Influence, ...] = ()
@@ -92,6 +94,7 @@ class FullReport:
                 "plan": [test.to_json() for test in self.tests],
                 "demanded": [_demand(each) for each in estimate.design.spec.acceptance or ()],
             },
+            "stages": [stage.to_json() for stage in self.stages],
             "roofline": self.roofline.to_json() if self.roofline else None,
             "layouts": self.layouts.to_json() if self.layouts else None,
             "influences": [influence_json(one) for one in self.influences],

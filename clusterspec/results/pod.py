@@ -34,7 +34,7 @@ class PathClass:
 @dataclass(frozen=True, slots=True)
 class Pod:
     """The machine as a map: nodes in blocks of ``block`` below one leaf, and the classes of pairs outward from the
-    domain; a pair belongs to the first class whose ``nodes`` hold both.
+    domain; a pair belongs to the first class whose ``nodes`` hold both. ``shape`` is that of a torus domain.
     """
 
     nodes: int
@@ -46,6 +46,7 @@ class Pod:
     block: int
     racks: int
     topology: str
+    shape: tuple[int, ...]
     classes: tuple[PathClass, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -66,6 +67,7 @@ def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
         block=min(cluster.nodes, (levels[0].nodes or 1) if levels else cluster.nodes),
         racks=nodes_per_rack or 0,
         topology=out.topology if out else "none",
+        shape=cluster.scale_up.shape if cluster.scale_up.topology == "torus" else (),
         classes=(*_inside(cluster), *_outside(cluster)),
     )
 

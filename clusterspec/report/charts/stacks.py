@@ -97,6 +97,25 @@ def against_capacity(
     return svg.drawing(end, parts + shown, said, name="memory")
 
 
+def by_stage(stages: Sequence[tuple[str, Sequence[Part]]], capacity: float | None, label: Label, said: str) -> str:
+    """One stack a pipeline stage against the capacity of an accelerator."""
+    totals = [sum(part.value for part in parts) for _, parts in stages]
+    axis = LinearAxis(0.0, max([*totals, capacity or 0.0]) or 1.0, 64, svg.WIDTH - 4)
+    step, top = 20.0, 22.0
+    bottom = top + step * len(stages)
+    shapes = horizontal(axis, top, bottom, label)
+    for number, (name, parts) in enumerate(stages):
+        y = top + step * number
+        shapes.append(svg.text(56, y + 13, name, size=12, end="end"))
+        shapes += lane(parts, axis, y + 2, step - 5)
+    if capacity is not None:
+        x = axis(capacity)
+        place = (x - 4, "end") if x > 160 else (x + 4, "start")
+        shapes.append(svg.line(x, top - 4, x, bottom, "limit", width=3))
+        shapes.append(svg.text(place[0], top - 8, f"capacity {label(capacity)}", size=12, tint="limit", end=place[1]))
+    return svg.drawing(bottom + 20, shapes, said, name="stages")
+
+
 @dataclass(frozen=True, slots=True)
 class Year:
     """One column of a chart by year; ``low`` and ``high`` are the range of its sum."""

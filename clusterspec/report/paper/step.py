@@ -6,7 +6,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.report import communication as traffic
 from clusterspec.report.charts.palette import cause_of
 from clusterspec.report.charts.roofline import Point, roofline
-from clusterspec.report.charts.stacks import Part, against_capacity, timeline
+from clusterspec.report.charts.stacks import Part, against_capacity, by_stage, timeline
 from clusterspec.report.charts.tables import Sent, matrix
 from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table
 from clusterspec.results.full import FullReport
@@ -60,7 +60,7 @@ def _matrix(plan: Plan) -> Picture:
     step = plan.step_time.value
     sums: dict[tuple[str, str], list[float]] = {}
     for row in plan.communication:
-        if row.bytes:
+        if row.bytes and row.seconds > 0:
             cell = sums.setdefault((row.axis, row.tier), [0.0, 0.0])
             cell[0] += row.bytes
             cell[1] += row.seconds
@@ -116,4 +116,22 @@ def memory(report: FullReport) -> Section | None:
     ]
     rows.append(Row((use.total.label, say(use.total.value, "B"), use.total.formula), root, total=True))
     table = Table(columns, tuple(rows), root)
-    return Section("memory", "Memory", (Picture(drawn, caption, "estimate.memory"), table))
+    fullest = Picture(drawn, caption, "estimate.memory")
+    return Section("memory", "Memory", (fullest, *_by_stage(report, capacity), table))
+
+
+def _by_stage(report: FullReport, capacity: float | None) -> tuple[Picture, ...]:
+    """Memory of each pipeline stage, where there are several."""
+    names = ("weights", "gradients", "activations", "optimizer", "other")
+    stages = [
+        (
+            f"stage {one.stage}",
+            [Part(name, name, value, say(value, "B")) for name in names if (value := getattr(one, name))],
+        )
+        for one in report.stages
+    ]
+    if len(stages) < 2:
+        return ()
+    said = "; ".join(f"stage {one.stage}: {say(one.total, 'B')}" for one in report.stages)
+    drawn = by_stage(stages, capacity, lambda tick: say(tick, "B"), said)
+    return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)
