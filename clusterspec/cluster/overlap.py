@@ -73,4 +73,5 @@ def resolve_dispatcher(
         sent = degrees.ep > 1 and workload is not None and workload.model.experts
         if sent and precision is None:
             log.assume("layout.dispatcher", kind, f"what {stack.id} does" if stack else "usual")
-    return Dispatcher(kind, precision or "bf16")
+    wide = workload is not None and workload.precision in {"fp32", "tf32"}
+    return Dispatcher(kind, precision or ("fp32" if wide else "bf16"))

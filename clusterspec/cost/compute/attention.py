@@ -8,9 +8,6 @@ from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.layers import Mixer
 
-ACTIVATION = 2.0
-"""Bytes of an activation between kernels: 16-bit whatever the precision of the linear layers."""
-
 
 def projections(shard: Shard) -> Work:
     """The weight matrices before the core."""
@@ -29,7 +26,7 @@ def gate(shard: Shard) -> Work:
     shape = Shape(shard.tokens, model.hidden, outputs[model.attention_gate])
     if not shape.n:
         return Work()
-    moved = ACTIVATION * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
+    moved = shard.width * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
     applied = stream("attention gate", (moved, 2 * moved), role=Role.LIGHT)
     return linear("attention gate", shape, shard.precision) + applied
 
@@ -72,7 +69,7 @@ def output(shard: Shard) -> Work:
 def rotary(shard: Shard) -> Work:
     """Rotary embedding of queries and keys: each read and written once in each pass."""
     elements = shard.tokens * (shard.heads + shard.kv_heads) * shard.model.head_dim
-    moved = 2 * ACTIVATION * elements
+    moved = 2 * shard.width * elements
     return stream("rotary embedding", (moved, moved))
 
 
@@ -105,7 +102,7 @@ def flash(shard: Shard, flops: float) -> Work:
     model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)
-    moved = ACTIVATION * elements
+    moved = shard.width * elements
     shape = Shape(shard.length, width_v, shard.length, shard.sequences * shard.heads)
     there = Kernel("flash attention", flops, moved, "attention_forward", shape)
     back = Kernel(

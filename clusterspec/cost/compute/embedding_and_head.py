@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.fixed import LOSS_FORWARD
 from clusterspec.cost.compute.kernels import Shape, Work, accumulation, linear, stream
 from clusterspec.cost.compute.shard import Shard
@@ -12,7 +11,7 @@ from clusterspec.precision import width
 
 def embedding(shard: Shard) -> Work:
     """Looks every token up, and adds its gradient back in twice the width."""
-    moved = ACTIVATION * shard.rows * shard.model.hidden
+    moved = shard.width * shard.rows * shard.model.hidden
     return stream("embedding", (2 * moved, 4 * moved), 2)
 
 
@@ -22,7 +21,7 @@ def head(shard: Shard, loss: float, summed: float) -> Work:
     ``loss`` bytes are moved for each logit, ``summed`` to add the gradient of one weight.
     """
     width = shard.model.vocab / shard.tp
-    norm = 2 * ACTIVATION * shard.rows * shard.model.hidden
+    norm = 2 * shard.width * shard.rows * shard.model.hidden
     logits = linear("logits", Shape(shard.tokens, shard.model.hidden, width), shard.kept)
     moved = loss * shard.tokens * width
     losses = stream("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.fixed import ROUTER_BYTES
 from clusterspec.cost.compute.kernels import Role, Shape, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
@@ -20,13 +19,12 @@ def _network(shard: Shard, name: str, shape: Shape) -> Work:
     inputs = 2 if shard.model.gated_ffn else 1
     up = linear(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
     down = linear(f"{name} out", shape._replace(k=shape.n, n=shape.k), shard.precision)
-    return up + _activation(name, shape.batch * shape.m * shape.n, inputs) + down
+    return up + _activation(name, shard.width * shape.batch * shape.m * shape.n, inputs) + down
 
 
-def _activation(name: str, elements: float, inputs: int) -> Work:
+def _activation(name: str, moved: float, inputs: int) -> Work:
     """Forward it reads its inputs and writes one output; backward it reads the inputs and the output's
-    gradient, and writes the inputs' gradients."""
-    moved = ACTIVATION * elements
+    gradient, and writes the inputs' gradients. ``moved`` bytes are one of these tensors."""
     return stream(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
@@ -62,7 +60,7 @@ def router(shard: Shard) -> Work:
 
 def permutation(shard: Shard, routing: Routing) -> Work:
     """Copies each token to where it leaves, sorts what arrives by expert, and back."""
-    hidden = ACTIVATION * shard.model.expert_width
+    hidden = shard.width * shard.model.expert_width
     leave = hidden * (shard.rows + routing.leaving)
     sort = hidden * 2 * routing.arriving * routing.imbalance if routing.experts > 1 and shard.ep > 1 else 0.0
     both = 2 * (leave + sort)

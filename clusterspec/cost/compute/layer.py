@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.cost.compute import feedforward
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.fixed import ALTERNATE, NORM_PASSES
 from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, repeated, scaled, stream
 from clusterspec.cost.compute.mixing import mixing
@@ -46,7 +45,7 @@ def _parts(shard: Shard, software: Software, network: Parts) -> Parts:
     """Each block, the mixing and the network, has a norm and an addition to the residual stream."""
     mixed = mixing(shard)
     share = (bool(mixed) + bool(network)) / 2
-    moved = share * NORM_PASSES * ACTIVATION * shard.rows * shard.model.hidden
+    moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
     parts = {"norms": stream("norms and residuals", (moved, moved), 4 * share, Role.LIGHT), **mixed, **network}
     return {name: _as_built(work, software) for name, work in parts.items()}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clusterspec.catalog.architecture import LinearAttention
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import linear_attention as formulas
@@ -75,7 +74,7 @@ def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
 def convolution(shard: Shard, part: LinearAttention) -> Work:
     """The short causal convolution: its input is read and its output written; backward a gradient more."""
     held = widths(shard, part)
-    moved = ACTIVATION * shard.tokens * (2 * held.keys + held.values)
+    moved = shard.width * shard.tokens * (2 * held.keys + held.values)
     return stream("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
 
 
@@ -100,7 +99,7 @@ def core(shard: Shard, part: LinearAttention) -> Work:
         copies=chunks.copies,
         state_passes=chunks.state_passes,
     )
-    moved = ACTIVATION * shard.tokens * elements
+    moved = shard.width * shard.tokens * elements
     shape = Shape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
     there = Kernel("recurrence", float(flops), moved, "attention_forward", shape, launches=chunks.launches)
     back = there._replace(
@@ -116,7 +115,7 @@ def core(shard: Shard, part: LinearAttention) -> Work:
 def output(shard: Shard, part: LinearAttention) -> Work:
     """The gated norm of what the recurrence yields, and the weight matrix after it."""
     values = widths(shard, part).values
-    moved = ACTIVATION * shard.tokens * values
+    moved = shard.width * shard.tokens * values
     norm = stream("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
     return norm + linear("recurrence out", Shape(shard.tokens, values, shard.model.hidden), shard.precision)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.layers import Mixer
+from clusterspec.precision import NARROW, activation_width
 from clusterspec.records import dataclass, replace
 
 
@@ -34,12 +35,17 @@ class Shard:
     flash: bool
     mixer: Mixer = Mixer.FULL
 
+    @property
+    def width(self) -> float:
+        """Bytes of one activation between kernels and on the wire: 16 bits, 32 where products are wider."""
+        return activation_width(self.precision)
+
     @classmethod
     def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
         """The share of each rank, by the degrees of the layout."""
         model, tp = _of_kind(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.sequence_length / layout.cp
-        narrow = workload.precision in ("fp8", "fp4")
+        narrow = workload.precision in NARROW
         return cls(
             model=model,
             sequences=layout.micro_batch,

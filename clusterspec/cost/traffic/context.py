@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute import recurrence
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.traffic.transfer import Transfer
@@ -31,10 +30,10 @@ def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[T
         return ()
     if shard.mixer is Mixer.LINEAR:
         return _states(shard, method, gradient)
-    keys_values = ACTIVATION * shard.tokens * _width(shard)
+    keys_values = shard.width * shard.tokens * _width(shard)
     if method == "all-to-all":
         model = shard.model
-        queries = ACTIVATION * shard.tokens * shard.heads * model.head_dim
+        queries = shard.width * shard.tokens * shard.heads * model.head_dim
         return (Transfer("cp", "all-to-all", queries, 2), Transfer("cp", "all-to-all", keys_values, 1))
     if method == "all-gather":
         gather = Transfer("cp", "all-gather", keys_values * ranks)
@@ -54,7 +53,7 @@ def _states(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
     if method == "all-to-all":
         held = recurrence.widths(shard, part)
         inputs, outputs = 2 * held.keys + held.values + 2 * held.heads, held.values
-        return tuple(Transfer("cp", "all-to-all", ACTIVATION * shard.tokens * each, 1) for each in (inputs, outputs))
+        return tuple(Transfer("cp", "all-to-all", shard.width * shard.tokens * each, 1) for each in (inputs, outputs))
     return (Transfer("cp", "all-gather", recurrence.state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
 
 

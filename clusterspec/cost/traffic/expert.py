@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Dispatcher
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.routing import distinct_ranks
@@ -23,10 +22,10 @@ def each_pass(
     """
     model = shard.model
     sent = model.expert_width * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
-    whole = ACTIVATION * model.expert_width * routing.arriving * routing.imbalance
+    whole = shard.width * model.expert_width * routing.arriving * routing.imbalance
     transfers: tuple[Transfer, ...] = ()
     if shard.ep > 1:
-        widths = (width(dispatcher.precision), ACTIVATION)
+        widths = (width(dispatcher.precision), shard.width)
         transfers += tuple(Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2) for each in widths)
     if shard.expert_tp > 1:
         transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))

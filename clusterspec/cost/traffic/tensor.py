@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.attention import ACTIVATION
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.traffic.transfer import Transfer
 
@@ -39,4 +38,4 @@ def backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer
 
 def activations(shard: Shard) -> float:
     """Bytes of one block's input for all the tokens of a tensor-parallel group."""
-    return ACTIVATION * shard.tokens * shard.model.hidden
+    return shard.width * shard.tokens * shard.model.hidden
