@@ -15,6 +15,8 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
 from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.knowledge.counts import FabricCount, fabric_count
+from clusterspec.rules.knowledge.failures import FailureRate, failure_rate
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.knowledge.slips import Slips, find_slips
 from clusterspec.rules.parts import Placements, Thresholds
@@ -272,6 +274,23 @@ class Facts:
         return estimate(design, self.plan.tables if self.plan else None)
 
     # Where the groups lie
+
+    @cached_property
+    def counts(self) -> FabricCount:
+        """The fabric that the endpoints need, counted once."""
+        return fabric_count(self.cluster, self.written_scale_out, self.assumed)
+
+    @cached_property
+    def failures(self) -> FailureRate:
+        """How often failures stop the job."""
+        return failure_rate(self.operations, self.cluster, self.job_nodes)
+
+    @property
+    def job_nodes(self) -> int | None:
+        """Nodes that the job uses; all of them without a layout."""
+        if self.layout is not None:
+            return self.layout.nodes
+        return self.cluster.nodes if self.cluster else None
 
     @cached_property
     def placements(self) -> Placements | None:

@@ -47,18 +47,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Platform
-from clusterspec.cluster.model import ScaleOut
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.nics import counts_frontend
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, platform: Platform, scale_out: ScaleOut) -> Iterator[Problem]:
-    if not counts_frontend(facts) or platform.nic_bandwidth is None:
+def check(
+    written_scale_out: ScaleOutSpec, cluster: Cluster, platform: Platform, scale_out: ScaleOut
+) -> Iterator[Problem]:
+    if not counts_frontend(platform, cluster, written_scale_out) or platform.nic_bandwidth is None:
         return
     nics = platform.nics_per_node or 0
     fabric, stated = nics * platform.nic_bandwidth.value, scale_out.node_bandwidth

@@ -47,9 +47,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.nics import counts_frontend
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
@@ -58,8 +59,8 @@ from clusterspec.units.slips import near
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
-    if not platform.cloud or counts_frontend(facts):
+def check(slips: Slips, cluster: Cluster, written_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
+    if not platform.cloud or counts_frontend(platform, cluster, written_scale_out):
         return
     nics, written = platform.nics_per_node, written_scale_out.nics_per_node
     if nics is not None and written is not None and written > nics:
@@ -67,7 +68,7 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec, platform: Platform) -> 
         at = "cluster.scale_out.nics_per_node"
         yield RULE.problem(at, message, "remove the key: the platform supplies it", fix=rewrite(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
-    if rate is None or quantity is None or facts.slips.concern("nic"):
+    if rate is None or quantity is None or slips.concern("nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):
         message = f"the NICs of {platform.name} run at {say_bits(rate.value)}, not {say_bits(quantity.per_direction)}"

@@ -52,16 +52,15 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, severity
+from clusterspec.rules.knowledge.counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
-    fabric = counted(facts)
+def check(counts: FabricCount, scale_out: ScaleOut) -> Iterator[Problem]:
+    fabric = counts.fabric
     if fabric is None or fabric.fits or fabric.capacity is None:
         return
     at = "cluster.scale_out.tiers" if scale_out.tiers else "cluster.scale_out.topology"
@@ -74,6 +73,6 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
         "add a tier, use switches with more ports, or several planes",
-        severity=severity(facts),
+        severity=counts.severity,
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )

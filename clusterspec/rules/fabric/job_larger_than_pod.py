@@ -76,7 +76,9 @@ def check(
             f"{layout.nodes:,} nodes span {pods} pods of {pod:,}: the links between pods set the speed of collectives"
         )
         help_ = f"use at most {pod:,} nodes, spares included, or hsdp and pp between pods"
-        known = facts.training is not None and oversubscription(facts) > 1  # oversubscribed-fabric has the numbers
+        known = (
+            facts.training is not None and oversubscription(cluster, layout.nodes) > 1
+        )  # oversubscribed-fabric has the numbers
         yield RULE.problem("layout.nodes", message, help_, severity="note" if known else "warning")
     elif layout.nodes == cluster.nodes <= pod < layout.nodes + cluster.spare_nodes:
         outside = layout.nodes + cluster.spare_nodes - pod

@@ -53,18 +53,18 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, planned
+from clusterspec.rules.knowledge.counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    fabric = counted(facts)
+def check(facts: Facts, counts: FabricCount, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    fabric = counts.fabric
     if scale_out.technology.family != "infiniband" or fabric is None or scale_out.levels or scale_out.extra_endpoints:
         return
-    if not fabric.fits or not planned(facts) or fabric.tiers > 2:
+    if not fabric.fits or not counts.planned or fabric.tiers > 2:
         return  # endpoints-exceed-fabric reports endpoints that do not fit
     if scale_out.switch is not None and scale_out.switch.management_ports:
         return

@@ -48,17 +48,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, planned
+from clusterspec.rules.knowledge.counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "note")
 
 
-def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    fabric = counted(facts)
-    if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2 or not planned(facts):
+def check(counts: FabricCount, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    fabric = counts.fabric
+    if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2 or not counts.planned:
         return
     if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
         message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches connect {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are used"

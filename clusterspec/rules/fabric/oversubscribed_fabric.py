@@ -59,7 +59,6 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.advice.what_if import A_QUARTER
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.counts import crossed, oversubscription, oversubscription_key
-from clusterspec.rules.knowledge.failures import job_nodes
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import percent, plain, say
@@ -70,11 +69,11 @@ LITTLE = 0.05
 """Of the step: below it the oversubscription is reported as a note."""
 
 
-def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Problem]:
-    ratio, nodes, share = oversubscription(facts), job_nodes(facts), cluster.nic_share
+def check(facts: Facts, job_nodes: int, training: Workload, cluster: Cluster) -> Iterator[Problem]:
+    ratio, nodes, share = oversubscription(cluster, job_nodes), job_nodes, cluster.nic_share
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
-    named = both(level.name for level in crossed(facts) if level.oversubscription > 1)
+    named = both(level.name for level in crossed(cluster, job_nodes) if level.oversubscription > 1)
     saved, times = _loss(facts)
     rates = f": {say(share / ratio, 'B/s')} per accelerator under full load instead of {say(share, 'B/s')}"
     yield RULE.problem(

@@ -61,22 +61,21 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, ordered, severity
+from clusterspec.rules.knowledge.counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     leaves, ports = written_scale_out.leaf_switches, scale_out.switch_ports
     down, up = ordered(written_scale_out, "node_leaf"), ordered(written_scale_out, "leaf_spine")
     if not leaves or not ports or down is None or up is None:
         return
     below, above = -(-down.links // leaves), -(-up.links // leaves)
     if below + above > ports:
-        fabric = counted(facts)
+        fabric = counts.fabric
         help_ = f"use {fabric.leaf_switches} leaves" if fabric else "use more leaves, or fewer links"
         message = f"{down.how} and {up.how} over {leaves:,} leaves need {below} + {above} ports each, more than {ports}"
-        yield RULE.problem("cluster.scale_out.leaf_switches", message, help_, severity=severity(facts))
+        yield RULE.problem("cluster.scale_out.leaf_switches", message, help_, severity=counts.severity)

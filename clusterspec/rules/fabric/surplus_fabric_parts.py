@@ -48,8 +48,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import LEVELS
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, ordered
+from clusterspec.rules.knowledge.counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent, plural
@@ -58,8 +57,8 @@ RULE = Rule.of(__name__, "note")
 MOST = 1.10
 
 
-def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    fabric = counted(facts)
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    fabric = counts.fabric
     if fabric is None or not fabric.fits:
         return
     for key in ("leaf_switches", "spine_switches", "core_switches"):

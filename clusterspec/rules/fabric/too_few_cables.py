@@ -56,16 +56,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, ordered
+from clusterspec.rules.knowledge.counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    fabric = counted(facts)
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    fabric = counts.fabric
     if fabric is None:
         return
     needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}

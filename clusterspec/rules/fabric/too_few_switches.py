@@ -50,8 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, severity
+from clusterspec.rules.knowledge.counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import plural
@@ -59,8 +58,8 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    fabric = counted(facts)
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    fabric = counts.fabric
     if fabric is None or not fabric.fits:
         return
     needs = {
@@ -73,4 +72,4 @@ def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
         if written is not None and needed is not None and written < needed:
             row = key.removesuffix("_switches")
             message = f"{plural(written, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity(facts))
+            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=counts.severity)

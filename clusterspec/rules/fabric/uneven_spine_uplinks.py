@@ -57,20 +57,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import counted, ordered
+from clusterspec.rules.knowledge.counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
-def check(facts: Facts, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     """In three tiers a leaf reaches only the spines of its pod, so the total number is not compared.
 
     too-few-switches reports fewer spines than needed.
     """
-    leaves, spines, fabric = written_scale_out.leaf_switches, written_scale_out.spine_switches, counted(facts)
+    leaves, spines, fabric = written_scale_out.leaf_switches, written_scale_out.spine_switches, counts.fabric
     if not leaves or not spines or (fabric is not None and fabric.tiers > 2):
         return
     if fabric is not None and fabric.fits and spines < (fabric.least_spine_switches or 0):

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
 from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
 from clusterspec.records import dataclass
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.failures import job_nodes
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 
-def counted(facts: Facts) -> Fabric | None:
-    """The fabric that the endpoints need, counted once; None where the customer has none or it cannot be counted."""
-    return facts.remember(_counted)
+@dataclass(frozen=True, slots=True)
+class FabricCount:
+    """The fabric that the endpoints need, counted once for all rules."""
 
-
-def planned(facts: Facts) -> bool:
+    fabric: Fabric | None
+    """None where the customer has no fabric, or it cannot be counted."""
+    planned: bool
     """Whether the spec plans its fabric: a switch, its ports or a number of leaves is written."""
-    written = facts.written_scale_out
-    return written is not None and bool(
-        written.switch or written.switch_ports or written.leaf_switches or written.levels
-    )
+    severity: str
+    """Of a fabric that cannot be built: a warning where the ports of a switch are only assumed."""
 
 
-def severity(facts: Facts) -> str:
-    """Error, but a warning where the ports of a switch are only assumed."""
-    return "warning" if "cluster.scale_out.switch" in facts.assumed else "error"
-
-
-def _counted(facts: Facts) -> Fabric | None:
-    cluster = facts.cluster
-    found = fabric(cluster, facts.written_scale_out) if cluster else None
-    return found if isinstance(found, Fabric) else None
+def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed: Mapping[str, str]) -> FabricCount:
+    """The counted fabric of a cluster."""
+    found = fabric(cluster, written) if cluster else None
+    planned = bool(written and (written.switch or written.switch_ports or written.leaf_switches or written.levels))
+    severity = "warning" if "cluster.scale_out.switch" in assumed else "error"
+    return FabricCount(found if isinstance(found, Fabric) else None, planned, severity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +54,14 @@ def ordered(written: ScaleOutSpec, level: str) -> Ordered | None:
     return Ordered(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
 
 
-def crossed(facts: Facts) -> Iterator[Level]:
+def crossed(cluster: Cluster, nodes: int) -> Iterator[Level]:
     """The levels whose blocks are too small for the job, so that its traffic crosses them."""
-    cluster, nodes = facts.cluster, job_nodes(facts)
-    if cluster is not None and nodes is not None:
-        yield from (level for level in fabric_levels(cluster) if level.nodes is None or nodes > level.nodes)
+    yield from (level for level in fabric_levels(cluster) if level.nodes is None or nodes > level.nodes)
 
 
-def oversubscription(facts: Facts) -> float:
+def oversubscription(cluster: Cluster, nodes: int) -> float:
     """The product of the ratios (down over up) that the job's traffic crosses; 1 where it crosses none."""
-    return prod(level.oversubscription for level in crossed(facts))
+    return prod(level.oversubscription for level in crossed(cluster, nodes))
 
 
 def oversubscription_key(cluster: Cluster) -> str:

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, sqrt
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES
-from clusterspec.rules.facts import Facts
+from clusterspec.spec.model import OperationsSpec
 
 
-def usual_time_between_failures(facts: Facts) -> float | None:
-    """Seconds between failures of a job of this size at the rate of Llama 3's training."""
-    nodes, cluster = job_nodes(facts), facts.cluster
-    if cluster is None or not nodes:
-        return None
-    return ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
+@dataclass(frozen=True, slots=True)
+class FailureRate:
+    """Seconds between failures of the whole job."""
+
+    stated: float | None
+    """As the spec states it, else of one node over the nodes of the job."""
+    usual: float | None
+    """Of a job of this size at the rate of Llama 3's training."""
 
 
-def time_between_failures(facts: Facts) -> float | None:
-    """Seconds between failures of the whole job: as stated, else of one node over the nodes of the job."""
-    operations = facts.operations
+def failure_rate(operations: OperationsSpec | None, cluster: Cluster | None, nodes: int | None) -> FailureRate:
+    """The failure rate of a job on some nodes."""
+    usual = None
+    if cluster is not None and nodes:
+        usual = ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
+    return FailureRate(_stated(operations, nodes), usual)
+
+
+def _stated(operations: OperationsSpec | None, nodes: int | None) -> float | None:
     if operations is None:
         return None
     if operations.mean_time_between_failures is not None:
         return operations.mean_time_between_failures.value
-    nodes = job_nodes(facts)
     if operations.node_mtbf is None or not nodes:
         return None
     return operations.node_mtbf.value / nodes
-
-
-def job_nodes(facts: Facts) -> int | None:
-    """Nodes that the job uses; all of them without a layout."""
-    if facts.layout is not None:
-        return facts.layout.nodes
-    return facts.cluster.nodes if facts.cluster else None
 
 
 def poisson_percentile(mean: float, share: float) -> int:

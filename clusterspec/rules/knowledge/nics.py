@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Accelerator
-from clusterspec.rules.facts import Facts
+from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.cluster.model import Cluster
+from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units.slips import near
 
 ROUNDED = 0.02
@@ -19,18 +21,17 @@ def usual_network(accelerator: Accelerator) -> float | None:
     return accelerator.nic_bandwidth.value * (accelerator.nics_per_accelerator or 1)
 
 
-def starved(facts: Facts) -> bool:
-    """Whether training spans several domains with less than half of the usual network bandwidth per accelerator."""
-    cluster, fabric = facts.cluster, facts.scale_out
-    if facts.training is None or cluster is None or fabric is None or cluster.accelerators <= cluster.scale_up.domain:
+def starved(cluster: Cluster, slips: Slips) -> bool:
+    """Whether several domains have less than half of the usual network bandwidth per accelerator."""
+    if cluster.scale_out is None or cluster.nodes < 2 or cluster.accelerators <= cluster.scale_up.domain:
         return False
     usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
-    return usual is not None and not facts.slips.concern("nic") and 0 < share < ENOUGH * usual
+    return usual is not None and not slips.concern("nic") and 0 < share < ENOUGH * usual
 
 
-def counts_frontend(facts: Facts) -> bool:
+def counts_frontend(platform: Platform | None, cluster: Cluster | None, written: ScaleOutSpec | None) -> bool:
     """Whether the stated fabric equals the instance's fabric and its frontend together."""
-    platform, fabric, written = facts.platform, facts.scale_out, facts.written_scale_out
+    fabric = cluster.scale_out if cluster else None
     if platform is None or fabric is None or written is None:
         return False
     if written.nics_per_node is None and written.nic_bandwidth is None:

@@ -68,5 +68,5 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {say(share, 'B/s')} each under full load "
         f"instead of {say(rate, 'B/s')}",
         f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
-        severity="note" if starved(facts) else "warning",
+        severity="note" if facts.training and starved(cluster, facts.slips) else "warning",
     )

@@ -60,7 +60,7 @@ from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
-from clusterspec.rules.knowledge.failures import time_between_failures, usual_time_between_failures
+from clusterspec.rules.knowledge.failures import FailureRate
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.units import percent, say
@@ -71,9 +71,9 @@ FAR_OFF = 3.0
 """Times the optimum, where the failure rate is only the usual one: a rate three times as low moves the optimum by 1.7."""
 
 
-def check(facts: Facts, operations: OperationsSpec) -> Iterator[Problem]:
-    stated = time_between_failures(facts)
-    between = stated or usual_time_between_failures(facts)
+def check(facts: Facts, failures: FailureRate, operations: OperationsSpec) -> Iterator[Problem]:
+    stated = failures.stated
+    between = stated or failures.usual
     saving = checkpoint_time(operations, facts.networks, facts.model)
     if operations.checkpoint_interval is None or saving is None or not between:
         return

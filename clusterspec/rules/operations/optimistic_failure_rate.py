@@ -45,8 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.failures import time_between_failures, usual_time_between_failures
+from clusterspec.rules.knowledge.failures import FailureRate
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.units import plain, say
@@ -55,8 +54,8 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 3.0
 
 
-def check(facts: Facts, operations: OperationsSpec) -> Iterator[Problem]:
-    between, usual = time_between_failures(facts), usual_time_between_failures(facts)
+def check(failures: FailureRate, operations: OperationsSpec) -> Iterator[Problem]:
+    between, usual = failures.stated, failures.usual
     if not between or not usual:
         return
     if between > MOST * usual:

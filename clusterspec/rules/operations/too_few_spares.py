@@ -46,8 +46,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.failures import poisson_percentile, time_between_failures
+from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.units import plain, say
@@ -56,8 +55,8 @@ RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
 
 
-def check(facts: Facts, operations: OperationsSpec, cluster: Cluster) -> Iterator[Problem]:
-    between = time_between_failures(facts)
+def check(failures: FailureRate, operations: OperationsSpec, cluster: Cluster) -> Iterator[Problem]:
+    between = failures.stated
     if operations.repair_time is None or not between or between <= 0:
         return
     away = operations.repair_time.value / between
