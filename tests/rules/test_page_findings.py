@@ -1,0 +1,46 @@
+"""What each rule reports of the examples on its page, and its usual severity and confidence, word for word.
+
+A changed threshold, key, count or severity shows here. Rules whose message quotes a prediction are left out: their
+figures belong to the cost model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import page
+from clusterspec.source import dotted
+from tests.golden import assert_golden
+
+from .conftest import Check
+
+FOLDER = Path(__file__).parent
+PREDICTED = {"facts", "timed", "memory", "rated", "measurements"}
+"""Parts of a design from which predicted figures come."""
+EXACT = [name for name, (_, needs) in RULES.items() if needs and not PREDICTED & set(needs)]
+
+
+def test_severity_and_confidence_of_each_rule() -> None:
+    rows = (page(name).rule for name in RULES)
+    assert_golden(FOLDER / "metadata.txt", "".join(f"{row.name} {row.severity} {row.confidence}\n" for row in rows))
+
+
+def test_what_a_rule_reports_of_its_page(check: Check) -> None:
+    lines = [line for name in EXACT for line in reported(name, check)]
+    assert_golden(FOLDER / "page_findings.txt", "\n".join(lines) + "\n")
+
+
+def reported(name: str, check: Check) -> list[str]:
+    found = [finding for example in page(name).fires if not example.prose for finding in check(example.text)]
+    own = [finding for finding in found if finding.rule == name]
+    return [f"{one.rule}: {one.severity} at {dotted(one.path)}: {one.message}\n    {one.help}" for one in own]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_message_and_its_remedy_are_one_line_each(name: str, check: Check) -> None:
+    for line in reported(name, check):
+        message, remedy = line.split("\n    ")
+        assert remedy and "\n" not in remedy and "  " not in message
