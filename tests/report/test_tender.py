@@ -14,6 +14,8 @@ from tests.cli.conftest import Call, skip_without_pdf
 from tests.report.secrets import HOSTILE, SECRETS
 
 KINDS = ["design", "procurement"]
+OFFSETS = re.compile(rb"^[0-9 ]+")
+"""The numbers and places of its objects that an object stream of a PDF begins with: they hold nothing of the spec."""
 ASKED: list[tuple[str, ...]] = [(), ("--audience", "tender")]
 
 
@@ -48,7 +50,7 @@ def test_the_pdf_holds_no_secret_in_streams_text_or_attachments(kind: str, asked
     assert found(data) == []
     for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", data, re.S):
         try:
-            assert found(zlib.decompress(stream)) == []
+            assert found(OFFSETS.sub(b"", zlib.decompress(stream))) == []
         except zlib.error:
             assert found(stream) == []
     pages = pypdf.PdfReader(io.BytesIO(data))
