@@ -65,29 +65,40 @@ class Figure:
     origin: Origin
 
 
+RATE = "B/s"
+"""The unit of every bandwidth."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bandwidth(Figure):
-    """Bytes per second in one direction. Build it with `one_way`, `duplex` or `line_rate`."""
+    """Bytes per second in one direction. Build it with `one_way`, `duplex` or `line_rate`.
+
+    Raises `ValueError` for any other unit.
+    """
+
+    def __post_init__(self) -> None:
+        if self.unit != RATE:
+            raise ValueError(f"a bandwidth is in {RATE}, not in {self.unit or 'no unit'}")
 
     @classmethod
     def one_way(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
         """From a figure that counts one direction."""
-        return cls(bytes_per_second, "B/s", origin)
+        return cls(bytes_per_second, RATE, origin)
 
     @classmethod
     def duplex(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
         """From a figure that sums both directions."""
-        return cls(bytes_per_second / 2, "B/s", origin)
+        return cls(bytes_per_second / 2, RATE, origin)
 
     @classmethod
     def line_rate(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
         """From the line rate of a port, which by the field's usage counts one direction."""
-        return cls(bytes_per_second, "B/s", origin)
+        return cls(bytes_per_second, RATE, origin)
 
     @classmethod
     def of(cls, quantity: Quantity, origin: Origin) -> Bandwidth:
         """From a written quantity, by the direction it says; without one, it counts one direction."""
-        return cls(quantity.per_direction, "B/s", origin)
+        return cls(quantity.per_direction, quantity.unit, origin)
 
 
 @dataclass(frozen=True, slots=True)

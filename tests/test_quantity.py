@@ -41,3 +41,13 @@ def test_a_peak_is_dense_however_it_was_counted() -> None:
 def test_figures_do_not_change() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Bandwidth.one_way(1.0, WHY).value = 2.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("unit", ["", "b/s", "B", "FLOP/s", "GB/s"])
+def test_a_bandwidth_in_another_unit_cannot_be_built(unit: str) -> None:
+    with pytest.raises(ValueError, match="a bandwidth is in B/s"):
+        Bandwidth(450e9, unit, WHY)
+    with pytest.raises(ValueError, match="a bandwidth is in B/s"):
+        Bandwidth.of(Quantity(450e9, unit, "450"), WHY)
+    with pytest.raises(ValueError, match="a bandwidth is in B/s"):
+        dataclasses.replace(Bandwidth.one_way(450e9, WHY), unit=unit)

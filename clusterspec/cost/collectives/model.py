@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas.alpha_beta import overlapped, pipelined
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 
 NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
@@ -31,8 +31,8 @@ class Inside:
     tier: str
     topology: str
     ranks: int
-    line: Figure
-    peer: Figure
+    line: Bandwidth
+    peer: Bandwidth
     ring: Figure
     exchange: Figure
     reduction: Figure | None
@@ -62,8 +62,8 @@ class Between:
 
     tier: str
     islands: int
-    line: Figure
-    sender: Figure
+    line: Bandwidth
+    sender: Bandwidth
     share: Figure
     latency: Figure
     protocols: frozenset[str]

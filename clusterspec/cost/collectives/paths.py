@@ -20,7 +20,7 @@ from clusterspec.cost.collectives.stack import CHUNKS_ALONE, CHUNKS_OF_MANY, CHU
 from clusterspec.cost.collectives.torus import torus_exchange, torus_line, torus_reach
 from clusterspec.cost.formulas.links import mesh_bandwidth, share, slot_rate
 from clusterspec.origin import Assumed, Computed
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Bandwidth, Figure
 
 MESHES = frozenset({"full-mesh", "partial-mesh"})
 
@@ -62,7 +62,7 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
         topology=up.topology,
         ranks=ranks,
         line=line,
-        peer=Figure(min(up.peer_bandwidth.value, line.value), "B/s", up.peer_bandwidth.origin),
+        peer=Bandwidth.one_way(min(up.peer_bandwidth.value, line.value), up.peer_bandwidth.origin),
         ring=ring,
         exchange=exchange,
         reduction=_reduction(cluster, ranks),
@@ -74,7 +74,7 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
     )
 
 
-def _line(cluster: Cluster, group: Placement, packages: int) -> Figure:
+def _line(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
     """What a rank of the group sends to the others in its domain.
 
     Ranks of one package share its links: those of the same group pass each other's traffic on, those
@@ -86,9 +86,11 @@ def _line(cluster: Cluster, group: Placement, packages: int) -> Figure:
     in_package = group.ranks_per_domain / packages / cluster.ranks_per_accelerator
     if up.topology in MESHES and packages > 1:
         links = min(mesh_bandwidth(up.peer_bandwidth.value, packages), up.bandwidth.value)
-        return Figure(links * in_package, "B/s", Computed(f"{packages - 1} peers × {up.peer_bandwidth.value:.4g} B/s"))
+        return Bandwidth.one_way(
+            links * in_package, Computed(f"{packages - 1} peers × {up.peer_bandwidth.value:.4g} B/s")
+        )
     tapered = share(up.bandwidth.value * in_package, 1, max(1.0, up.oversubscription))
-    return Figure(tapered, "B/s", up.bandwidth.origin)
+    return Bandwidth.one_way(tapered, up.bandwidth.origin)
 
 
 def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
@@ -117,7 +119,7 @@ def _host(cluster: Cluster, ranks: int) -> Inside:
     known = slot if slot is not None and up.topology != "pcie" else up.bandwidth.value
     entry = up.interconnect if up.topology == "pcie" else None
     origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
-    line = Figure(known / cluster.ranks_per_accelerator, "B/s", origin)
+    line = Bandwidth.one_way(known / cluster.ranks_per_accelerator, origin)
     ring = achieved(entry, ("ring",), HOST)
     return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, None, "pci")
 
@@ -136,8 +138,8 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
     return Between(
         tier="scale-out",
         islands=islands,
-        line=Figure(node * max(1.0, group.nodes / islands), "B/s", origin),
-        sender=Figure(min(node, nearest), "B/s", origin),
+        line=Bandwidth.one_way(node * max(1.0, group.nodes / islands), origin),
+        sender=Bandwidth.one_way(min(node, nearest), origin),
         share=network.share,
         latency=network.latency,
         protocols=network.protocols,

@@ -6,7 +6,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, ScaleUp
 from clusterspec.cost.formulas.torus import all_to_all_time, average_hops, axis_bandwidth, gather_time, steps
 from clusterspec.origin import Computed
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass
 
 WRAPS_FROM = {2: 16, 3: 4}
@@ -53,13 +53,13 @@ def link_bandwidth(up: ScaleUp, axis: int) -> float:
     return up.bandwidth.value / (2 * len(up.shape))
 
 
-def torus_line(cluster: Cluster, group: Placement) -> Figure:
+def torus_line(cluster: Cluster, group: Placement) -> Bandwidth:
     """B/s that a rank of the group sends along all its axes at once."""
     axes = axes_of(cluster, group)
     if not axes:
-        return Figure(cluster.scale_up.bandwidth.value, "B/s", cluster.scale_up.bandwidth.origin)
+        return Bandwidth.one_way(cluster.scale_up.bandwidth.value, cluster.scale_up.bandwidth.origin)
     said = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
-    return Figure(sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes), "B/s", Computed(said))
+    return Bandwidth.one_way(sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(said))
 
 
 def torus_reach(cluster: Cluster, group: Placement) -> float:
