@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 """As `typing` has it, without its import: `--version` takes hardly longer than Python itself."""
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import date
     from pathlib import Path
     from typing import Any
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from clusterspec.library import Catalogs, Design
     from clusterspec.pipeline import Study
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
+    from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
 
 __version__ = "0.1.0"
-__all__ = ["bill", "check", "collective", "estimate", "load", "study"]
+__all__ = ["accept", "bill", "check", "collective", "diagnose", "estimate", "load", "study"]
 
 
 def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None) -> Design:
@@ -71,3 +72,24 @@ def bill(path: str | Path) -> BillReport:
     from clusterspec import pipeline
 
     return pipeline.bill(study(path))
+
+
+def diagnose(
+    path: str | Path, logs: Sequence[str | Path], collective: str | None = None, ranks: int | None = None
+) -> DiagnosisReport:
+    """Logs of collectives compared with a design, and the causes of what is slow.
+
+    ``collective`` and ``ranks`` hold where a log does not tell. Raises `OSError`, and `clusterspec.exchange.reading`'s
+    `Refusal` for files that are no logs or fit the cluster nowhere.
+    """
+    from clusterspec import measurement
+    from clusterspec.exchange.diagnosis.compare import Stated
+
+    return measurement.diagnose(study(path), measurement.read_logs(logs), Stated(collective, ranks))[0]
+
+
+def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:
+    """Logs against the acceptance tests of a spec: pass, fail, not run. Raises as `diagnose` does."""
+    from clusterspec import measurement
+
+    return measurement.accept(study(path), measurement.read_logs(logs))[0]

@@ -7,21 +7,17 @@ from pathlib import Path
 
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import STDIN, read_bytes
-from clusterspec.exchange.files import LARGEST, InputFile
+from clusterspec.exchange.files import LARGEST
 from clusterspec.exchange.reading import Refusal
-from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.nccl_tests import NoLog
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.measurement import Logs, read_log
 
 
-def benchmarks(names: Sequence[str]) -> list[tuple[str, Benchmark]]:
+def benchmarks(names: Sequence[str]) -> Logs:
     """Every log by its name. Raises `UsageFault` for a file that is no log, in one line."""
-    return [(name if name == STDIN else Path(name).name, _benchmark(name)) for name in names]
-
-
-def _benchmark(name: str) -> Benchmark:
-    file = InputFile(name, read_bytes(name, LARGEST))
-    try:
-        return read_benchmark("\n".join(file.lines))
-    except (Refusal, NoLog) as why:
-        raise UsageFault(f"{name}: {why}") from None
+    found = []
+    for name in names:
+        try:
+            found.append((name if name == STDIN else Path(name).name, read_log(name, read_bytes(name, LARGEST))))
+        except Refusal as why:
+            raise UsageFault(f"{name}: {why}") from None
+    return found

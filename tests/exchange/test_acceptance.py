@@ -140,3 +140,13 @@ def test_logs_that_cannot_be_read_are_one_line(call: Call) -> None:  # noqa: F81
         for name in ("bad.log", "none.log"):
             done = call(command, "spec.yaml", name)
             assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+
+
+def test_the_library_returns_what_the_commands_print(call: Call) -> None:  # noqa: F811
+    import clusterspec
+
+    Path("spec.yaml").write_text(f"{BASE}acceptance:\n{TEST.format('')}")
+    Path("nccl.log").write_text(written(350.0))
+    for name, function in (("diagnose", clusterspec.diagnose), ("accept", clusterspec.accept)):
+        printed = json.loads(call(name, "spec.yaml", "nccl.log", "--format", "json").out)
+        assert json.loads(json.dumps(function("spec.yaml", ["nccl.log"]).to_json())) == printed

@@ -16,7 +16,9 @@ from clusterspec.records import dataclass
 
 KIND = "nvidia-smi-topo"
 _GPU = re.compile(r"GPU[0-9]+")
-_NIC = re.compile(r"NIC[0-9]+|(mlx|bnxt_re|cxi|efa|hfi1_|irdma|rdmap|ibp|roce|hns_|ionic_|erdma_)\S{0,40}")
+_NIC = re.compile(
+    r"NIC[0-9]+|(mlx|bnxt_re|cxi|efa|hfi1_|irdma|rdmap|ibp|roce|hns_|ionic_|erdma_|hsn|bond|ens|enp|eth)\S{0,40}"
+)
 _CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|GNS|CNS|TNS|U")
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")

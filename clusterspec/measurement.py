@@ -1,0 +1,79 @@
+"""Logs against a design: the diagnosis and the acceptance tests, as the commands and the library return them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from clusterspec.document import read_bytes
+from clusterspec.exchange.acceptance import judge, plan
+from clusterspec.exchange.diagnosis.compare import Stated
+from clusterspec.exchange.diagnosis.diagnose import calibration
+from clusterspec.exchange.diagnosis.diagnose import diagnose as compare
+from clusterspec.exchange.files import LARGEST, InputFile
+from clusterspec.exchange.merge import Merged, merge
+from clusterspec.exchange.reading import Refusal
+from clusterspec.logs.benchmark import Benchmark
+from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.readers import read_benchmark
+from clusterspec.pipeline import Study, estimate, study_text
+from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport, Moved
+
+Logs = Sequence[tuple[str, Benchmark]]
+"""Logs by the names that reports give them."""
+
+
+def read_log(name: str, data: bytes) -> Benchmark:
+    """The log in some bytes. Raises `Refusal` where they hold none, or too many."""
+    file = InputFile(name, data)
+    try:
+        return read_benchmark("\n".join(file.lines))
+    except NoLog as why:
+        raise Refusal(str(why)) from None
+
+
+def read_logs(paths: Sequence[str | Path]) -> Logs:
+    """The logs in some files. Raises `OSError`, and `Refusal` for a file that is no log."""
+    return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST))) for path in paths]
+
+
+def diagnose(one: Study, logs: Logs, stated: Stated) -> tuple[DiagnosisReport, Merged]:
+    """Every collective of some logs compared with the design, and the spec with the measurements in it.
+
+    Raises `Refusal` where nothing can be compared, or the measurements cannot be inserted.
+    """
+    cluster = one.design.cluster
+    if cluster is None:
+        raise Refusal("the cluster cannot be resolved; `clusterspec check` says why")
+    found = compare(cluster, logs, stated)
+    if not found.compared:
+        raise Refusal("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
+    merged = merge(one.source.text.removeprefix("\ufeff"), calibration(found.runs), one.input.name)
+    report = DiagnosisReport(one.settings.tool, one.input, found.compared, found.unread, _moved(one, merged))
+    return report, merged
+
+
+def _moved(one: Study, merged: Merged) -> Moved | None:
+    """The step time without and with the measurements; None where the spec has no work."""
+    if one.design.workload is None:
+        return None
+    again = study_text(merged.text, one.settings, one.input.name, one.folder)
+    return Moved(_step_time(one), _step_time(again))
+
+
+def _step_time(one: Study) -> float | None:
+    value = estimate(one).to_json().get("step_time")
+    return float(value) if isinstance(value, int | float) else None
+
+
+def accept(one: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
+    """Every acceptance test with its status, and the tests of the spec that cannot be run, with why.
+
+    Raises `Refusal` where there is no test that can be run.
+    """
+    tests, stated, unclear = plan(one.design)
+    if not tests:
+        why = "the cluster cannot be resolved" if one.design.cluster is None else "it has no test that can be run"
+        raise Refusal("; ".join([why, *unclear]))
+    outcomes, unused = judge(tests, logs)
+    return AcceptanceReport(one.settings.tool, one.input, outcomes, unused, stated), unclear
