@@ -1,0 +1,67 @@
+"""Fixes and remedies: what is offered, and where nothing is."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Check
+from .test_verdicts import of
+from .verdicts import POD
+
+TRAINIUM = """\
+cluster: {{platform: {}, nodes: 3, scale_out: {{collective_plugin: neuron, placement: cluster-placement-group}}}}
+layout: {{framework: neuronx-distributed, tp: {}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("platform", "legal", "illegal"),
+    [
+        ("aws-trn1-32xlarge", (1, 2, 8, 16, 32, 64, 96), (3, 4, 9, 12, 17, 24, 33, 48)),
+        ("aws-trn2-48xlarge", (1, 2, 4, 8, 16, 32, 64), (3, 9, 12, 24, 48, 65, 96)),
+    ],
+)
+def test_neuron_runs_some_degrees(
+    platform: str, legal: tuple[int, ...], illegal: tuple[int, ...], check: Check
+) -> None:
+    rule = "neuron-core-group-unsupported"
+    found = {tp: of(rule, TRAINIUM.format(platform, tp), check) for tp in (*legal, *illegal)}
+    assert [tp for tp, findings in found.items() if findings] == list(illegal)
+    assert all(str(one.severity) == "error" for findings in found.values() for one in findings)
+
+
+@pytest.mark.parametrize(
+    ("rule", "key", "written", "text"),
+    [
+        ("impossible-utilization", "utilization", "85", "0.85"),
+        ("impossible-utilization", "utilization", "100", "1"),
+        ("impossible-utilization", "utilization", "0", None),
+    ],
+)
+def test_a_percentage_is_made_a_fraction(rule: str, key: str, written: str, text: str | None, check: Check) -> None:
+    spec = f"{POD}procurement: {{currency: USD, as_of: 2026-11-01, {key}: {written}}}\n"
+    (found,) = of(rule, spec, check)
+    assert [edit.text for edit in found.edits] == ([text] if text else [])
+
+
+@pytest.mark.parametrize(("written", "text"), [("40", "0.4"), ("100", "1"), ("0", None)])
+def test_an_mfu_in_percent_is_made_a_fraction(written: str, text: str | None, check: Check) -> None:
+    spec = (
+        f"{POD}workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, expected_mfu: {written}}}\n"
+    )
+    (found,) = of("impossible-mfu", spec, check)
+    assert [edit.text for edit in found.edits] == ([text] if text else [])
+
+
+def test_no_remedy_ends_above_95_percent_of_memory(check: Check) -> None:
+    """Each layout that a memory finding offers is estimated, and leaves a twentieth of the memory free."""
+    for batch, pp in ((4, 1), (2, 1), (8, 2)):
+        spec = (
+            f"{POD}workload: {{model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}}\n"
+            f"layout: {{tp: 8, pp: {pp}, micro_batch: {batch}, sharding: zero1}}\n"
+        )
+        found = [one for one in check(f"clusterspec: 1\n{spec}") if one.rule.endswith("exceed-memory")]
+        assert found and all("these fit" in one.help for one in found)
+        for offer in found[0].help.removeprefix("these fit: ").split("; or "):
+            gigabytes = float(offer.partition("(")[2].partition(" GB")[0])
+            assert gigabytes <= 0.95 * 85.6, offer
