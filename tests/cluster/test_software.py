@@ -92,3 +92,12 @@ def test_full_sharding_before_it_had_its_own_is_that_of_another_framework() -> N
     assert (old.stack.memory.buckets, zero1.stack.memory.buckets, new.stack.memory.buckets) == (1e9, 0, 0)
     assert old.stack.memory.live == 1e9
     assert old.stack.achievable == zero1.stack.achievable
+
+
+def test_the_reason_names_what_is_not_known() -> None:
+    def why(layout: str) -> str:
+        design = clean(f"{H100}{WORK}layout: {layout}")
+        return next(reason for key, _, reason in design.assumptions if key == "layout.software_year")
+
+    assert why("{framework: maxtext}") == "the newest known"
+    assert why("{software: maxtext 0.1}") == "the catalog knows no release of maxtext: the newest year"
