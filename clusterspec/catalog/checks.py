@@ -11,6 +11,7 @@ from clusterspec import resources
 from clusterspec.catalog.raw_entry import RawEntry, read_raw_entry
 from clusterspec.document import Document, validate
 from clusterspec.finding import Problem
+from clusterspec.source import Path
 
 
 def check(document: Document, kind: str, name: str) -> list[Problem]:
@@ -19,7 +20,8 @@ def check(document: Document, kind: str, name: str) -> list[Problem]:
     if problems:
         return problems
     misplaced = [*_misplaced(document, "kind", kind), *_misplaced(document, "id", name)]
-    return [*misplaced, *_unsourced(read_raw_entry(document.value))]
+    unlisted = _unlisted(document.value.get("facts"), ("facts",), set(document.value.get("sources", {})))
+    return [*misplaced, *_unsourced(read_raw_entry(document.value)), *unlisted]
 
 
 def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]:
@@ -36,6 +38,16 @@ def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
             message = f"{fact.name} rests on no source that this entry lists, and on no assumption"
             help_ = "name one of `sources` in `source:`, or say why in `assumed:`"
             yield Problem("catalog-figure-unsourced", fact.path, message, help_)
+
+
+def _unlisted(value: Any, path: Path, sources: set[str]) -> Iterator[Problem]:
+    """A second witness that the entry does not list."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        for number, source in enumerate(inner if key == "also" else ()):
+            if source not in sources:
+                message = f"`{source}` is none of the sources that this entry lists"
+                yield Problem("catalog-figure-unsourced", (*path, "also", number), message, "name one of `sources`")
+        yield from _unlisted(inner, (*path, key), sources)
 
 
 @cache

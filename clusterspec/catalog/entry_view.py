@@ -47,6 +47,7 @@ class Line:
             "readings": dict(self.readings),
             **words,
             "source": {"title": cited.source, "url": cited.url or None, "read": cited.read or None} if cited else None,
+            "also": [{"title": one.named, "url": one.url or None} for one in self.fact.also],
             "assumed": origin.why if origin and not isinstance(origin, Cited) else None,
             "not": [{"is": _text(r.value), "source": r.source or None, "why": r.why} for r in self.fact.rejected],
         }

@@ -17,7 +17,7 @@ LICENSE = "CC-BY-4.0"
 LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
 COLUMNS = (
     *("kind", "id", "name", "vendor", "status", "as_of", "fact", "written", "value", "unit", "scope", "basis"),
-    *("source", "url", "read", "assumed", "note", "doubt", "license", "catalog"),
+    *("source", "url", "read", "also", "assumed", "note", "doubt", "license", "catalog"),
 )
 """``value`` is in SI (``unit``), bandwidths per direction and peaks dense; ``written`` is the source's own form."""
 
@@ -60,6 +60,7 @@ def _record(entry: EntryView, line: Line, version: str) -> Record:
         *(entry.kind, entry.id, entry.name, entry.vendor, entry.status.state, entry.status.as_of),
         *(line.name, line.written, line.value, line.unit, line.fact.scope, line.fact.basis),
         *((cited.source, cited.url, cited.read) if cited else ("", "", "")),
+        "; ".join(one.named for one in line.fact.also),
         *(assumed, line.fact.note, line.fact.doubt, LICENSE, version),
     )
     return dict(zip(COLUMNS, values, strict=True))

@@ -48,7 +48,8 @@ class Rejected:
 class Fact:
     """One fact: what it is, why we believe it, and of a bandwidth what it is the bandwidth of.
 
-    ``origin`` is None where the entry names neither a source nor an assumption.
+    ``origin`` is None where the entry names neither a source nor an assumption; ``also`` are further
+    sources that give the same figure.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Fact:
     note: str = ""
     doubt: str = ""
     rejected: tuple[Rejected, ...] = ()
+    also: tuple[Reference, ...] = ()
     bare: bool = False
     """Written as a bare value, so its path is that of the value itself."""
 
@@ -124,6 +126,7 @@ class _Writer:
             path=path,
             origin=self.origin(words, path),
             rejected=tuple(self.rejected(each) for each in words.get("not", ())),
+            also=tuple(self.sources[key] for key in words.get("also", ()) if key in self.sources),
             bare=written is not words,
             **{key: words.get(key, "") for key in ("of", "prints", "scope", "basis", "note", "doubt")},
         )

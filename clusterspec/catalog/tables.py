@@ -93,6 +93,8 @@ def _details(line: Line) -> Iterator[str]:
         yield " · ".join(f"{counted} {said}" for counted, said in line.readings.items())
     if line.fact.origin and not isinstance(line.fact.origin, Cited):
         yield f"assumed: {line.fact.origin.why}"
+    if line.fact.also:
+        yield f"also in {'; '.join(one.named for one in line.fact.also)}"
     if line.fact.note:
         yield f"note: {line.fact.note}"
     if line.fact.doubt:

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
+from clusterspec.catalog.export import records
 from clusterspec.catalog.rows import rows
+from clusterspec.catalog.shelf import show
+from clusterspec.catalog.tables import show_text
 from clusterspec.origin import Assumed, Cited
 
 COMPANY = Path(__file__).parent / "company"
@@ -127,3 +130,24 @@ def test_a_broken_entry_does_not_disturb_its_neighbours(folder: Path) -> None:
 def test_a_name_from_a_spec_never_leaves_the_catalog(name: str) -> None:
     with pytest.raises(UnknownEntry):
         Catalog.open().accelerator(name)
+
+
+WITNESS = 'sources:\n  second: {title: Acme brief, url: "https://acme.example/brief", read: 2026-11-02}'
+
+
+def test_a_second_witness_stands_beside_the_source(folder: Path) -> None:
+    text = WHOLE.replace("sources:", WITNESS).replace("links: 18", "links: {is: 18, also: [second]}")
+    (folder / "accelerators" / "acme-x1.yaml").write_text(text)
+    catalog = Catalog.open([folder])
+    assert [one.title for one in catalog.raw_entry("accelerator", "acme-x1").facts["scale_up.links"].also] == [
+        "Acme brief"
+    ]
+    assert "also in Acme brief" in show_text(show(catalog, "acme-x1"))
+    rows = {row["fact"]: row for row in records(catalog, ["accelerator"]) if row["id"] == "acme-x1"}
+    assert (rows["scale_up.links"]["also"], rows["memory"]["also"]) == ("Acme brief", "")
+
+
+def test_a_second_witness_that_is_not_listed_is_a_fault(folder: Path) -> None:
+    text = WHOLE.replace("links: 18", "links: {is: 18, also: [brief]}")
+    line = text.splitlines().index("    links: {is: 18, also: [brief]}") + 1
+    assert fault(folder, text) == [("catalog-figure-unsourced", line, len("    links: {is: 18, also: [") + 1)]

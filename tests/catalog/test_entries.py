@@ -60,7 +60,7 @@ def test_an_entry_reads_as_its_type_without_a_complaint(raw_entry: RawEntry) -> 
 
 @pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
 def test_no_source_is_listed_that_no_figure_rests_on(raw_entry: RawEntry) -> None:
-    text = " ".join(str(fact.origin) + str(fact.rejected) for fact in every_fact(raw_entry))
+    text = " ".join(f"{fact.origin} {fact.rejected} {fact.also}" for fact in every_fact(raw_entry))
     assert [key for key, source in raw_entry.sources.items() if source.title not in text] == []
 
 

@@ -118,6 +118,7 @@ def _source(line: Line) -> str:
     origin = line.fact.origin
     if not isinstance(origin, Cited):
         return f"assumed: {origin.why}" if origin else ""
+    also = "".join(f"; also [{one.named}]({one.url})" for one in line.fact.also)
     if not origin.url:
-        return origin.source
-    return f"[{origin.source}]({origin.url}), read {origin.read}"
+        return origin.source + also
+    return f"[{origin.source}]({origin.url}), read {origin.read}{also}"
