@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from clusterspec.results.cost import CostReport
     from clusterspec.results.full import FullReport
     from clusterspec.results.influence import Influence
+    from clusterspec.results.search import SensitivityReport
 
 
 def as_written(document: Document) -> Document:
@@ -336,16 +337,25 @@ def tender(one: Study) -> Study:
 
 
 def report(
-    one: Study, kind: str, audience: str | None = None, against: Sequence[Study] = (), *, live: bool = True
+    one: Study,
+    kind: str,
+    audience: str | None = None,
+    against: Sequence[Study] = (),
+    *,
+    live: bool = True,
+    levers_of: Callable[[Study], SensitivityReport] | None = None,
 ) -> FullReport:
     """A report on one design, compared with others; its audience is the one asked for, else the spec's, else
-    internal. Without ``live`` it lacks the tables that only figures in a browser read.
+    internal. Without ``live`` it lacks the tables that only figures in a browser read; ``levers_of`` moves the
+    levers of the design that is shown.
     """
     written = one.design.spec.document.audience if one.design.spec.document else None
     readers = audience or written or "internal"
     shown = tender(one) if readers == "tender" else one
     others = [tender(other) if readers == "tender" else other for other in against]
     whole = _report(shown, kind, readers, live=live)
+    if levers_of is not None and kind == "design":
+        whole = replace(whole, sensitivity=levers_of(shown))
     return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
 
 

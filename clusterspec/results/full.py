@@ -19,6 +19,7 @@ from clusterspec.results.layout_grid import LayoutGrid
 from clusterspec.results.machine import Machine
 from clusterspec.results.pod import Pod
 from clusterspec.results.reliability import Reliability
+from clusterspec.results.search import SensitivityReport
 from clusterspec.results.stage_memory import StageMemory
 from clusterspec.results.survival import Survival
 from clusterspec.results.tiers import Tier
@@ -46,6 +47,7 @@ class FullReport:
     roofline: Roofline | None = None
     layouts: LayoutGrid | None = None
     influences: tuple[Influence, ...] = ()
+    sensitivity: SensitivityReport | None = None
     reliability: Reliability | None = None
     pod: Pod | None = None
     survival: Survival | None = None
@@ -97,6 +99,7 @@ class FullReport:
             "stages": [stage.to_json() for stage in self.stages],
             "roofline": self.roofline.to_json() if self.roofline else None,
             "layouts": self.layouts.to_json() if self.layouts else None,
+            "sensitivity": _bare(self.sensitivity.to_json()) if self.sensitivity else None,
             "influences": [influence_json(one) for one in self.influences],
             "pod": self.pod.to_json() if self.pod else None,
             "survival": self.survival.to_json() if self.survival else None,

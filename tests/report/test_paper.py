@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import pipeline
+from clusterspec.exploration.levers import sensitivity
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
@@ -31,7 +32,8 @@ SPECS = {
 
 
 def report(text: str, kind: str = "design", audience: str | None = None) -> FullReport:
-    return pipeline.report(pipeline.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent), kind, audience)
+    one = pipeline.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent)
+    return pipeline.report(one, kind, audience, levers_of=sensitivity)
 
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])

@@ -10,6 +10,7 @@ from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.inputs import Desk, status_of
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import Progress, say_error
+from clusterspec.exploration.levers import sensitivity
 from clusterspec.report import paper
 from clusterspec.report.findings_machines import dumps
 from clusterspec.report.ink import located
@@ -40,7 +41,8 @@ def run(asked: argparse.Namespace) -> int:
     progress(f"writing {target}")
     try:
         suffix = target.suffix.lower()
-        data = written(pipeline.report(one, asked.kind, asked.audience, others, live=suffix != ".pdf"), suffix)
+        report = pipeline.report(one, asked.kind, asked.audience, others, live=suffix != ".pdf", levers_of=sensitivity)
+        data = written(report, suffix)
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clusterspec.report.assumed import value_text
 from clusterspec.report.charts.curves import Lever, goodput, tornado
 from clusterspec.report.charts.dots import WireRow, wires
@@ -12,6 +14,7 @@ from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section
 from clusterspec.report.paper.embedded import embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.layout_grid import Cell, LayoutGrid
+from clusterspec.results.search import SensitivityReport
 from clusterspec.units import percent, plural, say
 
 MOST_LEVERS = 10
@@ -112,9 +115,7 @@ def _better(grid: LayoutGrid) -> tuple[Block, ...]:
 def sensitivity(report: FullReport) -> Section | None:
     """What moves the step time and the memory most, among the assumptions."""
     found = report.influences
-    if not found:
-        return None
-    blocks: list[Block] = []
+    blocks: list[Block] = list(_levers(report.sensitivity))
     for name, key, tint in (("step time", "step_time", "forward"), ("memory", "memory", "weights")):
         ranked = sorted(
             (one for one in found if abs(getattr(one, key)) > 0.005), key=lambda one: -abs(getattr(one, key))
@@ -134,6 +135,33 @@ def sensitivity(report: FullReport) -> Section | None:
             blocks.append(Picture(tornado(levers, said, tint), caption, "influences"))
     lead = "Numbers vary over their range or by 10 %, words to the alternative that costs the most."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
+
+
+def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
+    """Each lever of the design one step up and down, as `clusterspec sensitivity` prints it."""
+    if moved is None:
+        return
+    rows = [row for row in moved.levers if abs(row.effect or 0.0) > 0.005][:MOST_LEVERS]
+    levers = [
+        Lever(
+            row.key,
+            f"{_amount(row.before, row.unit)} → {_amount(row.after, row.unit)}",
+            row.effect or 0.0,
+            change(row.effect or 0.0),
+        )
+        for row in rows
+    ]
+    if levers:
+        said = "; ".join(f"{lever.label} {lever.against}: {lever.said}" for lever in levers)
+        caption = "What one step of each lever does to the time for a token"
+        yield Picture(tornado(levers, said, "dp"), caption, "sensitivity.levers")
+
+
+def _amount(value: object, unit: str) -> str:
+    """A value of a lever with its unit."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value_text(value)
+    return say(float(value), unit or "1")
 
 
 def reliability(report: FullReport) -> Section | None:
