@@ -125,6 +125,8 @@ def archive(**members: bytes) -> bytes:
     ],
 )
 def test_archives_that_are_no_quotes_are_refused(data: bytes, why: str) -> None:
+    if "workbook that" in why:
+        pytest.importorskip("openpyxl")
     with pytest.raises(Refusal, match=why):
         read(data)
 
