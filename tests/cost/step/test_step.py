@@ -1,0 +1,181 @@
+"""The composition of a step, worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from clusterspec.cost.step import pipeline, replicas
+from clusterspec.cost.step.pipeline import StageTime
+from clusterspec.cost.step.replicas import ReplicaHabits, ReplicaSeconds, ReplicaWork
+from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
+
+HIDES = ReplicaHabits(hides=True, hides_across=True, gathers_again=True, interference=0.0)
+NO_TRAFFIC = ReplicaSeconds(0.0, 0.0, 0.0, 0.0)
+
+
+def choices(**changed: Any) -> StepChoices:
+    base: dict[str, Any] = {
+        "schedule": "1f1b",
+        "layer_by_layer": False,
+        "habits": HIDES,
+        "hides_sends": False,
+        "bytes_each": 34.0,
+        "bandwidth": 3.4e12,
+        "offloaded": 0.0,
+        "gradient_bytes": 4.0,
+        "host_bandwidth": 4e10,
+        "data_loading": 0.0,
+        "overhead": 0.0,
+        "jitter": 0.0,
+    }
+    return StepChoices(**{**base, **changed})
+
+
+def inputs(**changed: Any) -> StepInputs:
+    base: dict[str, Any] = {
+        "stage": StageTime(1.0, 2.0, 0.5),
+        "every": 3.5,
+        "stages": 1.0,
+        "virtual_stages": 1.0,
+        "micro_batches": 8.0,
+        "layers": 10.0,
+        "send": 0.0,
+        "replicas": NO_TRAFFIC,
+        "weights": 0.0,
+        "nodes": 1.0,
+    }
+    return StepInputs(**{**base, **changed})
+
+
+def test_one_stage_does_its_micro_batches_and_nothing_else() -> None:
+    """8 micro-batches of 1 + 2 + 0.5 seconds."""
+    times, exposures = compose(inputs(), choices())
+    assert times.work == times.total == 28.0
+    assert times.bubble == times.sends == times.replicas == times.update == times.straggling == 0.0
+    assert replicas.total(exposures) == 0.0
+
+
+def test_four_equal_stages_idle_three_micro_batches_and_wait_for_six_sends() -> None:
+    """Filling and draining take (4 × 3.5 - 3.5) seconds, and 2 × 3 sends of 0.1; each stage sends 2 × 8 times."""
+    times, _ = compose(inputs(stages=4.0, every=14.0, send=0.1), choices())
+    assert times.idle == 10.5
+    assert times.fill_sends == pytest.approx(0.6)
+    assert times.bubble == pytest.approx(11.1)
+    assert times.sends == pytest.approx(1.6)
+    assert times.total == pytest.approx(28 + 11.1 + 1.6)
+
+
+def test_virtual_stages_divide_the_bubble_and_multiply_the_sends() -> None:
+    twice = inputs(stages=4.0, every=14.0, send=0.1, virtual_stages=2.0)
+    times, _ = compose(twice, choices(schedule="interleaved"))
+    assert (times.idle, times.sends) == pytest.approx((5.25, 3.2))
+    hidden, _ = compose(twice, choices(schedule="interleaved", hides_sends=True))
+    assert (hidden.idle, hidden.sends, hidden.fill_sends) == pytest.approx((5.25, 0.0, 0.6))
+
+
+def test_zero_bubble_and_dualpipe_fill_the_bubble_with_weight_gradients() -> None:
+    """The weight gradients are half of the 2 seconds of the backward pass. ZB-H1 idles 3 × (1 + 1.5 - 1) seconds;
+    DualPipe (4 / 2 - 1) × (3.5 + 2.5 - 3)."""
+    several = inputs(stages=4.0, every=14.0)
+    assert compose(several, choices(schedule="zero-bubble"))[0].idle == pytest.approx(4.5)
+    assert compose(several, choices(schedule="dualpipe"))[0].idle == pytest.approx(3.0)
+
+
+def test_the_optimizer_moves_its_bytes_at_memory_speed_and_the_rest_over_the_host_bus() -> None:
+    """1e9 weights × 34 bytes at 3.4 TB/s are 10 ms; half of them, and 0.5e9 × 4 bytes at 40 GB/s."""
+    assert compose(inputs(weights=1e9), choices())[0].update == pytest.approx(0.010)
+    half, _ = compose(inputs(weights=1e9), choices(offloaded=0.5))
+    assert (half.update, half.offload) == pytest.approx((0.005, 0.05))
+    assert half.total == pytest.approx(28.055)
+
+
+def test_stragglers_stretch_everything_else() -> None:
+    """1 % of sqrt(2 ln 100) = 3.035 standard deviations, on 28 + 1 + 2 seconds."""
+    times, _ = compose(inputs(nodes=100.0), choices(jitter=0.01, overhead=1.0, data_loading=2.0))
+    assert times.straggling == pytest.approx(0.01 * 3.0349 * 31, rel=1e-4)
+    assert times.total == pytest.approx(31 + times.straggling)
+
+
+def test_states_of_a_rank_are_its_share_of_weights_and_of_the_fewer_replicas_of_experts() -> None:
+    assert owned(8e9, 4e9, 8, 2) == 1e9 + 2e9
+    assert owned(8e9, 4e9, 8, 64) == 1e9 + 0.5e9
+    assert owned(8e9, 4e9, 1, 4) == 12e9
+
+
+def test_the_slowest_stage_is_the_first_of_the_longest() -> None:
+    stages = [StageTime(1.0, 2.0, 0.0), StageTime(1.0, 2.5, 0.5), StageTime(2.0, 2.0, 0.0), StageTime(0.5, 1.0, 0.0)]
+    assert pipeline.slowest(stages) == (stages[1], 1.0)
+    column = [StageTime(numpy.array([1.0, 5.0]), *rest) for rest in ((2.0, 0.0), (2.5, 0.0))]  # type: ignore[arg-type]
+    column[0] = column[0]._replace(backward=numpy.array([2.0, 9.0]))  # type: ignore[arg-type]
+    stage, index = pipeline.slowest(column)
+    assert numpy.asarray(index).tolist() == [1.0, 0.0]
+    assert numpy.asarray(stage.total).tolist() == [3.5, 14.0]
+
+
+def test_a_stage_adds_its_parts_and_a_chunk_of_dualpipe_runs_half_of_them() -> None:
+    layer, head = StageTime(1.0, 2.0, 0.5), StageTime(0.25, 0.5, 0.0)
+    assert pipeline.stage_time([(layer, 4), (head, 1)], 1.0) == (4.25, 8.5, 2.0)
+    assert pipeline.stage_time([(layer, 4), (head, 1)], 0.5) == (2.125, 4.25, 1.0)
+
+
+WORK = ReplicaWork(forward=1.0, backward=2.5, layers=10.0, micro_batches=8.0, turns=1.0)
+TRAFFIC = ReplicaSeconds(gather=2.0, reduce=4.0, outside=0.3, across=0.7)
+
+
+def exposed(found: tuple[replicas.Exposure, ...]) -> dict[str, float]:
+    return {one.name: one.repeats * one.exposed for one in found}
+
+
+def test_a_step_gathers_beside_its_first_forward_pass_and_reduces_beside_its_last_backward_pass() -> None:
+    """2 - 1 seconds and 4 - 2.5 seconds remain; of what fits, the last bucket of ten, 0.07 of 0.7, cannot hide."""
+    found = exposed(replicas.once(TRAFFIC, WORK, HIDES))
+    assert found == pytest.approx({"gather": 1.0, "reduction": 1.5, "sum_across_shard_groups": 0.07})
+
+
+def test_virtual_stages_leave_more_passes_to_hide_beside() -> None:
+    """Four micro-batches pass through a chunk in turn: 4 and 10 seconds hide all but a bucket of ten."""
+    assert replicas.turns(4, 8, 2) == 4.0
+    assert replicas.turns(4, 2, 2) == 2.0
+    assert replicas.turns(4, 8, 1) == 1.0
+    found = exposed(replicas.once(TRAFFIC, WORK._replace(turns=4.0), HIDES))
+    assert found == pytest.approx({"gather": 0.2, "reduction": 0.4, "sum_across_shard_groups": 0.07})
+
+
+def test_full_sharding_hides_each_layer_beside_the_next() -> None:
+    """Of one layer 0.2 s of gathering beside 0.1 s forward, 0.2 + 0.4 s beside 0.25 s backward, 8 × 10 times;
+    the first and the last layer and 0.3 s outside the layers hide beside nothing."""
+    seconds = ReplicaSeconds(gather=0.2, reduce=0.4, outside=0.3, across=0.7)
+    found = exposed(replicas.every_micro_batch(seconds, WORK, HIDES))
+    assert found == pytest.approx(
+        {
+            "gather_of_a_layer": 80 * 0.1,
+            "reduction_of_a_layer": 80 * 0.35,
+            "first_and_last_layer": 0.6,
+            "embedding_and_head": 8 * 0.3,
+            "sum_across_shard_groups": 0.07,
+        }
+    )
+    kept = exposed(replicas.every_micro_batch(seconds, WORK, HIDES._replace(gathers_again=False)))
+    assert kept["reduction_of_a_layer"] == pytest.approx(80 * 0.15)
+
+
+def test_what_may_not_hide_is_exposed_in_full() -> None:
+    bare = HIDES._replace(hides=False)
+    assert exposed(replicas.once(TRAFFIC, WORK, bare)) == pytest.approx(
+        {"gather": 2.0, "reduction": 4.0, "sum_across_shard_groups": 0.7}
+    )
+    found = exposed(replicas.every_micro_batch(ReplicaSeconds(0.2, 0.4, 0.3, 0.7), WORK, bare))
+    assert found["first_and_last_layer"] == 0.0
+    assert found["gather_of_a_layer"] == pytest.approx(80 * 0.2)
+    apart = exposed(replicas.once(TRAFFIC, WORK, HIDES._replace(hides_across=False)))
+    assert apart["sum_across_shard_groups"] == pytest.approx(0.7)
+
+
+def test_hidden_traffic_slows_what_it_hides_beside() -> None:
+    """2 seconds beside 1: one is exposed, and the other costs a tenth."""
+    found = exposed(replicas.once(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
+    assert found["gather"] == pytest.approx(1.0 + 0.1)
+    assert found["reduction"] == pytest.approx(1.5 + 0.25)

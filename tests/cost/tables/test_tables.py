@@ -1,0 +1,172 @@
+"""Sub-results are kept by all that they depend on, and timed as worked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clusterspec.cluster.model import Overlap
+from clusterspec.cost.compute.kernels import Kernel, Work
+from clusterspec.cost.compute.speed import Speed
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.tables import Tables
+from clusterspec.cost.tables.group import Group
+from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.tables.phase import PhaseTimer
+from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.traffic.transfer import Transfer
+from clusterspec.cost.uncertainty import step_range
+from tests.cost.plans import MIXTRAL, design, plan, spec
+
+SPEED = Speed({"matmul_bf16": 1e12}, 1e9, 1, (), 0.0, 0.0)
+HIDING = Hiding(tp=False, cp=False, ep=False, dp=True, pp=True, pipelined=0.0, by_default=True)
+
+
+def tables(**layout: Any) -> Tables:
+    found = tables_of(design(spec(layout=layout)))
+    assert found is not None
+    return found
+
+
+def timer(hiding: Hiding = HIDING, **habits: float) -> tuple[PhaseTimer, Group]:
+    """A timer whose groups are those of tp 8, without costs of launching unless said otherwise."""
+    known, whole = tables(), design(spec(layout={"tp": 8}))
+    assert whole.layout is not None
+    group = known.group(whole.layout, "tp")
+    quiet: dict[str, Any] = {"gap": 0.0, "interval": 0.0, "interval_expert": 0.0, "interference": 0.0}
+    software = replace(known.software, **{**quiet, **habits})
+    return PhaseTimer(SPEED, software, hiding, lambda axis: group), group
+
+
+def test_a_phase_is_its_kernels_one_after_another() -> None:
+    """2e12 FLOP at 1e12 FLOP/s, and 3e9 bytes at 1e9 B/s."""
+    product, stream = Kernel("p", 2e12, 0.0, "matmul_bf16"), Kernel("s", 0.0, 3e9)
+    phase = timer()[0].phase((product, stream), ())
+    assert (phase.device, phase.exposed, phase.launch, phase.total) == (5.0, 0.0, 0.0, 5.0)
+    assert phase.launches == 2
+
+
+def test_launching_adds_a_gap_for_each_launch_and_what_the_host_is_late() -> None:
+    """Ten launches with gaps of 0.1 s: one second. A host that takes a second for each is 10 - 5 - 1 seconds late."""
+    kernel = Kernel("s", 0.0, 5e9, launches=10)
+    assert timer(gap=0.1)[0].phase((kernel,), ()).launch == pytest.approx(1.0)
+    assert timer(gap=0.1, interval=1.0)[0].phase((kernel,), ()).launch == pytest.approx(5.0)
+
+
+def test_a_transfer_hides_in_its_window_where_the_layout_says_so() -> None:
+    bare, group = timer()
+    seconds = group.cost("all-gather", 1e9).queued
+    sent = Transfer("tp", "all-gather", 1e9, calls=3, overlap_window=seconds / 4)
+    assert bare.transfer(sent).exposed == pytest.approx(3 * seconds)
+    full, _ = timer(HIDING._replace(tp=True))
+    assert full.transfer(sent).exposed == pytest.approx(3 * seconds * 3 / 4)
+    always = Transfer("tp", "all-gather", 1e9, 3, seconds / 4, hidden_by_default=True)
+    assert bare.transfer(always).exposed == pytest.approx(3 * seconds * 3 / 4)
+    refused, _ = timer(HIDING._replace(by_default=False))
+    assert refused.transfer(always).exposed == pytest.approx(3 * seconds)
+
+
+def test_pipelined_traffic_costs_its_interference_alone() -> None:
+    half, group = timer(HIDING._replace(pipelined=0.5), interference=0.2)
+    seconds = group.cost("all-gather", 1e9).queued
+    found = half.transfer(Transfer("tp", "all-gather", 1e9))
+    assert found.exposed == pytest.approx(0.5 * seconds + 0.2 * 0.5 * seconds)
+    other = half.transfer(Transfer("cp", "all-gather", 1e9))
+    assert other.exposed == pytest.approx(seconds)
+
+
+def test_a_part_counts_the_flops_that_run_again() -> None:
+    kernel = Kernel("p", 2e12, 0.0, "matmul_bf16")
+    part = timer()[0].part("layer", Work((kernel, kernel), (kernel,), (kernel,)))
+    assert (part.flops, part.recomputed_flops) == (4e12, 2e12)
+    assert part.time == (4.0, 2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "pipelined", "by_default", "full"),
+    [
+        (Overlap(tp="none"), 0.0, False, False),
+        (Overlap(tp=0.25), 0.25, True, False),
+        (Overlap(tp="full"), 0.4, True, True),
+        (Overlap(tp="partial"), 0.4, True, False),
+    ],
+)
+def test_overlap_of_tensor_parallelism(overlap: Overlap, pipelined: float, by_default: bool, full: bool) -> None:
+    software = replace(tables().software, tensor_hidden=0.4)
+    found = Hiding.of(overlap, software)
+    assert (found.pipelined, found.by_default, found.tp) == (pipelined, by_default, full)
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"tp": 4},
+    {"cp": 2},
+    {"micro_batch": 2},
+    {"recompute": "full"},
+    {"sequence_parallel": False},
+    {"ep": 4, "expert_tp": 1},
+    {"expert_tp": 1},
+    {"pp": 2},
+    {"pp": 2, "virtual_stages": 2, "schedule": "interleaved"},
+    {"overlap": {"tp": "full", "ep": True}},
+    {"order": ["dp", "tp", "cp", "ep", "pp"]},
+    {"sharding": "fsdp"},
+    {"sharding": "hsdp", "shard_group": 4},
+    {"dispatcher": "deepep", "ep": 4},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, Any]) -> None:
+    """Whatever a sub-result depends on is part of what it is kept by."""
+    first = design(spec(workload={"model": MIXTRAL}, layout={"tp": 2}))
+    shared = tables_of(first)
+    assert shared is not None
+    assert timed(first, shared) is not None
+    other = design(spec(workload={"model": MIXTRAL}, layout={"tp": 2, **change}))
+    alone = tables_of(other)
+    assert alone is not None
+    assert shared.hold_for(other)
+    again, fresh = timed(other, shared), timed(other, alone)
+    assert again is not None and fresh is not None
+    assert again.times == fresh.times
+
+
+def test_tables_hold_for_their_own_job_alone() -> None:
+    known = tables()
+    for changed in (
+        {"cluster": {"nodes": 8}},
+        {"workload": {"sequence_length": 4096}},
+        {"layout": {"software_year": 2023}},
+        {"layout": {"framework": "torchtitan"}},
+    ):
+        assert not known.hold_for(design(spec(**changed)))
+    assert known.hold_for(design(spec(layout={"tp": 4})))
+
+
+def test_the_host_bus_is_a_slot_of_sixteen_lanes() -> None:
+    """PCIe 5: 32 GT/s × 16 lanes × 128 / 130 / 8 = 63 GB/s."""
+    assert tables().host_bandwidth == pytest.approx(63.015e9, rel=1e-4)
+
+
+def test_the_range_widens_with_the_spread_and_with_uncertain_communication() -> None:
+    """Without exposed communication it is the spread of the stack alone, as a factor both ways."""
+    whole = plan({"nodes": 1}, layout={"tp": 1, "framework": "megatron-core", "software_year": 2025})
+    assert whole.step is not None
+    spread = whole.step.software.stack.achievable["spread"].value
+    low, high = step_range(whole.step, experts=False)
+    assert whole.step.seconds / low == high / whole.step.seconds
+    assert high / whole.step.seconds == pytest.approx(1 + spread, rel=0.02)
+    crossing = plan(
+        {"nodes": 64}, layout={"tp": 8, "order": ["dp", "tp", "cp", "ep", "pp"]}, workload={"global_batch": 512}
+    )
+    assert crossing.step is not None
+    assert step_range(crossing.step, experts=False)[1] / crossing.step.seconds > high / whole.step.seconds
+
+
+def test_an_estimate_takes_up_the_tables_of_an_earlier_one() -> None:
+    one = estimate(design(spec(layout={"tp": 2})))
+    other = estimate(design(spec(layout={"tp": 4})), one.tables)
+    assert other.tables is one.tables
+    assert estimate(design(spec({"nodes": 8})), one.tables).tables is not one.tables
