@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs accuracy fit catalog-audit fuzz mutate bench clean
+.PHONY: help demo test docs accuracy fit catalog-audit fuzz mutate bench release test-lowest lock sbom audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -41,6 +41,30 @@ mutate: $(VENV)/developed ## change one line at a time in cluster, rules, docume
 
 bench: $(VENV)/developed ## start-up, rules and estimate, in ratios measured in one run
 	$(BIN)/python -m tools.benchmark
+
+release: $(VENV)/developed ## build wheel, sdist and schema, and try them in empty environments
+	$(BIN)/pip install --quiet "build>=1.2"
+	@sh tools/release/release.sh $(BIN)
+
+test-lowest: ## the tests with the lowest versions of the dependencies that are allowed
+	$(PYTHON) -m venv out/lowest
+	out/lowest/bin/pip install --quiet ".[dev]"
+	out/lowest/bin/python -m tools.release.lowest > out/lowest.txt
+	out/lowest/bin/pip install --quiet -r out/lowest.txt
+	out/lowest/bin/python -m pytest -q tests
+
+lock: $(VENV)/developed ## write requirements/*.txt anew, with hashes
+	$(BIN)/pip install --quiet "pip-tools>=7.4"
+	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra pdf --output-file requirements/run.txt pyproject.toml
+
+sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of what is installed
+	$(BIN)/pip install --quiet "cyclonedx-bom>=4"
+	mkdir -p $(OUT) && $(BIN)/cyclonedx-py environment --output-file $(OUT)/sbom.json $(BIN)/python
+
+audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
+	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"
+	out/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) $(OUT) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -60,8 +60,9 @@ COMMANDS = {
     "export": Command("writes a design as what an infrastructure repository holds", "exporter"),
     "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
     "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "lsp"),
+    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "completion"),
     "init": Command("prints a starting spec", "start"),
-    "schema": Command("prints the JSON Schema of the spec, for editors", "start"),
+    "schema": Command("prints the JSON Schema of the spec, for editors", "schema"),
 }
 """Every command, in the order of the help."""
 

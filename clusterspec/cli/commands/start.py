@@ -1,8 +1,9 @@
-"""``clusterspec init`` and ``clusterspec schema``."""
+"""``clusterspec init``."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.cli import OK
@@ -10,9 +11,13 @@ from clusterspec.cli.terminal import say
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the starting spec or the schema, byte for byte as shipped."""
-    path = (
-        resources.templates() / "starter.yaml" if asked.command == "init" else resources.schemas() / "spec.schema.json"
-    )
-    say(path.read_text("utf-8"))
+    """Prints a starting spec: the shipped one, or one for a platform and a model."""
+    if not (asked.platform or asked.model or asked.kind):
+        say((resources.templates() / "starter.yaml").read_text("utf-8"))
+        return OK
+    from clusterspec.cli.inputs import Desk
+    from clusterspec.cli.starting import starting_spec
+
+    settings = Desk(asked).settings(Path.cwd())
+    say(starting_spec(settings, asked.platform or "dgx-h100", asked.model or "llama-3.1-8b", asked.kind or "train"))
     return OK

@@ -1,9 +1,14 @@
-"""Options of ``clusterspec init`` and ``clusterspec schema``."""
+"""Options of ``clusterspec init``."""
 
 from __future__ import annotations
 
 import argparse
 
+from clusterspec.cli.options import named
+
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds nothing yet: both take only what every command takes."""
+    """Adds them to a parser; without any the shipped starting spec is printed."""
+    one.add_argument("--platform", metavar="ID", type=named, help="a platform of the catalog")
+    one.add_argument("--model", metavar="ID", type=named, help="a model of the catalog (default: llama-3.1-8b)")
+    one.add_argument("--for", dest="kind", choices=("train", "serve"), help="the work (default: train)")

@@ -1,0 +1,134 @@
+"""The action's steps, completion scripts and release tools, carried out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clusterspec.cli.parser import COMMANDS
+from tests.cli.conftest import BASE, ROOT, Call
+from tests.cli.test_trust import git
+from tests.cli.test_written_files import FLAWED
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+
+
+@pytest.fixture
+def job(call: Call) -> dict[str, str]:
+    """A repository of a pull request, and the environment of the action's steps."""
+    Path("bin").mkdir()
+    program = Path("bin/clusterspec")
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m clusterspec "$@"\n')
+    program.chmod(0o755)
+    git("init", "-q", "-b", "main")
+    Path("spec.yaml").write_text(BASE)
+    git("add", "spec.yaml")
+    git("commit", "-q", "-m", "one")
+    base = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    Path("runner").mkdir()
+    return os.environ | {
+        "CLUSTERSPEC": str(program.resolve()),
+        "RUNNER_TEMP": str(Path("runner").resolve()),
+        "GITHUB_OUTPUT": str(Path("output").resolve()),
+        "GITHUB_STEP_SUMMARY": str(Path("summary").resolve()),
+        "BASE_SHA": base,
+        "DRY_RUN": "1",
+    }
+
+
+def step(name: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    script = ROOT / "tools" / "action" / f"{name}.sh"
+    return subprocess.run(
+        ["bash", str(script)], env=environment, capture_output=True, text=True, check=False, timeout=100
+    )
+
+
+@pytest.mark.parametrize("trust", ["spec", "base", "none"])
+def test_the_check_step_annotates_uploads_and_sums_up(trust: str, job: dict[str, str]) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    done = step("check", job | {"PATHS": "spec.yaml", "FAIL_ON": "error", "TRUST": trust})
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("::error title=clusterspec (duplex-counted-as-one-way),file=spec.yaml,line=7")
+    assert Path("output").read_text() == f"sarif={Path('runner/clusterspec.sarif').resolve()}\n"
+    assert "| error | `spec.yaml:7:16` |" in Path("summary").read_text()
+
+
+def test_no_name_in_a_pull_request_reaches_the_shell(job: dict[str, str]) -> None:
+    for name in (
+        "$(touch caught).yaml",
+        "`touch caught`.yaml",
+        "a; touch caught;.yaml",
+        "--output=caught.yaml",
+        "x\ny.yaml",
+    ):
+        Path(name).write_text(FLAWED)
+    git("add", "--", ".")
+    git("commit", "-q", "-m", "two")
+    for path in list(Path().glob("*.yaml")):
+        path.write_text(BASE)
+    step("check", job | {"PATHS": ". --output=caught", "TRUST": "spec"})
+    step("comment", job)
+    assert not [path.name for path in Path().iterdir() if path.name == "caught"]
+
+
+def test_the_comment_step_shows_what_a_change_does(job: dict[str, str]) -> None:
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
+    done = step("comment", job)
+    assert done.returncode == 0, done.stderr
+    assert "| `cluster.nodes` | 4 | 8 |" in done.stdout
+    assert "step time" in done.stdout
+
+
+def test_the_action_runs_scripts_of_its_own_and_puts_no_input_into_a_shell() -> None:
+    for one in ACTION["runs"]["steps"]:
+        assert "${{ inputs." not in one.get("run", "")
+        assert "${{ github.event" not in one.get("run", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_names_every_command_and_is_sound(shell: str, call: Call) -> None:
+    done = call("completion", shell)
+    assert done.status == 0
+    assert all(name in done.out for name, command in COMMANDS.items() if command.built)
+    program = shutil.which(shell)
+    if program is not None:
+        checked = subprocess.run([program, "-n"], input=done.out, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+
+
+def test_bash_completes_commands_options_and_files(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    script = call("completion", "bash").out
+
+    def completed(*words: str) -> list[str]:
+        line = " ".join(f"'{word}'" for word in words)
+        asked = f'{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _clusterspec; echo "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert completed("clusterspec", "che") == ["check"]
+    assert "--fail-on" in completed("clusterspec", "check", "--f")
+    assert completed("clusterspec", "check", "sp") == ["spec.yaml"]
+
+
+def test_the_lowest_versions_are_those_of_the_project() -> None:
+    from tools.release.lowest import lowest
+
+    pins = dict(one.split("==") for one in lowest())
+    assert pins["pint"] == "0.24.4"
+    assert {"PyYAML", "weasyprint", "jsonschema", "pathspec", "pygls"} <= pins.keys()
+
+
+def test_what_is_pinned_has_hashes() -> None:
+    for name in ("dev", "run"):
+        text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
+        pinned = [line for line in text.splitlines() if "==" in line and not line.lstrip().startswith("#")]
+        assert len(pinned) >= 5
+        assert all(line.endswith("\\") for line in pinned), "every pin is followed by its hashes"

@@ -1,0 +1,36 @@
+"""Holds the sdist and the wheel against what they must and must not contain."""
+
+from __future__ import annotations
+
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+IN_SDIST = ("clusterspec/__init__.py", "tests/conftest.py", "docs/commands.md", "schemas/spec.schema.json", "Makefile",
+            "tools/generate/__init__.py", "examples/dgx-h100-pod.yaml", "LICENSE", "CHANGELOG.md")  # fmt: skip
+IN_WHEEL = (
+    "clusterspec/__init__.py",
+    "clusterspec/_data/schemas/spec.schema.json",
+    "clusterspec/_data/catalog/VERSION",
+)
+NOWHERE = ("__pycache__", ".pyc", ".venv", ".git/", "node_modules", ".hypothesis", ".mypy_cache", "out/")
+
+
+def faults(folder: Path) -> list[str]:
+    """What is wrong with the packages in a folder."""
+    (sdist,), (wheel,) = sorted(folder.glob("*.tar.gz")), sorted(folder.glob("*.whl"))
+    with tarfile.open(sdist) as archive:
+        in_sdist = [name.partition("/")[2] for name in archive.getnames()]
+    with zipfile.ZipFile(wheel) as package:
+        in_wheel = package.namelist()
+    found = [f"{sdist.name} lacks {name}" for name in IN_SDIST if name not in in_sdist]
+    found += [f"{wheel.name} lacks {name}" for name in IN_WHEEL if name not in in_wheel]
+    found += [f"{name} should not be there" for name in (*in_sdist, *in_wheel) if any(part in name for part in NOWHERE)]
+    return found + [f"{name} should not be in the wheel" for name in in_wheel if name.startswith(("tests/", "tools/"))]
+
+
+if __name__ == "__main__":
+    wrong = faults(Path(sys.argv[1]))
+    print("\n".join(wrong) or "the packages are complete")
+    sys.exit(bool(wrong))

@@ -1,0 +1,24 @@
+#!/bin/sh
+# make release: builds sdist and wheel, and tries the wheel and the sdist each in an empty environment.
+set -eu
+bin=$1
+rm -rf dist
+"$bin/python" -m build --outdir dist
+"$bin/python" -m tools.release.contents dist
+for package in dist/*.whl dist/*.tar.gz; do
+  place=$(mktemp -d)
+  "$bin/python" -m venv "$place/venv"
+  "$place/venv/bin/pip" install --quiet --disable-pip-version-check "$package"
+  (
+    cd "$place"
+    PYTHONPATH= ./venv/bin/clusterspec init >spec.yaml
+    PYTHONPATH= ./venv/bin/clusterspec check spec.yaml
+    PYTHONPATH= ./venv/bin/clusterspec estimate spec.yaml >/dev/null
+    PYTHONPATH= ./venv/bin/clusterspec schema >/dev/null
+  )
+  rm -rf "$place"
+  echo "tried $package in an empty environment"
+done
+cp schemas/spec.schema.json dist/clusterspec.schema.json
+(cd dist && sha256sum ./* >SHA256SUMS)
+echo "dist/ holds the release; tag it v$("$bin/python" -c 'import clusterspec; print(clusterspec.__version__)')"
