@@ -57,6 +57,7 @@ lock: $(VENV)/developed ## write requirements/*.txt anew, with hashes
 	$(BIN)/pip install --quiet "pip-tools>=7.4"
 	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra dev --output-file requirements/dev.txt pyproject.toml
 	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra pdf --output-file requirements/run.txt pyproject.toml
+	$(BIN)/python -m tools.release.clean_lock requirements/dev.txt requirements/run.txt
 
 sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of what is installed
 	$(BIN)/pip install --quiet "cyclonedx-bom>=4"

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from clusterspec.results.full import FullReport
     from clusterspec.results.influence import Influence
     from clusterspec.results.search import SensitivityReport
+    from clusterspec.rules.policy import OwnRule
 
 
 def as_written(document: Document) -> Document:
@@ -67,6 +68,7 @@ class Settings:
     config: Config
     today: date
     trusted: Callable[[Document], Document] = as_written
+    own_rules: tuple[OwnRule, ...] = ()
 
     @classmethod
     def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
@@ -153,11 +155,21 @@ class Study:
             return self.problems
         return rules.name_headlines(self.problems, self.facts(), lambda path: places.text_at(document, path))
 
+    def _own(self) -> list[Problem]:
+        """What the rules of a company find."""
+        if not self.settings.own_rules:
+            return []
+        from clusterspec.results.estimate_json import body
+        from clusterspec.rules.policy import judge_own
+
+        written = self.document.value if self.document is not None else None
+        return judge_own(self.settings.own_rules, body(self.plan) | {"spec": written})
+
     def _judged(self) -> tuple[list[Problem], Exception | None]:
         try:
             facts = self.facts()
             found = rules.judge(facts)
-            return [*found, *rules.judge_incomplete(facts, (*self.problems, *found))], None
+            return [*found, *rules.judge_incomplete(facts, (*self.problems, *found)), *self._own()], None
         except rules.RulesFailedError as crash:
             if isinstance(crash.__cause__, BrokenEntry):
                 raise crash.__cause__ from None

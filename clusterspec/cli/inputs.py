@@ -6,18 +6,23 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, opened, today, with_options
 from clusterspec.cli.output import leads_out
+from clusterspec.config import Config
 from clusterspec.document import Document
 from clusterspec.finding import Problem, Severity
 from clusterspec.pipeline import Checked, Settings, Study, as_written, prose, study
 from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
+
+if TYPE_CHECKING:
+    from clusterspec.rules.policy import OwnRule
 
 STDIN = "-"
 PROSE = (".md", ".markdown", ".txt", ".rst")
@@ -44,7 +49,7 @@ class Desk:
                 self._catalogs[config.catalog] = opened(self.asked, config)
             chosen = with_options(config, self.asked)
             self._settings[folder] = Settings(
-                self._catalogs[config.catalog], chosen, today(self.asked), trusted(self.asked)
+                self._catalogs[config.catalog], chosen, today(self.asked), trusted(self.asked), own_rules(config)
             )
         return self._settings[folder]
 
@@ -102,6 +107,18 @@ def trusted(asked: argparse.Namespace) -> Callable[[Document], Document]:
 
         return with_base_waivers
     return without_comments if trust == "none" else as_written
+
+
+def own_rules(config: Config) -> tuple[OwnRule, ...]:
+    """The rules of a company that a configuration names. Raises `UsageFault` for what is no rule."""
+    if not config.rules:
+        return ()
+    from clusterspec.rules.policy import PolicyFault, load
+
+    try:
+        return load(config.rules)
+    except (PolicyFault, OSError) as fault:
+        raise UsageFault(str(fault)) from None
 
 
 def without_comments(document: Document) -> Document:

@@ -6,7 +6,6 @@ The sums are those of `clusterspec.cost.memory.peak_memory`, which hold for colu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from clusterspec.cluster.model import Layout
@@ -26,6 +25,7 @@ from clusterspec.cost.memory.recomputation import kept as stored_tensors
 from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.stages import StageGroup, stage_groups
+from clusterspec.records import replace
 
 if TYPE_CHECKING:
     from clusterspec.cost.batch.call import Call
