@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, sqrt
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES
+from clusterspec.records import dataclass
 from clusterspec.spec.model import OperationsSpec
 
 
