@@ -142,3 +142,8 @@ def test_the_sample_of_the_reader_holds_every_key() -> None:
     document, _ = parse(Source("t.yaml", (HERE / "every_key.yaml").read_text()))
     assert document is not None
     assert set(KEYS) <= {tuple(key for key in path if isinstance(key, str)) for path in document.places}
+
+
+@pytest.mark.parametrize(("key", "value"), [("memory_fraction", 0), ("memory_fraction", 1e-300), ("request_rate", 0)])
+def test_a_divisor_is_never_zero(key: str, value: float) -> None:
+    assert problems_with(("workload", "serving", key), value)
