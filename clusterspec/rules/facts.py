@@ -305,7 +305,7 @@ class Facts:
     @cached_property
     def legality(self) -> Legality | None:
         """The conditions of the framework on the layout."""
-        layout, written = self.design.layout, self.spec.layout
+        layout, written = self.design.layout, self.written_layout
         if layout is None or written is None or self.design.cluster is None:
             return None
         return Legality(self.design, layout, written)
