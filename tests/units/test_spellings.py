@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units import read
+from clusterspec.units.grammar import divide
 
 ONE_WAY, DUPLEX = Direction.ONE_WAY, Direction.DUPLEX
 
@@ -161,3 +162,18 @@ def test_a_quantity_keeps_what_was_written_and_the_symbol_it_means() -> None:
 
 def test_the_line_rate_of_a_nic_may_say_duplex_and_is_half_of_it_each_way() -> None:
     assert read("800 Gb/s duplex", "line_rate").per_direction == read("400 Gb/s", "line_rate").per_direction
+
+
+@pytest.mark.parametrize(
+    ("rest", "parts"),
+    [
+        ("floops each way", (None, "floops", "each way")),
+        ("floops each, way (in both)", (None, "floops", "each, way (in both)")),
+        ("GB per second each way", ("GB/s", "GB per second", "each way")),
+        ("GB, per direction", ("GB", "GB", ", per direction")),
+        ("GB(per direction)", ("GB", "GB", "(per direction)")),
+        ("", (None, "", "")),
+    ],
+)
+def test_what_follows_a_number_is_divided_into_unit_and_words(rest: str, parts: tuple[str | None, str, str]) -> None:
+    assert divide(rest) == parts
