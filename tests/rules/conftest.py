@@ -12,7 +12,7 @@ from clusterspec.pipeline import Settings, study_text
 from tests.settings import SETTINGS
 
 LOGS = Path(__file__).parent / "logs"
-"""The folder in which every spec of these tests stands."""
+"""The folder of every spec of these tests."""
 Check = Callable[[str], list[Finding]]
 
 

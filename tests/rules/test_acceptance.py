@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said, told
+from .reports import Reported, one, reported
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 2}"
 WITHOUT_SHARP = "cluster: {platform: dgx-h100, nodes: 16, scale_up: {in_network_reduction: false}}"
@@ -16,11 +16,11 @@ EXPERTS = "workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 
 BUSBW = "acceptance[0].busbw"
 
 
-def above(key: str = BUSBW) -> Said:
-    return told("acceptance-above-ceiling", key, "error")
+def above(key: str = BUSBW) -> Reported:
+    return one("acceptance-above-ceiling", key, "error")
 
 
-CASES: list[tuple[str, str, Said]] = [
+CASES: list[tuple[str, str, Reported]] = [
     # one node: the links, or twice them less a share where the switches reduce
     (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 900 GB/s", above()),
     (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 460 GB/s", []),
@@ -47,25 +47,25 @@ CASES: list[tuple[str, str, Said]] = [
     (
         H100,
         "collective: all-reduce, nodes: 19, size: 8 GiB, busbw: 330 GB/s",
-        told("acceptance-exceeds-cluster", "acceptance[0].nodes", "error"),
+        one("acceptance-exceeds-cluster", "acceptance[0].nodes", "error"),
     ),
     (H100, "collective: all-reduce, nodes: 18, size: 8 GiB, busbw: 330 GB/s", []),
     (
         H100,
         "collective: all-reduce, ranks: 152, size: 8 GiB, busbw: 330 GB/s",
-        told("acceptance-exceeds-cluster", "acceptance[0].ranks", "error"),
+        one("acceptance-exceeds-cluster", "acceptance[0].ranks", "error"),
     ),
     # what is missing
-    (H100, "collective: all-reduce, nodes: 4, busbw: 350 GB/s", told("acceptance-incomplete", "acceptance[0]")),
-    (H100, "nodes: 4, size: 8 GiB, busbw: 350 GB/s", told("acceptance-incomplete", "acceptance[0]")),
-    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB", told("acceptance-incomplete", "acceptance[0]")),
+    (H100, "collective: all-reduce, nodes: 4, busbw: 350 GB/s", one("acceptance-incomplete", "acceptance[0]")),
+    (H100, "nodes: 4, size: 8 GiB, busbw: 350 GB/s", one("acceptance-incomplete", "acceptance[0]")),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB", one("acceptance-incomplete", "acceptance[0]")),
     (H100, "collective: all-reduce, ranks: 32, size: 8 GiB, algbw: 180 GB/s", []),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: fast", []),
     # two nodes
     (
         H100,
         "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 440 GB/s",
-        told("acceptance-on-two-nodes", "acceptance[0].nodes"),
+        one("acceptance-on-two-nodes", "acceptance[0].nodes"),
     ),
     (H100, "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 350 GB/s, algorithm: ring", []),
     (H100, "collective: all-gather, nodes: 2, size: 8 GiB, busbw: 350 GB/s", []),
@@ -74,53 +74,53 @@ CASES: list[tuple[str, str, Said]] = [
     (
         H100,
         "collective: all-reduce, nodes: 4, size: 128 MiB, busbw: 360 GB/s",
-        told("acceptance-size-below-plateau", "acceptance[0].size"),
+        one("acceptance-size-below-plateau", "acceptance[0].size"),
     ),
     (H100, "collective: all-reduce, nodes: 4, size: 128 MiB, busbw: 200 GB/s", []),
     (
         H100,
         "collective: all-reduce, ranks: 32, size: 128 MiB, busbw: 360 GB/s",
-        told("acceptance-size-below-plateau", "acceptance[0].size"),
+        one("acceptance-size-below-plateau", "acceptance[0].size"),
     ),
     (
         H100,
         "collective: all-reduce, nodes: 1, size: 32 MiB, busbw: 440 GB/s",
-        told("acceptance-size-below-plateau", "acceptance[0].size"),
+        one("acceptance-size-below-plateau", "acceptance[0].size"),
     ),
     (H100, "collective: all-reduce, nodes: 1, size: 256 MiB, busbw: 400 GB/s", []),
     # too low
-    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s", told("lenient-acceptance", BUSBW)),
+    (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s", one("lenient-acceptance", BUSBW)),
     (H100, "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s", []),
 ]
 
 
 @pytest.mark.parametrize(("cluster", "entry", "wanted"), CASES)
-def test_a_test_is_judged(cluster: str, entry: str, wanted: Said, check: Check) -> None:
-    found = said(check, "acceptance", f"{cluster}\nacceptance:\n  - {{{entry}}}\n")
+def test_a_test_is_judged(cluster: str, entry: str, wanted: Reported, check: Check) -> None:
+    found = reported(check, "acceptance", f"{cluster}\nacceptance:\n  - {{{entry}}}\n")
     assert [each for each in found if each[0] != "acceptance-misses-tier"] == wanted
 
 
-TIERS: list[tuple[str, list[int], Said]] = [
+TIERS: list[tuple[str, list[int], Reported]] = [
     # nodes of each test, and whether a tier is left out
-    (H100, [1], told("acceptance-misses-tier", "acceptance")),
+    (H100, [1], one("acceptance-misses-tier", "acceptance")),
     (H100, [1, 4], []),
     (H100, [4], []),
     ("cluster: {platform: dgx-h100, nodes: 1}", [1], []),
-    (RACKS, [4], told("acceptance-misses-tier", "acceptance")),
-    (RACKS, [18], told("acceptance-misses-tier", "acceptance")),
-    (RACKS, [36], told("acceptance-misses-tier", "acceptance")),
+    (RACKS, [4], one("acceptance-misses-tier", "acceptance")),
+    (RACKS, [18], one("acceptance-misses-tier", "acceptance")),
+    (RACKS, [36], one("acceptance-misses-tier", "acceptance")),
     (RACKS, [18, 36], []),
     ("cluster: {platform: gb200-nvl72, nodes: 18}", [18], []),
-    ("cluster: {platform: gb200-nvl72, nodes: 18}", [4], told("acceptance-misses-tier", "acceptance")),
+    ("cluster: {platform: gb200-nvl72, nodes: 18}", [4], one("acceptance-misses-tier", "acceptance")),
 ]
 
 
 @pytest.mark.parametrize(("cluster", "nodes", "wanted"), TIERS)
-def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted: Said, check: Check) -> None:
+def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted: Reported, check: Check) -> None:
     entries = "".join(
         f"  - {{collective: all-gather, nodes: {each}, size: 8 GiB, busbw: 300 GB/s}}\n" for each in nodes
     )
-    found = said(check, "acceptance", f"{cluster}\nacceptance:\n{entries}")
+    found = reported(check, "acceptance", f"{cluster}\nacceptance:\n{entries}")
     assert [each for each in found if each[0] == "acceptance-misses-tier"] == wanted
 
 
@@ -129,15 +129,15 @@ def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted
     [
         # four nodes of 8 × 50 GB/s over 32 ranks: at line rate 50 × 31 / 3 = 516.7 GB/s of bus bandwidth
         ("8 GiB", 520, above()),
-        ("8 GiB", 430, told("acceptance-above-expected", BUSBW)),
-        ("8 GiB", 405, told("acceptance-above-expected", BUSBW)),
+        ("8 GiB", 430, one("acceptance-above-expected", BUSBW)),
+        ("8 GiB", 405, one("acceptance-above-expected", BUSBW)),
         ("8 GiB", 340, []),
-        ("64 MiB", 340, told("acceptance-size-below-plateau", "acceptance[0].size")),
+        ("64 MiB", 340, one("acceptance-size-below-plateau", "acceptance[0].size")),
     ],
 )
-def test_no_test_demands_more_than_is_predicted(size: str, busbw: int, wanted: Said, check: Check) -> None:
+def test_no_test_demands_more_than_is_predicted(size: str, busbw: int, wanted: Reported, check: Check) -> None:
     entry = f"{{collective: all-reduce, nodes: 4, size: {size}, busbw: {busbw} GB/s, algorithm: ring}}"
-    found = said(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n")
+    found = reported(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n")
     assert [each for each in found if each[0] != "acceptance-misses-tier"] == wanted
 
 
@@ -147,21 +147,21 @@ def test_no_test_demands_more_than_is_predicted(size: str, busbw: int, wanted: S
         (
             "all-reduce",
             EXPERTS + "layout: {framework: megatron-core, ep: 8}",
-            told("acceptance-misses-collective", "acceptance"),
+            one("acceptance-misses-collective", "acceptance"),
         ),
         ("all-to-all", EXPERTS + "layout: {framework: megatron-core, ep: 8}", []),
-        ("all-reduce", DENSE + "layout: {sharding: fsdp}", told("acceptance-misses-collective", "acceptance")),
+        ("all-reduce", DENSE + "layout: {sharding: fsdp}", one("acceptance-misses-collective", "acceptance")),
         ("reduce-scatter", DENSE + "layout: {sharding: fsdp}", []),
         ("all-reduce", DENSE + "layout: {tp: 8}", []),
     ],
 )
-def test_tests_cover_what_the_plan_sends(tested: str, plan: str, wanted: Said, check: Check) -> None:
+def test_tests_cover_what_the_plan_sends(tested: str, plan: str, wanted: Reported, check: Check) -> None:
     figure = 52 if tested == "all-to-all" else 330
     entry = f"{{collective: {tested}, nodes: 4, size: 8 GiB, busbw: {figure} GB/s}}"
-    assert said(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n{plan}\n") == wanted
+    assert reported(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n{plan}\n") == wanted
 
 
 def test_what_was_measured_does_not_lower_what_is_asked(check: Check) -> None:
     entry = "{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s}"
     text = f"{H100}\nacceptance: [{entry}]\nmeasured: [{entry}]\n"
-    assert said(check, "acceptance", text) == told("lenient-acceptance", BUSBW)
+    assert reported(check, "acceptance", text) == one("lenient-acceptance", BUSBW)

@@ -66,7 +66,7 @@ def offered(parameter: str) -> tuple[Any, ...]:
 
 
 def test_every_rule_that_is_spoken_of_has_a_page() -> None:
-    """Those of the catalog's own files, which no spec can meet, are told by the catalog's reference."""
+    """Those of the catalog's own files, which no spec can meet, are found by the reference of the catalog."""
     spoken = {name for file in ROOT.rglob("*.py") for name in names_in(ast.parse(file.read_text("utf-8")))}
     assert len(spoken) > 10
     assert {name for name in spoken if not name.startswith("catalog-")} - set(RULES) == set()
@@ -178,11 +178,11 @@ def test_names_are_known_and_misspellings_are_met_with_the_nearest() -> None:
 
 def finding(confidence: str = "certain", severity: str = "warning") -> Finding:
     span = Span("spec.yaml", Position(1, 1), Position(1, 2))
-    return Finding("shared-nic", Severity(severity), Confidence(confidence), "said", "", span, ())
+    return Finding("shared-nic", Severity(severity), Confidence(confidence), "message", "", span, ())
 
 
 @pytest.mark.parametrize(
-    ("config", "said", "severities"),
+    ("config", "found", "severities"),
     [
         (Config(), finding(), ["warning"]),
         (Config(select=("few-spines",)), finding(), []),
@@ -197,8 +197,8 @@ def finding(confidence: str = "certain", severity: str = "warning") -> Finding:
         (Config(profile="strict", severity={"shared-nic": Severity.NOTE}), finding(), ["note"]),
     ],
 )
-def test_a_team_chooses_rules_and_severities(config: Config, said: Finding, severities: list[str]) -> None:
-    assert [str(chosen.severity) for chosen in choose([said], config)] == severities
+def test_a_team_chooses_rules_and_severities(config: Config, found: Finding, severities: list[str]) -> None:
+    assert [str(chosen.severity) for chosen in choose([found], config)] == severities
 
 
 def test_a_threshold_of_the_team_stands_for_the_rules_own(settings: Settings) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said, told
+from .reports import Reported, one, reported
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16}"
 NETWORKS = """
@@ -30,98 +30,98 @@ def powered(keys: str) -> str:
 
 
 INTERVAL, SPARES = "operations.checkpoint_interval", "cluster.spare_nodes"
-OPERATIONS: list[tuple[str, Said]] = [
+OPERATIONS: list[tuple[str, Reported]] = [
     # √(2 × 30 h × 60 s) is an hour
     (
         operated("checkpoint_interval: 3 h, checkpoint_time: 60 s, mean_time_between_failures: 30 h"),
-        told("checkpoint-interval-off-optimum", INTERVAL),
+        one("checkpoint-interval-off-optimum", INTERVAL),
     ),
     (
         operated("checkpoint_interval: 29 min, checkpoint_time: 60 s, mean_time_between_failures: 30 h"),
-        told("checkpoint-interval-off-optimum", INTERVAL),
+        one("checkpoint-interval-off-optimum", INTERVAL),
     ),
     (operated("checkpoint_interval: 119 min, checkpoint_time: 60 s, mean_time_between_failures: 30 h"), []),
     (operated("checkpoint_interval: 31 min, checkpoint_time: 60 s, mean_time_between_failures: 30 h"), []),
     (
         operated("checkpoint_interval: 3 h, checkpoint_time: 60 s, node_mtbf: 480 h"),
-        told("checkpoint-interval-off-optimum", INTERVAL),
+        one("checkpoint-interval-off-optimum", INTERVAL),
     ),
     (operated("checkpoint_interval: 1 h, checkpoint_time: 60 s, node_mtbf: 480 h"), []),
     (operated("checkpoint_interval: 3 h, mean_time_between_failures: 30 h"), []),
     (
         operated("checkpoint_interval: 5 min, checkpoint_time: 6 min"),
-        told("checkpoint-outlasts-interval", "operations.checkpoint_time", "error"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint_time", "error"),
     ),
     (
         operated("checkpoint_interval: 5 min, checkpoint_time: 300 s"),
-        told("checkpoint-outlasts-interval", "operations.checkpoint_time", "error"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint_time", "error"),
     ),
     (operated("checkpoint_interval: 5 min, checkpoint_time: 299 s"), []),
     # 2.4 nodes are away on average, 5 one time in twenty
-    (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 4), told("too-few-spares", SPARES)),
+    (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 4), one("too-few-spares", SPARES)),
     (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 5), []),
     (operated("mean_time_between_failures: 10 h", 64), []),
     # 50,700 accelerator-hours are 3.1 h for 16,384
     (
         operated("mean_time_between_failures: 10 h", 2048),
-        told("optimistic-failure-rate", "operations.mean_time_between_failures"),
+        one("optimistic-failure-rate", "operations.mean_time_between_failures"),
     ),
     (operated("mean_time_between_failures: 9 h", 2048), []),
-    (operated("burn_in: 24 h"), told("short-burn-in", "operations.burn_in")),
+    (operated("burn_in: 24 h"), one("short-burn-in", "operations.burn_in")),
     (operated("burn_in: 48 h"), []),
-    (f"{H100}\noperations: {{repair_time: 24 h}}\n", told("short-burn-in", "operations.burn_in")),
+    (f"{H100}\noperations: {{repair_time: 24 h}}\n", one("short-burn-in", "operations.burn_in")),
     # power
     (
         powered("node: 10.2 kW, nodes_per_rack: 4, rack_limit: 40 kW"),
-        told("rack-over-power-limit", "cluster.power.nodes_per_rack", "error"),
+        one("rack-over-power-limit", "cluster.power.nodes_per_rack", "error"),
     ),
     (powered("node: 10.2 kW, nodes_per_rack: 4, rack_limit: 40.8 kW"), []),
     (
         powered("node: 10.2 kW, nodes_per_rack: 4, rack_limit: 42 kW, rack_overhead: 2 kW"),
-        told("rack-over-power-limit", "cluster.power.nodes_per_rack", "error"),
+        one("rack-over-power-limit", "cluster.power.nodes_per_rack", "error"),
     ),
     (
         powered("nodes_per_rack: 4, rack_limit: 40 kW"),
-        told("rack-over-power-limit", "cluster.power.nodes_per_rack", "error"),
+        one("rack-over-power-limit", "cluster.power.nodes_per_rack", "error"),
     ),
-    (powered("node: 5 kW"), told("node-power-below-accelerators", "cluster.power.node", "error")),
-    (powered("node: 8 kW"), told("node-power-off-catalog", "cluster.power.node")),
+    (powered("node: 5 kW"), one("node-power-below-accelerators", "cluster.power.node", "error")),
+    (powered("node: 8 kW"), one("node-power-off-catalog", "cluster.power.node")),
     (powered("node: 9.5 kW"), []),
     # 70.6 billion parameters of 14 bytes at 40 GB/s are 25 s
     (
         f"{NETWORKS}{WORK}operations: {{checkpoint_interval: 30 min, checkpoint_time: 10 s, burn_in: 72 h}}\n",
-        told("checkpoint-faster-than-storage", "operations.checkpoint_time", "error"),
+        one("checkpoint-faster-than-storage", "operations.checkpoint_time", "error"),
     ),
     (f"{NETWORKS}{WORK}operations: {{checkpoint_interval: 30 min, checkpoint_time: 26 s, burn_in: 72 h}}\n", []),
 ]
 
 
 @pytest.mark.parametrize(("text", "wanted"), OPERATIONS)
-def test_operations_are_judged(text: str, wanted: Said, check: Check) -> None:
-    assert said(check, "operations", text) == wanted
+def test_operations_are_judged(text: str, wanted: Reported, check: Check) -> None:
+    assert reported(check, "operations", text) == wanted
 
 
 STORE = "cluster.networks.storage.bandwidth"
-CASES: list[tuple[str, Said]] = [
+CASES: list[tuple[str, Reported]] = [
     (NETWORKS, []),
     (
         NETWORKS.replace("    out_of_band: {nic_bandwidth: 1 Gb/s}\n", ""),
-        told("undeclared-network", "cluster.networks.out_of_band"),
+        one("undeclared-network", "cluster.networks.out_of_band"),
     ),
-    (f"{H100}\nprocurement: {{currency: USD}}\n", told("undeclared-network", "cluster.networks")),
+    (f"{H100}\nprocurement: {{currency: USD}}\n", one("undeclared-network", "cluster.networks")),
     (H100, []),
     (
         NETWORKS.replace("nodes: 16", "nodes: 2").replace("200 Gb/s", "50 Gb/s"),
-        told("frontend-slower-than-storage", STORE),
+        one("frontend-slower-than-storage", STORE),
     ),
     (
         NETWORKS.replace("2 PB", "10 TB") + WORK,
-        told("storage-holds-few-checkpoints", "cluster.networks.storage.capacity", "note"),
+        one("storage-holds-few-checkpoints", "cluster.networks.storage.capacity", "note"),
     ),
     (NETWORKS.replace("2 PB", "13 TB") + WORK, []),
 ]
 
 
 @pytest.mark.parametrize(("text", "wanted"), CASES)
-def test_networks_are_judged(text: str, wanted: Said, check: Check) -> None:
-    assert said(check, "networks", text) == wanted
+def test_networks_are_judged(text: str, wanted: Reported, check: Check) -> None:
+    assert reported(check, "networks", text) == wanted

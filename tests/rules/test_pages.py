@@ -16,7 +16,7 @@ FIRES = [(name, number) for name in RULES for number, example in enumerate(page(
 SILENT = [(name, number) for name in RULES for number, example in enumerate(page(name).silent) if not example.prose]
 
 
-def told(findings: list[Finding], name: str) -> list[Finding]:
+def of_rule(findings: list[Finding], name: str) -> list[Finding]:
     return [finding for finding in findings if finding.rule == name]
 
 
@@ -35,7 +35,7 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
     example = page(name).fires[number]
     wanted = "" if example.path == "." else example.path
     findings = check(example.text)
-    found = told(findings, name)
+    found = of_rule(findings, name)
     assert [dotted(finding.path) for finding in found] == [wanted], [str(one.rule) for one in findings]
     for finding in found:
         assert finding.message and not finding.message.endswith(".")
@@ -44,4 +44,4 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
 
 @pytest.mark.parametrize(("name", "number"), SILENT)
 def test_a_rule_is_silent_on_its_near_miss(name: str, number: int, check: Check) -> None:
-    assert told(check(page(name).silent[number].text), name) == []
+    assert of_rule(check(page(name).silent[number].text), name) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Check
-from .said import Said, said, told
+from .reports import Reported, one, reported
 
 SOUND = """
 cluster:
@@ -36,32 +36,32 @@ QUOTE = """\
 
 
 PRICES = "procurement.prices"
-CASES: list[tuple[str, str, Said]] = [
+CASES: list[tuple[str, str, Reported]] = [
     ("", "", []),
-    (", transceiver: 1200", "", told("unpriced-part", PRICES)),
+    (", transceiver: 1200", "", one("unpriced-part", PRICES)),
     (", transceiver: 1200", ", transceiver: 0", []),
-    (", leaf_switch: 36000", "", told("unpriced-part", PRICES)),
+    (", leaf_switch: 36000", "", one("unpriced-part", PRICES)),
     ("310000", "[280000, 340000]", []),
-    ("acceptance: ", "# ", told("procurement-without-acceptance", "procurement")),
-    ("spare_nodes: 2", "spare_nodes: 0", told("procurement-without-spares", "cluster.spare_nodes")),
-    ("1.3", "0.95", told("impossible-pue", "procurement.pue", "error")),
+    ("acceptance: ", "# ", one("procurement-without-acceptance", "procurement")),
+    ("spare_nodes: 2", "spare_nodes: 0", one("procurement-without-spares", "cluster.spare_nodes")),
+    ("1.3", "0.95", one("impossible-pue", "procurement.pue", "error")),
     ("1.3", "1", []),
-    ("0.85", "85", told("impossible-utilization", "procurement.utilization", "error")),
-    ("0.85", "0", told("impossible-utilization", "procurement.utilization", "error")),
-    ("0.85", "0.96", told("full-utilization-assumed", "procurement.utilization", "note")),
+    ("0.85", "85", one("impossible-utilization", "procurement.utilization", "error")),
+    ("0.85", "0", one("impossible-utilization", "procurement.utilization", "error")),
+    ("0.85", "0.96", one("full-utilization-assumed", "procurement.utilization", "note")),
     ("0.85", "0.95", []),
-    ("  as_of: 2026-11-01\n", "", told("undated-prices", "procurement", "note")),
-    ("  currency: USD\n", "", told("undated-prices", "procurement", "note")),
-    ("  electricity: 0.12\n", "", told("incomplete-cost-inputs", "procurement", "note")),
-    (", capacity: 2 PB", "", told("storage-clause-missing", "cluster.networks.storage", "warning")),
-    ("node: 310000", "node: 3100", told("network-share-unusual", PRICES, "note")),
+    ("  as_of: 2026-11-01\n", "", one("undated-prices", "procurement", "note")),
+    ("  currency: USD\n", "", one("undated-prices", "procurement", "note")),
+    ("  electricity: 0.12\n", "", one("incomplete-cost-inputs", "procurement", "note")),
+    (", capacity: 2 PB", "", one("storage-clause-missing", "cluster.networks.storage", "warning")),
+    ("node: 310000", "node: 3100", one("network-share-unusual", PRICES, "note")),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
-def test_a_procurement_is_judged(old: str, new: str, wanted: Said, check: Check) -> None:
+def test_a_procurement_is_judged(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in SOUND
-    assert said(check, "procurement", SOUND.replace(old, new, 1) if old else SOUND) == wanted
+    assert reported(check, "procurement", SOUND.replace(old, new, 1) if old else SOUND) == wanted
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_a_procurement_is_judged(old: str, new: str, wanted: Said, check: Check)
     [
         (QUOTE, []),
         (QUOTE + "  quoted_total: 10554000\n", []),
-        (QUOTE + "  quoted_total: 11000000\n", told("quote-arithmetic", "procurement.quoted_total", "error")),
-        (QUOTE.replace("10230000", "10320000"), told("quote-arithmetic", "procurement.quote[0].price", "error")),
+        (QUOTE + "  quoted_total: 11000000\n", one("quote-arithmetic", "procurement.quoted_total", "error")),
+        (QUOTE.replace("10230000", "10320000"), one("quote-arithmetic", "procurement.quote[0].price", "error")),
         (QUOTE.replace(", price: 324000", "") + "  quoted_total: 10554000\n", []),
     ],
 )
-def test_the_arithmetic_of_a_quote_is_checked(quote: str, wanted: Said, check: Check) -> None:
-    assert said(check, "procurement", SOUND + quote) == wanted
+def test_the_arithmetic_of_a_quote_is_checked(quote: str, wanted: Reported, check: Check) -> None:
+    assert reported(check, "procurement", SOUND + quote) == wanted
 
 
 def test_a_rented_machine_is_not_asked_for_the_parts_of_its_provider(check: Check) -> None:
@@ -87,4 +87,4 @@ cluster:
 acceptance: [{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 320 GB/s, algorithm: ring}]
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 98}}
 """
-    assert said(check, "procurement", text) == []
+    assert reported(check, "procurement", text) == []

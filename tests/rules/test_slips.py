@@ -84,9 +84,9 @@ cluster:
   nodes: 2
   scale_up: {{bandwidth: {written}}}
 """
-    told = [finding for finding in check(text) if finding.rule in FIGURES]
-    assert [finding.rule for finding in told] == ([rule] if rule else [])
-    assert bool(told and told[0].edits) == fixed
+    figures = [finding for finding in check(text) if finding.rule in FIGURES]
+    assert [finding.rule for finding in figures] == ([rule] if rule else [])
+    assert bool(figures and figures[0].edits) == fixed
 
 
 @pytest.mark.parametrize(("technology", "written", "rule", "fixed"), NIC)
@@ -101,9 +101,9 @@ cluster:
   nodes: 2
   scale_out: {{technology: {technology}, nics_per_node: 8, nic_bandwidth: {written}}}
 """
-    told = [finding for finding in check(text) if finding.rule in FIGURES]
-    assert [finding.rule for finding in told] == ([rule] if rule else [])
-    assert bool(told and told[0].edits) == fixed
+    figures = [finding for finding in check(text) if finding.rule in FIGURES]
+    assert [finding.rule for finding in figures] == ([rule] if rule else [])
+    assert bool(figures and figures[0].edits) == fixed
 
 
 @pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), [row for row in SCALE_UP if row[3]])
@@ -112,9 +112,9 @@ def test_a_fix_leaves_nothing_to_say(accelerator: str, written: str, rule: str, 
 clusterspec: 1
 cluster: {{accelerator: {accelerator}, accelerators_per_node: 8, nodes: 2, scale_up: {{bandwidth: {written}}}}}
 """
-    (told,) = [finding for finding in check(text) if finding.rule == rule]
+    (figure,) = [finding for finding in check(text) if finding.rule == rule]
     assert rule and fixed
-    (edit,) = told.edits
+    (edit,) = figure.edits
     lines = text.splitlines()
     line = lines[edit.span.start.line - 1]
     lines[edit.span.start.line - 1] = line[: edit.span.start.column - 1] + edit.text + line[edit.span.end.column - 1 :]
@@ -130,9 +130,9 @@ cluster:
   nodes: 2
   scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 GB/s}
 """
-    (told,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
-    assert "Gb/s" in told.message and "8 NICs of a node" in told.message
-    assert told.edits == ()
+    (figure,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
+    assert "Gb/s" in figure.message and "8 NICs of a node" in figure.message
+    assert figure.edits == ()
 
 
 WRONG = [

@@ -1,4 +1,4 @@
-"""What the rules of one group say of a spec, so that a table can hold flaws beside their near misses."""
+"""What the rules of one group report of a spec, so that a table can hold flaws beside their near misses."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from clusterspec.source import dotted
 
 from .conftest import Check
 
-Said = list[tuple[str, str, str]]
+Reported = list[tuple[str, str, str]]
 """Rule, key path and severity."""
 
 
-def said(check: Check, group: str, text: str) -> Said:
+def reported(check: Check, group: str, text: str) -> Reported:
     """The findings of a group on the keys of a spec given without its first line."""
     findings = check(f"clusterspec: 1\n{text}")
-    return [(one.rule, dotted(one.path), str(one.severity)) for one in findings if of(one.rule) == group]
+    return [(it.rule, dotted(it.path), str(it.severity)) for it in findings if of(it.rule) == group]
 
 
-def told(rule: str, key: str, severity: str = "warning") -> Said:
+def one(rule: str, key: str, severity: str = "warning") -> Reported:
     """One finding, and no other."""
     return [(rule, key, severity)]
 
