@@ -15,7 +15,7 @@ from clusterspec.report.step_parts import MOST, breakdown
 from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.influence import Influence
-from clusterspec.results.measured import HEADS, row, shares
+from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import Status, condition, used_text
 from clusterspec.units import percent, plural, say
 
@@ -48,7 +48,18 @@ def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
-        yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table
+        yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table + moved(plan)
+
+
+def moved(plan: Plan) -> str:
+    """By how much the measurements moved the step time, as one line; nothing where there is none."""
+    before, after = unmeasured_step_time(plan), plan.step_seconds
+    if not before or not after:
+        return ""
+    sign = "+" if after >= before else ""
+    return (
+        f"  step time {sign}{percent(after / before - 1, 2)}: {say(before, 's')} without them, {say(after, 's')} with\n"
+    )
 
 
 def judged(report: EstimateReport, ink: Ink) -> str:

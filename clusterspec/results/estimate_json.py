@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Assumption, Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
-from clusterspec.results.measured import measured_json
+from clusterspec.results.measured import measured_json, unmeasured_step_time
 from clusterspec.results.provenance import Provenance
 
 Json = dict[str, Any]
@@ -44,6 +44,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
         "measured": measured_json(design.cluster),
+        "unmeasured_step_time": unmeasured_step_time(plan),
         "assumptions": [assumption_json(each) for each in plan.assumptions],
     }
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from clusterspec.cluster.model import Cluster, MeasuredShare
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.records import replace
 from clusterspec.units import percent
 
 HEADS = ("collective", "of", "reached", "measured")
@@ -40,3 +43,12 @@ def measured_json(cluster: Cluster | None) -> list[dict[str, Any]]:
         }
         for each in shares(cluster)
     ]
+
+
+def unmeasured_step_time(plan: Plan) -> float | None:
+    """The step time in seconds that the catalog's efficiencies give; None where nothing was measured or timed."""
+    cluster = plan.design.cluster
+    if plan.step is None or cluster is None or not cluster.measured:
+        return None
+    other = estimate(replace(plan.design, cluster=replace(cluster, measured=())), plan.tables)
+    return other.step.seconds if other.step else None

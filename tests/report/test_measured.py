@@ -35,6 +35,16 @@ def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     assert section is not None and section.title == "Measurements"
 
 
+def test_an_estimate_says_by_how_much_the_measurements_moved_it() -> None:
+    usual, slow = (pipeline.estimate(study(text)) for text in (SPEC, SPEC + MEASURED))
+    told = slow.to_json()
+    assert told["unmeasured_step_time"] == pytest.approx(usual.to_json()["step_time"])
+    assert usual.to_json()["unmeasured_step_time"] is None
+    assert f"step time +{100 * (told['step_time'] / told['unmeasured_step_time'] - 1):.2g} %" in estimate_text.text(
+        slow
+    )
+
+
 def test_nothing_is_told_where_nothing_was_measured() -> None:
     report = pipeline.estimate(study(SPEC))
     assert "Measured" not in estimate_text.text(report)
