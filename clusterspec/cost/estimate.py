@@ -12,6 +12,8 @@ from clusterspec.cost.compute.fixed import FIXED, KERNELS
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
+from clusterspec.cost.serving import serving
+from clusterspec.cost.serving.constants import ASSUMED
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.cost.uncertainty import step_range
@@ -26,6 +28,8 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     millisecond, whatever the size of the cluster.
     """
     plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
+    if design.workload is not None and design.workload.serving is not None:
+        return _with_serving(plan)
     if tables is None or not tables.hold_for(design):
         tables = _known(design)
     found = timed(design, tables) if tables else None
@@ -45,6 +49,17 @@ def _known(design: Design) -> Tables | None:
     if made is not None:
         _RECENT.append(made)
     return made
+
+
+def _with_serving(plan: Plan) -> Plan:
+    """The times of a serving plan, and what they rest on that no source states."""
+    found = serving(plan.design)
+    if found is None:
+        return plan
+    assumed = (
+        (figure.origin.key, figure, figure.origin.why) for figure in ASSUMED if isinstance(figure.origin, Assumed)
+    )
+    return replace(plan, serving=found, assumptions=_together(plan.assumptions, tuple(assumed)))
 
 
 def _with_parameters(plan: Plan) -> Plan:

@@ -7,6 +7,7 @@ from functools import cached_property
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.memory import Memory
 from clusterspec.cost.record import StepRecord
+from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.records import dataclass, field
@@ -37,6 +38,8 @@ class Plan:
     hfu: float | None = None
     time_to_train: float | None = None
     step_time_range: tuple[float, float] | None = None
+    serving: ServingTimes | None = None
+    """The times of a serving plan; None where the plan trains."""
     assumptions: tuple[Assumption, ...] = field(default=())
     """Those of the design and those of the cost, in order, each once."""
 

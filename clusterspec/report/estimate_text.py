@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from shlex import quote
 
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.term import Communication, MemoryUse
 from clusterspec.report import communication as traffic
 from clusterspec.report.estimate_assumptions import moving
@@ -14,6 +15,7 @@ from clusterspec.report.ink import PLAIN, Ink, plain, titled, wrapped
 from clusterspec.report.step_parts import MOST, breakdown
 from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
+from clusterspec.results.estimate_json import serving_range
 from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import Status, condition, used_text
@@ -101,6 +103,21 @@ def headline(plan: Plan, ink: Ink) -> str:
     )
 
 
+def serving_rows(found: ServingTimes, held: str) -> Iterable[tuple[str, str, str]]:
+    """The times of a serving plan with their ranges, and what its cache holds."""
+    for title, name in (("time to first token", "ttft"), ("time per output token", "tpot")):
+        low, high = serving_range(found, name)
+        yield title, say(getattr(found, name), "s"), _notes(f"{say(low, 's')} to {say(high, 's')}", held)
+    rate = f"{found.output_tokens_per_second:,.0f}"
+    each = f"{found.per_accelerator:,.0f} per accelerator of {found.accelerators:,.0f}"
+    yield "output tokens per second", rate, _notes(each, held)
+    yield "request latency", say(found.request_latency, "s"), f"{percent(found.prefill_share)} of the time on prompts"
+    requests = f"{found.kv_capacity_sequences:,.0f} requests, {say(found.kv_bytes_per_token, 'B')} a token"
+    yield "cache holds", f"{found.kv_capacity_tokens:,.0f} tokens", requests
+    if found.max_concurrency is not None:
+        yield "most concurrency", f"{found.max_concurrency:,.0f}", "requests in flight within cache and targets"
+
+
 def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
     """Name, value and note of each headline number; figures of a plan that cannot run say so."""
     held, used = condition(plan), used_text(plan.design, "")
@@ -115,6 +132,8 @@ def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
         yield "MFU", percent(plan.mfu), _notes(again, held)
+    if plan.serving is not None:
+        yield from serving_rows(plan.serving, held)
     if plan.memory:
         yield memory_row(plan)
     if plan.parameters is not None:
@@ -168,6 +187,7 @@ def memory(use: MemoryUse, ink: Ink) -> str:
             ink.paint("blue", bar(part.value / whole)),
         )
         for part in (use.weights, use.gradients, use.optimizer, use.activations, use.other, use.total)
+        if part.value or part is use.total
     ]
     return grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from clusterspec.cluster.model import Assumption, Cluster, Layout
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.constants import UNCERTAINTY
+from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
 from clusterspec.results.measured import measured_json, unmeasured_step_time
@@ -41,6 +44,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
             "memory": list(plan.memory_range) if plan.memory_range else None,
         },
         "memory": memory_json(plan.memory),
+        "serving": serving_json(plan.serving),
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
         "measured": measured_json(design.cluster),
@@ -51,8 +55,44 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
 
 def terms(plan: Plan) -> tuple[Term, ...]:
     """The roots of what can be explained: the step's time, then each part of memory."""
-    found = (plan.step_time,) if plan.step_time else ()
+    found: tuple[Term, ...] = (plan.step_time,) if plan.step_time else ()
+    if plan.serving is not None:
+        found = (time_of_first_token(plan.serving), time_of_token(plan.serving))
     return found + ((plan.memory.total,) if plan.memory else ())
+
+
+RANGED = {
+    "ttft": "ttft",
+    "tpot": "tpot",
+    "ttft_mean": "ttft",
+    "tpot_mean": "tpot",
+    "output_tokens_per_second": "output_tokens_per_second",
+}
+"""The fields of a serving plan that have a range, and the uncertainty that each has."""
+
+
+def serving_json(found: ServingTimes | None) -> Json | None:
+    """The times of a serving plan: seconds, and throughput of the whole plan; None where it trains."""
+    if found is None:
+        return None
+    names = (
+        *RANGED,
+        "request_latency",
+        "kv_bytes_per_token",
+        "kv_capacity_tokens",
+        "kv_capacity_sequences",
+        "max_concurrency",
+        "prefill_share",
+    )
+    ranges = {name: serving_range(found, name) for name in RANGED}
+    out = {name: getattr(found, name) for name in names}
+    return out | {"output_tokens_per_second_per_accelerator": found.per_accelerator, "range": ranges}
+
+
+def serving_range(found: ServingTimes, name: str) -> list[float]:
+    """The low and the high end of a field in `RANGED`."""
+    value, width = getattr(found, name), UNCERTAINTY[RANGED[name]]
+    return [value * (1 - width), value * (1 + width)]
 
 
 def cluster_json(cluster: Cluster | None) -> Json | None:

@@ -1,0 +1,175 @@
+"""Formulas of serving. Times in seconds, sizes in bytes, rates per second, all of one rank unless they say more."""
+
+from __future__ import annotations
+
+from math import exp
+
+from clusterspec.cost.expressions import formula
+
+
+@formula("max(bytes_read / bandwidth, flops / rate)")
+def roofline_time(bytes_read: float, bandwidth: float, flops: float, rate: float) -> float:
+    """The time of work that streams ``bytes_read`` and computes ``flops``: the slower of the two.
+
+    Source: Williams et al., "Roofline", CACM 52(4), 2009; for decoding, Pope et al., arXiv 2211.05102, section 2.
+
+    >>> roofline_time(8e9, 2e12, 1e12, 1e15)
+    0.004
+    """
+    return max(bytes_read / bandwidth, flops / rate)
+
+
+@formula("bytes_read / bandwidth")
+def stream_time(bytes_read: float, bandwidth: float) -> float:
+    """The time to read so many bytes.
+
+    Source: Pope et al., arXiv 2211.05102, section 2.1.
+
+    >>> stream_time(3.2e9, 1.6e12)
+    0.002
+    """
+    return bytes_read / bandwidth
+
+
+@formula("flops / rate")
+def compute_time(flops: float, rate: float) -> float:
+    """The time of so many operations at a rate.
+
+    Source: arithmetic.
+
+    >>> compute_time(3e12, 6e14)
+    0.005
+    """
+    return flops / rate
+
+
+def experts_hit(experts: float, tokens: float, chosen: float) -> float:
+    """The experts that at least one of ``tokens`` chooses, in the mean: E (1 − exp(−t k / E)).
+
+    Source: the occupancy of bins by independent, even choices (Feller, An Introduction to Probability Theory, I.IV).
+
+    >>> round(experts_hit(256, 32, 8), 1), experts_hit(8, 10_000, 2)
+    (161.8, 8.0)
+    """
+    return experts * (1 - exp(-tokens * chosen / experts))
+
+
+@formula("calls * (latency + 2 * (ranks - 1) / ranks * size / bandwidth)")
+def all_reduce_time(calls: float, latency: float, ranks: float, size: float, bandwidth: float) -> float:
+    """All-reduces of ``size`` bytes over ``ranks`` ranks; ``bandwidth`` per rank and direction.
+
+    Source: the alpha-beta model; Thakur et al., IJHPCA 19(1), 2005.
+
+    >>> all_reduce_time(160, 5e-6, 2, 1e6, 1e11)
+    0.0024000000000000002
+    """
+    return calls * (latency + 2 * (ranks - 1) / ranks * size / bandwidth)
+
+
+@formula("layers * (2 * latency + tokens * chosen * hidden * bytes_each / bandwidth)")
+def expert_exchange_time(
+    layers: float, latency: float, tokens: float, chosen: float, *, hidden: float, bytes_each: float, bandwidth: float
+) -> float:
+    """Sending tokens to their experts and back in every layer with experts; ``bytes_each`` of an element both ways.
+
+    Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2: 8 bits out and 16 bits back.
+
+    >>> expert_exchange_time(58, 12e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11)
+    0.014163648
+    """
+    return layers * (2 * latency + tokens * chosen * hidden * bytes_each / bandwidth)
+
+
+@formula("dense_layers * dense + expert_layers * expert + host + sequences * each")
+def launch_time(
+    dense_layers: float,
+    dense: float,
+    expert_layers: float,
+    expert: float,
+    *,
+    host: float,
+    sequences: float,
+    each: float,
+) -> float:
+    """What launching kernels, sampling and scheduling add to a step: so much a layer, a step and a sequence.
+
+    Source: the floors of measured kernels and steps; see the constants of serving in docs/accuracy.md.
+
+    >>> round(launch_time(80, 25e-6, 0, 40e-6, host=1.5e-3, sequences=32, each=3e-6), 6)
+    0.003596
+    """
+    return dense_layers * dense + expert_layers * expert + host + sequences * each
+
+
+@formula("(step + sequences / output_tokens * prefill) / tokens_per_step")
+def time_per_output_token(
+    step: float, sequences: float, output_tokens: float, prefill: float, *, tokens_per_step: float = 1
+) -> float:
+    """A step with the share of a prompt that it carries: every sequence that ends is replaced by a prompt.
+
+    ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted.
+
+    Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
+
+    >>> time_per_output_token(0.02, 32, 1024, 0.32)
+    0.03
+    """
+    return (step + sequences / output_tokens * prefill) / tokens_per_step
+
+
+@formula("wait + prefill + 0.5 * tpot")
+def time_to_first_token(wait: float, prefill: float, tpot: float) -> float:
+    """The wait for a place, the prompt, and half a step until it can start.
+
+    Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 2.
+
+    >>> time_to_first_token(0.0, 0.2, 0.02)
+    0.21000000000000002
+    """
+    return wait + prefill + 0.5 * tpot
+
+
+@formula("ttft + (output_tokens - 1) * tpot")
+def request_time(ttft: float, output_tokens: float, tpot: float) -> float:
+    """From a request to its last token.
+
+    >>> request_time(0.5, 101, 0.02)
+    2.5
+    """
+    return ttft + (output_tokens - 1) * tpot
+
+
+@formula("concurrency * output_tokens / latency")
+def output_rate(concurrency: float, output_tokens: float, latency: float) -> float:
+    """Output tokens a second of so many requests in flight.
+
+    Source: Little, Operations Research 9(3), 1961.
+
+    >>> output_rate(64, 1000, 20.0)
+    3200.0
+    """
+    return concurrency * output_tokens / latency
+
+
+@formula("max(0, concurrency - places) / places * output_tokens * tpot")
+def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: float) -> float:
+    """The wait of a request where more are in flight than there are places.
+
+    Source: Little, Operations Research 9(3), 1961.
+
+    >>> queue_wait(150, 100, 1000, 0.02)
+    10.0
+    """
+    return max(0.0, concurrency - places) / places * output_tokens * tpot
+
+
+@formula("load / (2 * (1 - load)) * service")
+def prompt_wait(load: float, service: float) -> float:
+    """The mean wait of a prompt for those before it: ``service`` seconds each, at a ``load`` below 1.
+
+    Source: the Pollaczek–Khinchine formula of a queue with one server and equal service times (M/D/1).
+
+    >>> prompt_wait(0.5, 0.2)
+    0.1
+    """
+    return load / (2 * (1 - load)) * service

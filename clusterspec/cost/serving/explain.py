@@ -1,0 +1,101 @@
+"""The terms of a serving plan, made from its numbers: the time of an output token and the time to the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clusterspec.cost.expressions import EXPRESSIONS
+from clusterspec.cost.formulas.serving import time_per_output_token, time_to_first_token
+from clusterspec.cost.leaf import source
+from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving.engine import LAUNCH, Part, StepTime
+from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.term import Term
+from clusterspec.origin import Computed, Origin
+from clusterspec.quantity import Figure
+
+UNITS = {"bytes_read": "B", "bandwidth": "B/s", "flops": "FLOP", "rate": "FLOP/s", "latency": "s", "size": "B"}
+LAUNCHES: dict[str, Figure] = {
+    "dense": known.DENSE_LAUNCH,
+    "expert": known.EXPERT_LAUNCH,
+    "host": known.HOST,
+    "each": known.PER_SEQUENCE,
+}
+EFFICIENCIES = {
+    "dense": (known.STREAMING, known.ARITHMETIC["bf16"]),
+    "head": (known.STREAMING, known.ARITHMETIC["bf16"]),
+    "experts": (known.EXPERT_STREAMING, known.GROUPED),
+    "cache": (known.ATTENTION_STREAMING, known.ATTENTION_ARITHMETIC),
+}
+
+
+def time_of_token(found: ServingTimes) -> Term:
+    """The time of one output token: a decode step, and the share of a prompt that it carries."""
+    step = _step("step", found.decode)
+    inputs = (
+        ("sequences", _computed(found.carried, "sequences in flight on one attention rank")),
+        ("output_tokens", _computed(found.output_tokens, "tokens of an answer")),
+        ("prefill", _computed(found.carried_prefill, "seconds of a prompt beside launching, on this engine", "s")),
+        ("tokens_per_step", _computed(found.tokens_per_step, "one, and the drafted tokens that are accepted")),
+    )
+    return Term(
+        "tpot",
+        found.tpot,
+        "s",
+        EXPRESSIONS[time_per_output_token],
+        inputs,
+        (step,),
+        _source(time_per_output_token),
+        found.tpot * (1 - known.UNCERTAINTY["tpot"]),
+        found.tpot * (1 + known.UNCERTAINTY["tpot"]),
+    )
+
+
+def time_of_first_token(found: ServingTimes) -> Term:
+    """The time to the first token: the wait, the prompt, and half a step."""
+    inputs = (
+        ("wait", _computed(found.wait, "the wait for a place and for other prompts", "s")),
+        ("prefill", _computed(found.prompt_time, "the prompt, and at least the launches of its layers", "s")),
+        ("tpot", _computed(found.started, "the time of an output token", "s")),
+    )
+    return Term(
+        "ttft",
+        found.ttft,
+        "s",
+        EXPRESSIONS[time_to_first_token],
+        inputs,
+        source=_source(time_to_first_token),
+        low=found.ttft * (1 - known.UNCERTAINTY["ttft"]),
+        high=found.ttft * (1 + known.UNCERTAINTY["ttft"]),
+    )
+
+
+def _step(name: str, found: StepTime) -> Term:
+    parts = tuple(_part(part) for part in found.parts)
+    return Term(name, found.total, "s", " + ".join(part.name for part in parts), parts=parts)
+
+
+def _part(part: Part) -> Term:
+    inputs = tuple(
+        (name, Figure(value, UNITS.get(name, "1"), _origin(part, name))) for name, value in part.numbers.items()
+    )
+    return Term(part.name, part.seconds, "s", EXPRESSIONS[part.formula], inputs, source=_source(part.formula))
+
+
+def _origin(part: Part, name: str) -> Origin:
+    if part.name == LAUNCH and name in LAUNCHES:
+        return LAUNCHES[name].origin
+    streaming, arithmetic = EFFICIENCIES.get(part.name, (known.LINK, known.ATTENTION_ARITHMETIC))
+    if name == "bandwidth":
+        return Computed(f"nominal bandwidth * {streaming.value:g}: {streaming.origin}")
+    if name == "rate":
+        return Computed(f"dense peak * a share: {arithmetic.origin}")
+    return Computed("the model, the layout and the requests")
+
+
+def _computed(value: float, why: str, unit: str = "1") -> Figure:
+    return Figure(value, unit, Computed(why))
+
+
+def _source(formula: Callable[..., float]) -> str:
+    return source(formula)

@@ -1,0 +1,188 @@
+"""The times of serving plans: numbers worked by hand, and laws."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
+from clusterspec.results.estimate_json import body
+from tests.cluster.settling import clean
+from tests.cost.expressions import evaluate
+
+PLAN = """
+cluster: {{platform: dgx-h100, nodes: {nodes}}}
+workload:
+  kind: serve
+  model: {model}
+  precision: {precision}
+  parameter_precision: {precision}
+  serving: {{input_tokens: {input}, output_tokens: {output}, {load}}}
+layout: {{framework: vllm, tp: {tp}{layout}}}
+"""
+
+
+def design(**changes: object) -> Design:
+    base = {
+        "nodes": 1,
+        "model": "llama-3.1-8b",
+        "precision": "bf16",
+        "input": 1024,
+        "output": 256,
+        "load": "concurrency: 1",
+        "tp": 1,
+        "layout": "",
+    }
+    return clean(PLAN.format(**(base | changes)))
+
+
+def times(**changes: object) -> ServingTimes:
+    found = estimate(design(**changes)).serving
+    assert found is not None
+    return found
+
+
+def part(found: ServingTimes, name: str) -> float:
+    return next(each.seconds for each in found.decode.parts if each.name == name)
+
+
+def test_one_sequence_reads_every_weight_once_a_token() -> None:
+    # Llama 3.1 8B: 6.98e9 weights in layers, 128,256 × 4,096 in the head, 2 bytes each; H100: 3.35 TB/s × 0.80
+    found = times()
+    layers = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096) + 4096
+    assert part(found, "dense") == pytest.approx(2 * layers / (3.35e12 * 0.80), rel=1e-3)
+    assert part(found, "head") == pytest.approx(2 * 128_256 * 4096 / (3.35e12 * 0.80), rel=1e-3)
+
+
+def test_the_cache_is_read_at_the_mean_context() -> None:
+    # 32 layers × 2 × 8 heads × 128 × 2 bytes = 131,072 a token; 1,024 + 128 tokens
+    found = times()
+    assert found.kv_bytes_per_token == 131_072
+    assert part(found, "cache") == pytest.approx(131_072 * (1024 + 128) / (3.35e12 * 0.80))
+
+
+def test_launches_are_counted_by_layer_step_and_sequence() -> None:
+    assert part(times(), "launch") == pytest.approx(32 * 25e-6 + 1.5e-3 + 3e-6)
+
+
+def test_a_token_takes_a_step_and_a_share_of_a_prompt() -> None:
+    found = times(load="concurrency: 8")
+    replicas = 8  # tp 1 on 8 accelerators: one request each
+    assert found.sequences == 8 / replicas
+    assert found.tpot == pytest.approx(found.decode.total + found.prefill.device / 256)
+    assert found.prefill_share == pytest.approx(found.prefill.device / 256 / found.tpot)
+
+
+def test_the_cache_holds_what_the_weights_leave() -> None:
+    # 80 GB as the device reports it × 0.90 - 16.06 GB - 2.5 GB, over 131,072 bytes a token, on each of 8 replicas
+    found = times()
+    memory = design().cluster
+    assert memory is not None and memory.accelerator.memory is not None
+    free = memory.accelerator.memory.value * 0.90 - 2 * 8.03e9 - 2.5e9
+    assert found.kv_capacity_tokens == pytest.approx(8 * free / 131_072, rel=2e-3)
+    assert found.kv_capacity_sequences == pytest.approx(found.kv_capacity_tokens / (1024 + 128))
+
+
+def test_two_ranks_add_two_all_reduces_a_layer() -> None:
+    # 64 × (4.5 us + 2 × 1/2 × 1 × 4,096 × 2 bytes / (450 GB/s × 0.62))
+    assert part(times(tp=2), "all_reduce") == pytest.approx(64 * (4.5e-6 + 8192 / (450e9 * 0.62)))
+
+
+def test_throughput_is_what_little_says() -> None:
+    found = times(load="concurrency: 64")
+    latency = found.ttft + 255 * found.tpot
+    assert found.request_latency == pytest.approx(latency)
+    assert found.output_tokens_per_second == pytest.approx(64 * 256 / latency)
+    assert found.per_accelerator == pytest.approx(found.output_tokens_per_second / 8)
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "mixtral-8x7b", "deepseek-v3"])
+def test_more_requests_in_flight_give_more_tokens_and_no_faster_ones(model: str) -> None:
+    rows = [times(model=model, nodes=4, tp=8, load=f"concurrency: {many}") for many in (1, 16, 64, 256)]
+    speeds = [found.tpot for found in rows]
+    assert speeds == sorted(speeds)
+    rates = [found.output_tokens_per_second for found in rows[:3]]
+    assert rates == sorted(rates)
+
+
+@pytest.mark.parametrize("tp", [1, 2, 4, 8])
+def test_no_token_is_faster_than_the_memory(tp: int) -> None:
+    found = times(tp=tp)
+    assert found.tpot > 2 * 7.5e9 / tp / 3.35e12
+
+
+def test_longer_contexts_and_prompts_are_never_faster() -> None:
+    short, long = times(input=512, load="concurrency: 32"), times(input=8192, load="concurrency: 32")
+    assert short.tpot < long.tpot and short.ttft < long.ttft
+
+
+def test_narrower_weights_are_read_faster() -> None:
+    wide, narrow = part(times(), "dense"), part(times(precision="fp8"), "dense")
+    assert narrow == pytest.approx(wide / 2)
+
+
+def test_requests_beyond_the_cache_wait() -> None:
+    inside = times(input=32_768, load="concurrency: 16")
+    beyond = times(input=32_768, load="concurrency: 400")
+    assert beyond.kv_capacity_sequences < 400
+    assert inside.ttft * 5 < beyond.ttft
+
+
+def test_a_tighter_target_holds_for_fewer_requests() -> None:
+    def most(target: str) -> float:
+        found = times(tp=8, load=f"concurrency: 8, targets: {{tpot: {target}}}").max_concurrency
+        assert found is not None
+        return found
+
+    assert most("1 ms") == 0
+    assert 0 < most("8 ms") < most("15 ms") <= most("1 s")
+
+
+def test_prompts_of_engines_of_their_own_do_not_slow_decoding() -> None:
+    load = "concurrency: 64, disaggregated: {prefill: {replicas: 1, tp: 4}, decode: {replicas: 1, tp: 4}}"
+    apart, together = times(load=load, tp=4), times(load="concurrency: 64", tp=4)
+    assert apart.prefill_share == 0 < together.prefill_share
+    assert apart.tpot == pytest.approx(apart.decode.total)
+
+
+def test_tokens_choose_the_experts_that_are_read() -> None:
+    # one token reads 2 of the 8 experts of Mixtral: 8 × (1 - exp(-2 / 8)) = 1.77 of them in the mean
+    one, many = (part(times(model="mixtral-8x7b", tp=8, load=f"concurrency: {n}"), "experts") for n in (1, 512))
+    experts = 32 * 8 * 3 * 4096 * 14336 / 8
+    assert one == pytest.approx(2 * experts * 0.2212 / (3.35e12 * 0.65), rel=1e-3)
+    assert many > 4 * one
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "mixtral-8x7b", "deepseek-v3"])
+def test_every_printed_formula_gives_its_value_and_parts_add_up(model: str) -> None:
+    found = times(model=model, nodes=2, tp=8, load="concurrency: 32")
+    for root in (time_of_token(found), time_of_first_token(found)):
+        for term in root.walk():
+            names = {name: figure.value for name, figure in term.inputs} | {
+                each.name: each.value for each in term.parts
+            }
+            assert evaluate(term.formula, names) == pytest.approx(term.value, rel=1e-9), term.name
+
+
+def test_the_document_has_the_fields_of_the_contract() -> None:
+    found = json.loads(json.dumps(body(estimate(design(load="concurrency: 32"))), default=str))["serving"]
+    times_and_rates = ("ttft", "tpot", "ttft_mean", "tpot_mean", "output_tokens_per_second")
+    for name in times_and_rates:
+        low, high = found["range"][name]
+        assert low < found[name] < high
+    assert found["output_tokens_per_second_per_accelerator"] == pytest.approx(found["output_tokens_per_second"] / 8)
+    assert {"request_latency", "kv_bytes_per_token", "kv_capacity_tokens", "max_concurrency", "prefill_share"} <= set(
+        found
+    )
+
+
+def test_training_has_no_serving_times() -> None:
+    training = clean(
+        "cluster: {platform: dgx-h100, nodes: 1}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 8}\nlayout: {tp: 8}\n"
+    )
+    assert body(estimate(training))["serving"] is None
