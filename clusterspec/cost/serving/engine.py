@@ -226,12 +226,15 @@ class Engine:
         return (Part("expert_exchange", expert_exchange_time, numbers),)
 
     def _launch(self, sequences: float) -> Part:
-        expert_layers = self.whole.moe_layers
+        expert_layers, serving = self.whole.moe_layers, self.workload.serving
+        dense, expert = known.DENSE_LAUNCH.value, known.EXPERT_LAUNCH.value
+        if serving is not None and not serving.captured_graphs:
+            dense, expert = known.EAGER_LAYER.value, known.EAGER_LAYER.value * known.EXPERT_LAYER
         numbers = {
             "dense_layers": float(self.model.layers - expert_layers),
-            "dense": known.DENSE_LAUNCH.value,
+            "dense": dense,
             "expert_layers": float(expert_layers),
-            "expert": known.EXPERT_LAUNCH.value,
+            "expert": expert,
             "host": known.HOST.value,
             "sequences": sequences * self.layout.attention_dp,
             "each": known.PER_SEQUENCE.value,

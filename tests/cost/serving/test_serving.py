@@ -69,6 +69,26 @@ def test_launches_are_counted_by_layer_step_and_sequence() -> None:
     assert part(times(), "launch") == pytest.approx(32 * 25e-6 + 1.5e-3 + 3e-6)
 
 
+def test_without_captured_graphs_every_layer_is_launched_by_the_host() -> None:
+    found = times(load="concurrency: 1, captured_graphs: false")
+    assert part(found, "launch") == pytest.approx(32 * 0.8e-3 + 1.5e-3 + 3e-6)
+
+
+def test_a_prompt_that_is_found_in_the_cache_is_not_computed() -> None:
+    whole, half = times(input=8192), times(input=8192, load="concurrency: 1, prefix_hit: 0.5")
+    assert half.prefill.device < 0.6 * whole.prefill.device
+
+
+def test_accepted_drafts_divide_the_time_of_a_token() -> None:
+    plain, drafted = times(), times(load="concurrency: 1, speculative: {tokens: 3, acceptance: 0.5}")
+    assert drafted.tpot == pytest.approx(plain.tpot / 2.5)
+
+
+def test_a_rate_of_requests_keeps_as_many_in_flight_as_little_says() -> None:
+    found = times(tp=8, load="request_rate: 4")
+    assert found.output_tokens_per_second == pytest.approx(4 * 256, rel=0.05)
+
+
 def test_a_token_takes_a_step_and_a_share_of_a_prompt() -> None:
     found = times(load="concurrency: 8")
     replicas = 8  # tp 1 on 8 accelerators: one request each
