@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.chromium import NO_BROWSER, chromium
 from tests.effort import FUZZING, examples
 
 settings.register_profile(
@@ -17,3 +19,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ours")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names what was not tested for want of a browser."""
+    if chromium() is None:
+        terminalreporter.write_line(NO_BROWSER, red=True, bold=True)

@@ -51,7 +51,9 @@ def _parts(report: FullReport, *, priced: bool) -> Table:
 def _part(item: Item, number: int, *, priced: bool) -> Row:
     prices = (item.unit_price_text or "no price", item.price_text or "no price") if priced else ()
     marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
-    part = f"{item.part} ({', '.join(marks)})" if marks else item.part
+    level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
+    name = f"{item.part}, {level}" if level else item.part
+    part = f"{name} ({', '.join(marks)})" if marks else name
     how = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
     return Row((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
 
