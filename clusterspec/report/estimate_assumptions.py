@@ -12,6 +12,7 @@ from clusterspec.results import EstimateReport
 from clusterspec.results.influence import LEAST, Influence
 from clusterspec.units import percent, plural
 
+LONGEST = 34
 EXACT = 0.0005
 """A relative change that is printed as none."""
 
@@ -34,7 +35,22 @@ def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: i
 
 def _row(one: Influence) -> tuple[str, ...]:
     key, value, _ = one.assumption
-    return (f"  {key}", cut(value_text(value)), cut(value_text(one.against)), change(one.step_time), change(one.memory))
+    return (
+        f"  {short(key)}",
+        cut(value_text(value)),
+        cut(value_text(one.against)),
+        change(one.step_time),
+        change(one.memory),
+    )
+
+
+def short(key: str) -> str:
+    """A key that fits a column: without the entry that it belongs to where it is long; `--explain` knows both.
+
+    >>> short("h100-sxm-80gb sustained.bf16"), short("stack/megatron-deepspeed-2022 memory.fragmentation")
+    ('h100-sxm-80gb sustained.bf16', 'memory.fragmentation')
+    """
+    return key if len(key) <= LONGEST else key.rpartition(" ")[2]
 
 
 def cut(text: str, most: int = 14) -> str:

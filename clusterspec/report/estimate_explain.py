@@ -46,7 +46,7 @@ def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
     if found:
         return "\n".join(explained(term, report, ink) for term in found)
     for key, value, why in report.plan.assumptions:
-        if _folded(key) == wanted:
+        if wanted in (_folded(key), _folded(key.rpartition(" ")[2])):
             lines = wrapped(why, ink.measure, "  assumed  ", " " * 11)
             return "\n".join([f"{ink.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
     return None
