@@ -7,6 +7,8 @@ import pickle
 import pytest
 
 from clusterspec.units import KINDS, UnitFault, read
+from clusterspec.units.fault import quoted
+from clusterspec.units.number import text_of
 
 REFUSED = [
     # text, kind, rule, what the help offers
@@ -133,3 +135,25 @@ def test_a_fault_survives_the_way_between_processes() -> None:
 def test_every_kind_reads_its_own_suggestions(name: str) -> None:
     for unit in KINDS[name].suggestions:
         assert read(f"7 {unit}", name).unit == KINDS[name].unit
+
+
+@pytest.mark.parametrize("value", [True, False, None, [1], {"a": 1}])
+def test_what_is_neither_text_nor_number_is_no_quantity(value: object) -> None:
+    with pytest.raises(UnitFault, match="cannot read") as fault:
+        read(value, "count")  # type: ignore[arg-type]
+    assert str(value) in str(fault.value)
+
+
+@pytest.mark.parametrize("value", [None, [1]])
+def test_the_advice_for_what_is_no_scalar_names_number_and_unit(value: object) -> None:
+    with pytest.raises(UnitFault, match="write a number and its unit"):
+        text_of(value)
+
+
+@pytest.mark.parametrize(("length", "shown"), [(48, "x" * 48), (49, "x" * 48 + "…"), (120, "x" * 48 + "…")])
+def test_a_message_repeats_48_characters_of_a_text(length: int, shown: str) -> None:
+    assert quoted("x" * length) == f"`{shown}`"
+
+
+def test_a_message_repeats_no_character_that_a_terminal_obeys() -> None:
+    assert quoted("4\x1b[0m\n") == "`4\\u001b[0m\\u000a`"

@@ -179,6 +179,20 @@ LAYOUTS = [
             "workload:\n  model: {base: llama-3.1-8b, layers: 30}\n  sequence_length: 8192\n  global_batch: 256\n",
         ),
     ),
+    Verdict(
+        "layers-indivisible-by-pp",
+        layout(
+            "pp: 8",
+            "workload:\n  model: {base: llama-3.1-8b, layers: 7}\n  sequence_length: 8192\n  global_batch: 256\n",
+        ),
+        "layout.pp",
+        "error",
+        "stage_layers",
+        layout(
+            "pp: 8",
+            "workload:\n  model: {base: llama-3.1-8b, layers: 8}\n  sequence_length: 8192\n  global_batch: 256\n",
+        ),
+    ),
 ]
 
 ADVICE = [
