@@ -13,8 +13,6 @@ from clusterspec.records import dataclass
 from clusterspec.source import Path, Span
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-UNRESOLVED = "catalog"
-"""The source of a figure that names its entry only; the entry itself knows which document it read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +47,18 @@ class Provenance:
         return (found.key or found.value) if found else None
 
     def _cited(self, origin: Cited) -> str:
-        if origin.source != UNRESOLVED or self.catalog is None:
-            return str(origin)
+        return str(self.resolved(origin))
+
+    def resolved(self, origin: Cited) -> Origin:
+        """A citation with the document that the entry read the figure from, where it names the entry only."""
+        if origin.url or self.catalog is None:
+            return origin
         kind, _, name = origin.entry.partition("/")
         with contextlib.suppress(KeyError, BrokenEntry, LookupError):
             fact = self.catalog.raw_entry(kind, name).facts.get(origin.fact)
             if fact is not None and fact.origin is not None:
-                return str(fact.origin)
-        return str(origin)
+                return fact.origin
+        return origin
 
 
 def path_of(key: str) -> Path:

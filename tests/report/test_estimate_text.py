@@ -93,12 +93,14 @@ def test_a_headline_number_follows_from_its_formula_and_inputs(name: str, value:
 
 
 def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_source() -> None:
-    spec = SPEC.replace("  tp: 8\n", "  tp: 8  # all of one node\n")
+    spec = SPEC.replace(
+        "cluster: {platform: dgx-h100, nodes: 127}",
+        "cluster:\n  platform: dgx-h100\n  nodes: 127\n  scale_up: {bandwidth: 900 GB/s duplex}  # as ordered",
+    )
     report = pipeline.estimate(study(spec))
-    assert report.plan.memory is not None
-    pages = [estimate_explain.explain(report, term.name, Ink(width=400)) for term in report.plan.memory.total.walk()]
-    text = "\n".join(page or "" for page in pages)
-    assert "spec.yaml:7: tp: 8  # all of one node" in text
+    pages = [estimate_explain.explained(term, report, Ink(width=400)) for term in estimate_explain.explainable(report)]
+    text = "\n".join(pages)
+    assert "spec.yaml:6: scale_up: {bandwidth: 900 GB/s duplex}  # as ordered" in text
     assert "(catalog)" not in text
     assert "config.json of meta-llama" in text
 

@@ -117,7 +117,9 @@ def sources(report: FullReport) -> Section | None:
     """The documents behind the catalog figures that were used, each once."""
     used: dict[tuple[str, str], tuple[set[str], str]] = {}
     for figure in _figures(report.estimate.plan):
-        if isinstance(origin := figure.origin, Cited) and origin.source != "catalog":
+        origin = figure.origin
+        origin = report.estimate.provenance.resolved(origin) if isinstance(origin, Cited) else origin
+        if isinstance(origin, Cited):
             facts, _ = used.setdefault((origin.source, origin.url), (set(), origin.read))
             facts.add(f"{origin.entry} {origin.fact}")
     if not used:
