@@ -34,12 +34,14 @@ catalog-audit: $(VENV)/developed ## what no longer adds up in the catalog, what 
 	$(BIN)/clusterspec catalog audit
 
 fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
+	$(BIN)/python -m tools.fuzz 5000
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto
 
 mutate: $(VENV)/developed ## change one line at a time in cluster, rules, document, units and cost: at least 85 % must fail a test
 	$(BIN)/python -m tools.mutate
 
 bench: $(VENV)/developed ## start-up, rules and estimate, in ratios measured in one run
+	$(BIN)/pip install --quiet "yamllint>=1.35" "check-jsonschema>=0.29"
 	$(BIN)/python -m tools.benchmark
 
 release: $(VENV)/developed ## build wheel, sdist and schema, and try them in empty environments

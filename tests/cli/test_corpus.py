@@ -1,0 +1,81 @@
+"""Inputs that once crashed, hung or flooded a command, and those that `make fuzz` kept: every command answers them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BASE, ROOT, Call
+from tests.cli.test_harm import START
+from tests.cli.test_written_files import FLAWED, MENDED
+from tests.effort import steps
+
+CORPUS = sorted((ROOT / "tests" / "corpus").iterdir())
+MOST_OUTPUT = 400_000
+MOST_CALLS = 12_000_000
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("words", [("check",), ("check", "--format", "sarif"), ("estimate",), ("bom",)], ids=" ".join)
+def test_every_command_answers_every_file(words: tuple[str, ...], path: Path, call: Call) -> None:
+    shutil.copy(path, "spec.yaml")
+    done = []
+    steps(lambda: done.append(call(words[0], "spec.yaml", *words[1:], "--debug")), most=MOST_CALLS)
+    assert done[0].status in (0, 1), done[0].error
+    assert len(done[0].out) < MOST_OUTPUT
+
+
+@pytest.mark.parametrize("words", [("check", "spec.yaml", "--fix"), ("check", "spec.yaml", "--write-baseline", "out")])
+def test_a_killed_process_leaves_the_old_file_or_the_new_one(words: tuple[str, ...], call: Call) -> None:
+    """Killed by the program itself at each of the calls of the system that writing takes, and between them."""
+    Path("base.yaml").write_text(FLAWED)
+    call("check", "base.yaml", "--write-baseline", "new.json")
+    new = Path("new.json").read_text().replace("base.yaml", "spec.yaml")
+    for number in range(1, 12):
+        Path("spec.yaml").write_text(FLAWED)
+        Path("out").write_text("old")
+        killer = (
+            "import os, sys\nleft = [int(sys.argv.pop(1))]\n"
+            "def watch(event, args):\n"
+            "    if event == 'os.rename' or '.out.' in str(args) or '.spec.yaml.' in str(args):\n"
+            "        left[0] -= 1\n"
+            "        if left[0] == 0: os.kill(os.getpid(), 9)\n"
+            "sys.addaudithook(watch)\n" + START
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", killer, str(number), str(ROOT), *words], capture_output=True, check=False, timeout=60
+        )
+        assert Path("spec.yaml").read_text() in (FLAWED, MENDED)
+        assert Path("out").read_text() == "old" or '"findings"' in Path("out").read_text()
+        if done.returncode != -signal.SIGKILL:
+            break
+    assert number > 1
+    assert new
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati"])
+@pytest.mark.parametrize("language", ["C", "C.UTF-8", "de_DE.ISO8859-1"])
+def test_seed_locale_zone_and_home_change_nothing(language: str, zone: str, call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    found = set()
+    for seed in ("0", "1", "77"):
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": language, "TZ": zone, "PYTHONHASHSEED": seed}
+        environment |= {"SOURCE_DATE_EPOCH": "1795996800", "HOME": "/nonexistent"}
+        command = [sys.executable, "-c", START, str(ROOT), "check", "spec.yaml", "--format", "json"]
+        found.add(subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60).stdout)
+    assert found == {call("check", "spec.yaml", "--format", "json").out.encode()}
+
+
+def test_ctrl_c_ends_quietly(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    start = "import sys, os, signal, threading; threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+    command = [sys.executable, "-c", start + START, str(ROOT), "check", *["spec.yaml"] * 1]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode in (0, 130)
+    assert "Traceback" not in done.stderr

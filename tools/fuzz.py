@@ -1,0 +1,92 @@
+"""``make fuzz``: hostile specs without end; those that reach something new are kept in ``tests/corpus``.
+
+What an input reaches is the set of lines of the program that run for it. Hypothesis draws the inputs; one that
+reaches a line that no file of the corpus reaches is kept, and so is one that makes a command fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from clusterspec.cli import run
+from tests.cli.hostile import HOSTILE
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT / "tests" / "corpus"
+COMMANDS = (("check", "--format", "json"), ("estimate",), ("bom",))
+Line = tuple[str, int]
+
+
+def reached(data: bytes) -> tuple[set[Line], bool]:
+    """The lines that the commands run for an input, and whether one of them failed."""
+    lines: set[Line] = set()
+    package = str(ROOT / "clusterspec")
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    Path("spec.yaml").write_bytes(data)
+    failed = False
+    for command, *words in COMMANDS:
+        sys.settrace(trace)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                failed |= run([command, "spec.yaml", *words]) == 3
+        finally:
+            sys.settrace(None)
+    return lines, failed
+
+
+def keep(data: bytes, why: str) -> None:
+    """Adds an input to the corpus."""
+    name = f"{why}-{hashlib.sha256(data).hexdigest()[:12]}.yaml"
+    (CORPUS / name).write_bytes(data)
+    print(f"kept {name}")
+
+
+def fuzz(number: int) -> Iterator[str]:
+    """Tries a number of inputs; yields a line for each that fails."""
+    known: set[Line] = set()
+    for path in CORPUS.iterdir():
+        known |= reached(path.read_bytes())[0]
+    failures: list[str] = []
+
+    @settings(
+        max_examples=number,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(HOSTILE)
+    def one(data: bytes) -> None:
+        lines, failed = reached(data)
+        if failed:
+            failures.append(hashlib.sha256(data).hexdigest())
+            keep(data, "failed")
+        elif lines - known:
+            keep(data, "reached")
+        known.update(lines)
+
+    one()
+    yield from failures
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sys.exit(bool(list(fuzz(int(sys.argv[1]) if len(sys.argv) > 1 else 2000))))
