@@ -86,7 +86,7 @@ def _schedule(plan: Plan) -> Iterator[Area]:
     work = plan.design.workload
     if plan.mfu is not None and work is not None and work.expected_mfu:
         yield _area("compute", "MFU that the plan counts on", work.expected_mfu, plan.mfu, unit="1")
-    if plan.step_time is None:
+    if plan.step_time is None and plan.serving is None:
         yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
 

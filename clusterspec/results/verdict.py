@@ -102,7 +102,7 @@ def unjudged(plan: Plan) -> Iterator[str]:
 
 def served(plan: Plan) -> bool:
     """Whether the times of a serving plan were computed."""
-    return getattr(plan, "serving", None) is not None
+    return plan.serving is not None
 
 
 def _why_no_time(design: Design) -> str:

@@ -25,6 +25,12 @@ SPECS = {
     "priced": PRICED,
     "bare": "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n",
     "too-large": TOO_LARGE,
+    "serving": (
+        "clusterspec: 1\ncluster: {platform: dgx-h200, nodes: 2}\n"
+        "workload: {kind: serve, model: deepseek-v3,"
+        " serving: {input_tokens: 2048, output_tokens: 512, concurrency: 128}}\n"
+        "layout: {framework: sglang, tp: 1, attention_dp: 16, ep: 16}\n"
+    ),
     "no-yaml": "clusterspec: 1\ncluster: [",
     "no-cluster": "clusterspec: 1\nname: nothing\n",
     "long-names": SPEC.replace("name: pod", f"name: {'Überlänge-' * 18}漢字<script>alert(1)</script>"),
@@ -86,6 +92,13 @@ def test_what_fails_is_a_draft(name: str) -> None:
 )
 def test_a_buyer_reads_first_whether_to_sign(name: str, word: str) -> None:
     assert word in paper.html(compose(report(SPECS[name], "procurement")))
+
+
+def test_a_serving_plan_shows_its_times_first() -> None:
+    page = paper.html(compose(report(SPECS["serving"])))
+    for name in ("Time to first token", "Time per output token", "Output tokens per second"):
+        assert name in page
+    assert 'data-field="estimate.serving.ttft"' in page
 
 
 def test_what_works_is_no_draft() -> None:

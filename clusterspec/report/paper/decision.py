@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.report.estimate_text import serving_rows
 from clusterspec.report.paper.blocks import Block, Card, Cards, Column, Judgement, Row, Section, Table, Tone
 from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results.areas import Area
@@ -9,6 +10,15 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Status, Verdict, condition, used_text
 from clusterspec.units import percent, say
 
+SERVING_FIELDS = (
+    "ttft",
+    "tpot",
+    "output_tokens_per_second",
+    "request_latency",
+    "kv_capacity_tokens",
+    "max_concurrency",
+)
+"""The JSON fields of the rows of a serving plan, in their order."""
 TONES: dict[Status, Tone] = {
     Status.FAILS: "bad",
     Status.RESERVATIONS: "fair",
@@ -129,7 +139,19 @@ def cards(report: FullReport) -> tuple[Card, ...]:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
         found.append(Card("Tokens per second", f"{rate:,.0f}", _notes(each, held), field))
-    return (*found, *_memory(report), *_run(report, held, share), *_money(report))
+    return (*found, *_serving(report, held), *_memory(report), *_run(report, held, share), *_money(report))
+
+
+def _serving(report: FullReport, held: str) -> list[Card]:
+    """The times of a serving plan, by the names and notes of `estimate`."""
+    times = report.estimate.plan.serving
+    if times is None:
+        return []
+    rows = zip(serving_rows(times, held), SERVING_FIELDS, strict=False)
+    return [
+        Card(name[0].upper() + name[1:], value, note, f"estimate.serving.{field}")
+        for (name, value, note), field in rows
+    ]
 
 
 def _notes(*parts: str) -> str:
