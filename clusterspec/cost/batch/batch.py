@@ -18,6 +18,9 @@ from clusterspec.cost.step.replicas import LAYER_BY_LAYER
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.tables.hiding import Hiding
 
+ROWS = 1 << 13
+"""Rows that are worked out together: their columns fit the second-level cache of one core."""
+
 
 class BatchResult(NamedTuple):
     """A column for each result: seconds of a step, not a number where nothing joins the ranks of a group, and bytes
@@ -60,6 +63,17 @@ class Batch:
         parallelism alone; the column ``variant`` has the index of the one that a row varies (the first for all
         rows where it is absent). The degrees of a row make up all the ranks of its variant.
         """
+        count = len(columns["tp"])
+        found = BatchResult(self.library.full(count, nan), self.library.full(count, nan))
+        for first in range(0, count, ROWS):
+            rows = slice(first, first + ROWS)
+            part = {name: column[rows] for name, column in columns.items()}
+            for whole, some in zip(found, self._block(variants, part), strict=True):
+                whole[rows] = some
+        return found
+
+    def _block(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
+        """Rows with one stage and rows with several apart, where data parallelism differs between them."""
         if variants[0].sharding not in LAYER_BY_LAYER:
             return self._worked_out(variants, columns)
         count = len(columns["tp"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.kernels import Kernel, Work
-from clusterspec.cost.compute.layer import LAYERS, whole
+from clusterspec.cost.compute.layer import LAYERS, Parts, whole
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.compute.software import Software
 from clusterspec.cost.layers import Layer, Mixer, Network
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.phase import PhaseTimer, Transfers
@@ -28,15 +30,27 @@ def name_of(layer: Layer, one_mixer: bool) -> str:
     return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
 
-def timed_layer(name: str, layer: Layer, shard: Shard, layout: Layout, timer: PhaseTimer) -> PartTime:
+class Kernels(NamedTuple):
+    """The kernels of one layer on one rank, by the part of the layer."""
+
+    layer: Layer
+    shard: Shard
+    parts: Parts
+
+    @classmethod
+    def of(cls, layer: Layer, shard: Shard, software: Software) -> Kernels:
+        return cls(layer, shard, LAYERS[layer.network](shard, software))
+
+
+def timed_layer(name: str, kernels: Kernels, layout: Layout, timer: PhaseTimer) -> PartTime:
     """One micro-batch through a layer, with the transfers around its blocks."""
+    layer, shard, parts = kernels
     software, device = timer.software, timer.speed.device
     routed: Routed = lambda window: ()  # noqa: E731
     if layer.network is Network.EXPERTS:
         routing = Routing.of(shard, software.unevenness)
         domains = timer.group("ep").placement.domains if shard.ep > 1 else 1
         routed = partial(expert.each_pass, shard, routing, layout.dispatcher, domains)
-    parts = LAYERS[layer.network](shard, software)
     blocks = _blocks(layer, shard)
     work = whole(parts, layout.recompute, software.stack.selective)
     core = parts.get("core", Work())

@@ -18,7 +18,7 @@ from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.tables.layer import name_of, timed_layer
+from clusterspec.cost.tables.layer import Kernels, name_of, timed_layer
 from clusterspec.cost.tables.phase import PhaseTimer
 
 LANES = 16
@@ -48,6 +48,7 @@ class Tables:
         self.rates: Rates | None = rates(cluster, workload, self.software, software_year)
         self.groups: Groups = {} if groups is None else groups
         self._parts: dict[object, PartTime] = {}
+        self._kernels: dict[object, Kernels] = {}
         self._shares: dict[object, Share] = {}
         kinds = sorted(set(layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
@@ -95,9 +96,17 @@ class Tables:
         key = (layer, *_degrees(layout), *experts, layout.recompute, layout.cp_method, hiding, *joined)
         found = self._parts.get(key)
         if found is None:
+            name, kernels = name_of(layer, self._one_mixer), self._kernels_of(layer, layout)
+            found = self._parts[key] = timed_layer(name, kernels, layout, self._timer(layout, hiding))
+        return found
+
+    def _kernels_of(self, layer: Layer, layout: Layout) -> Kernels:
+        """The kernels of a layer, which recomputation and placement leave as they are."""
+        key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
+        found = self._kernels.get(key)
+        if found is None:
             shard = Shard.of(self.workload, layout, layer.mixer)
-            name = name_of(layer, self._one_mixer)
-            found = self._parts[key] = timed_layer(name, layer, shard, layout, self._timer(layout, hiding))
+            found = self._kernels[key] = Kernels.of(layer, shard, self.software)
         return found
 
     def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
