@@ -1,0 +1,57 @@
+"""No efficiency without an address: every constant of the cost model is declared with its reason or its source."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import clusterspec.cost as package
+from clusterspec.cost.constants import CONSTANTS
+from clusterspec.origin import Assumed, Cited
+
+COST = Path(package.__file__).parent
+MODULES = sorted(
+    path
+    for folder in ("batch", "collectives", "compute", "measured", "step", "tables", "traffic")
+    for path in (COST / folder).glob("*.py")
+)
+DECLARES = {"assumed", "cited", "_taken", "Protocol", "_hops", "_tuning"}
+"""Calls whose arguments are constants with their reasons; protocols cite the library's own table."""
+TOLERANCES = {"CLOSE", "_LOWEST", "MICRO"}
+"""Names of numbers that stop a search, or convert a unit: they say nothing of a machine."""
+
+
+def test_every_declared_constant_says_why() -> None:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(found.name)
+    figures = [(group, name, figure) for group, all_of_it in CONSTANTS.items() for name, figure in all_of_it.items()]
+    assert len(figures) > 40
+    for group, name, figure in figures:
+        reason = figure.origin.why if isinstance(figure.origin, Assumed) else figure.origin.source  # type: ignore[union-attr]
+        assert isinstance(figure.origin, Assumed | Cited), (group, name)
+        assert len(reason) > 10, (group, name)
+
+
+def bare(tree: ast.AST) -> Iterator[float]:
+    """Numbers with a fraction that stand outside a declaration and outside a docstring."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in DECLARES:
+            continue
+        if isinstance(node, ast.Assign) and any(
+            isinstance(at, ast.Name) and at.id in TOLERANCES for at in node.targets
+        ):
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value != round(node.value):
+            yield node.value
+        yield from bare(node)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_fraction_stands_in_the_code_without_a_reason(path: Path) -> None:
+    found = [value for value in bare(ast.parse(path.read_text("utf-8"))) if value not in {0.5}]
+    assert found == []
