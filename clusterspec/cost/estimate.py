@@ -12,8 +12,6 @@ from clusterspec.cost.compute.fixed import FIXED, KERNELS
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
-from clusterspec.cost.serving import serving
-from clusterspec.cost.serving.constants import ASSUMED
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.cost.uncertainty import step_range
@@ -53,6 +51,9 @@ def _known(design: Design) -> Tables | None:
 
 def _with_serving(plan: Plan) -> Plan:
     """The times of a serving plan, and what they rest on that no source states."""
+    from clusterspec.cost.serving import serving  # a training plan needs none of its modules
+    from clusterspec.cost.serving.constants import ASSUMED
+
     found = serving(plan.design)
     if found is None:
         return plan

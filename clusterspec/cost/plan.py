@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.memory import Memory
 from clusterspec.cost.record import StepRecord
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.records import dataclass, field
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving import ServingTimes
 
 
 @dataclass(frozen=True)
