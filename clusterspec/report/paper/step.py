@@ -9,6 +9,7 @@ from clusterspec.report.charts.roofline import Point, roofline
 from clusterspec.report.charts.stacks import Part, against_capacity, by_stage, timeline
 from clusterspec.report.charts.tables import Sent, matrix
 from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table
+from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.kernels import Roofline
 from clusterspec.results.verdict import condition
@@ -109,7 +110,7 @@ def memory(report: FullReport) -> Section | None:
     caption = f"Memory of the fullest accelerator: {say(use.total.value, 'B')}{share}"
     columns = (Column("Part", key="name"), Column("Bytes", "right", "value"), Column("Formula", key="formula"))
     parts = use.total.parts
-    root = f"estimate.terms[{1 if plan.step_time else 0}]"
+    root = f"estimate.terms[{terms(plan).index(use.total)}]"
     rows = [
         Row((part.label, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)
