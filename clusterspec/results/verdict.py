@@ -84,7 +84,7 @@ def accelerators_used(design: Design) -> int | None:
 
 
 def unjudged(plan: Plan) -> Iterator[str]:
-    """The parts of a design that nothing was said of, each with the reason."""
+    """The parts of a design that were not judged, each with the reason."""
     design = plan.design
     if design.cluster is None:
         yield "the cluster: its description cannot be resolved"
