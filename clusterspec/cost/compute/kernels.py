@@ -6,7 +6,7 @@ shape can fill; how fast the device is comes in only when it is timed (`speed`).
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 from clusterspec.cost.formulas import matmul as formulas
@@ -14,7 +14,7 @@ from clusterspec.precision import width
 from clusterspec.records import dataclass
 
 
-class Role(Enum):
+class Role(IntEnum):
     """What a kernel is to those that follow it: what recomputation and accumulation choose by."""
 
     PLAIN = auto()

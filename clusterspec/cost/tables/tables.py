@@ -92,12 +92,14 @@ class Tables:
     def _layer(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
         experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is Network.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
-        joined = (self.group(layout, axis) if getattr(layout, axis) > 1 else None for axis in axes)
-        key = (layer, *_degrees(layout), *experts, layout.recompute, layout.cp_method, hiding, *joined)
+        groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
+        key = (layer, *_degrees(layout), *experts, layout.recompute, layout.cp_method, hiding, *groups.items())
         found = self._parts.get(key)
         if found is None:
             name, kernels = name_of(layer, self._one_mixer), self._kernels_of(layer, layout)
-            found = self._parts[key] = timed_layer(name, kernels, layout, self._timer(layout, hiding))
+            assert self.rates is not None
+            timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
+            found = self._parts[key] = timed_layer(name, kernels, layout, timer)
         return found
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> Kernels:
