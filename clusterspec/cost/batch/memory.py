@@ -75,7 +75,7 @@ class _Rows:
         self.groups = self._groups()
         self.places = max(len(self.groups[kind]) for kind in set(self.kinds.values.tolist()))
         self.micro_batches = call.micro_batches[rows]
-        self.job = self._job(self._columns_of_layout())
+        self.job = self._job(self._columns_of_layout(call.template, rows))
         self._layers = self._layer_numbers()
 
     def _some(self, found: Numbers) -> Numbers:
@@ -106,25 +106,27 @@ class _Rows:
         tables = self.call.tables
         return Job.on(tables.cluster.accelerator.vendor, tables.workload, layout)
 
-    def _columns_of_layout(self) -> Layout:
-        """A layout whose degrees are columns."""
-        degrees: dict[str, Any] = {
-            name: self.call.float_of(self.call.columns[name][self.rows]) for name in (*DEGREES, "expert_dp")
-        }
-        return replace(self.call.template, **degrees, micro_batches=whole(self.micro_batches * 1.0))
+    def _columns_of_layout(self, variant: Layout, rows: Array) -> Layout:
+        """A layout whose degrees are columns, with one number for each of some rows of the call."""
+        call = self.call
+        degrees: dict[str, Any] = {name: call.float_of(call.columns[name][rows]) for name in (*DEGREES, "expert_dp")}
+        return replace(variant, **degrees, micro_batches=whole(call.micro_batches[rows] * 1.0))
 
     def _layer_numbers(self) -> list[float]:
         columns = [self.call.shape, self.call.numbers["ep"], self.call.numbers["expert_tp"]]
-        return [number(column) for column in self.known.layers([*map(self._some, columns)], self._of_layer)]
+        return [number(column) for column in self.known.layers.in_bulk([*map(self._some, columns)], self._of_layers)]
 
-    def _of_layer(self, position: int) -> list[float]:
-        """Bytes that a layer stores by the layers that have them, its working space, and the logits."""
-        job = self._job(self.layout(position))
-        tensors = stored_tensors(job)
-        stored = [added(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
-        exchanged = added(peak.exchanged(job))
-        working = [peak.working(job, kinds).value + exchanged for kinds in NETWORKS]
-        return [*stored, *working, added(peak.logits(job))]
+    def _of_layers(self, positions: Array) -> list[Array]:
+        """What one layer takes in some of the rows: those with the same words, as recomputation, together."""
+        rows = self.rows[positions]
+        variant = self.call.columns["variant"][rows]
+        found = [self.library.zeros(len(rows)) for _ in range(self.known.layers.width)]
+        for index in sorted(set(variant.tolist())):
+            chosen = self.library.flatnonzero(self.library.equal(variant, index))
+            job = self._job(self._columns_of_layout(self.call.variants[index], rows[chosen]))
+            for column, value in zip(found, _of_layer(job), strict=True):
+                column[chosen] = value
+        return found
 
     def _group(self, kind: int, place: int) -> StageGroup:
         """The group at a place; a pipeline with fewer has its first one there again."""
@@ -191,6 +193,15 @@ class _Rows:
         chunks = self._group(kind, place).chunks
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         return NETWORKS.index(frozenset(each for each, has in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if has))
+
+
+def _of_layer(job: Job) -> list[float]:
+    """Bytes that a layer stores by the layers that have them, its working space by its networks, and the logits."""
+    tensors = stored_tensors(job)
+    stored = [added(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
+    exchanged = added(peak.exchanged(job))
+    working = [peak.working(job, kinds).value + exchanged for kinds in NETWORKS]
+    return [*stored, *working, added(peak.logits(job))]
 
 
 def _sum_of(value: float) -> Line:

@@ -13,7 +13,7 @@ from clusterspec.cost.compute.layer import LAYERS, Parts, whole
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import Software
 from clusterspec.cost.layers import Layer, Mixer, Network
-from clusterspec.cost.record import PartTime
+from clusterspec.cost.record import PartTime, PhaseTime
 from clusterspec.cost.tables.phase import PhaseTimer, Transfers
 from clusterspec.cost.traffic import context, expert, tensor
 
@@ -42,17 +42,25 @@ class Kernels(NamedTuple):
         return cls(layer, shard, LAYERS[layer.network](shard, software))
 
 
-def timed_layer(name: str, kernels: Kernels, layout: Layout, timer: PhaseTimer) -> PartTime:
-    """One micro-batch through a layer, with the transfers around its blocks."""
+class LayerPasses(NamedTuple):
+    """The forward and the backward pass of a layer, and what is sent in the forward pass."""
+
+    forward: PhaseTime
+    backward: PhaseTime
+    sent: Transfers
+
+
+def timed_passes(kernels: Kernels, layout: Layout, timer: PhaseTimer) -> LayerPasses:
+    """One micro-batch forward and backward through a layer, with the transfers around its blocks."""
     layer, shard, parts = kernels
-    software, device = timer.software, timer.speed.device
+    device = timer.speed.device
     routed: Routed = lambda window: ()  # noqa: E731
     if layer.network is Network.EXPERTS:
-        routing = Routing.of(shard, software.unevenness)
+        routing = Routing.of(shard, timer.software.unevenness)
         domains = timer.group("ep").placement.domains if shard.ep > 1 else 1
         routed = partial(expert.each_pass, shard, routing, layout.dispatcher, domains)
     blocks = _blocks(layer, shard)
-    work = whole(parts, layout.recompute, software.stack.selective)
+    work = whole(parts, "none", "")
     core = parts.get("core", Work())
     forward = (
         *tensor.forward(shard, blocks, device(_products(work.forward))),
@@ -64,7 +72,15 @@ def timed_layer(name: str, kernels: Kernels, layout: Layout, timer: PhaseTimer) 
         *context.backward(shard, layout.cp_method, device(core.backward)),
         *routed(device(work.backward)),
     )
-    return timer.part(name, work, (forward, backward, forward if layout.recompute == "full" else ()))
+    return LayerPasses(timer.phase(work.forward, forward), timer.phase(work.backward, backward), forward)
+
+
+def timed_layer(name: str, kernels: Kernels, passes: LayerPasses, layout: Layout, timer: PhaseTimer) -> PartTime:
+    """The passes of a layer with what runs again between them."""
+    work = whole(kernels.parts, layout.recompute, timer.software.stack.selective)
+    again = timer.phase(work.recomputed, passes.sent if layout.recompute == "full" else ())
+    flops, more = (sum(kernel.flops for kernel in part) for part in (work.forward, work.recomputed))
+    return PartTime(name, passes.forward, passes.backward, again, flops, more)
 
 
 def _blocks(layer: Layer, shard: Shard) -> int:

@@ -18,7 +18,7 @@ from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.tables.layer import Kernels, name_of, timed_layer
+from clusterspec.cost.tables.layer import Kernels, LayerPasses, name_of, timed_layer, timed_passes
 from clusterspec.cost.tables.phase import PhaseTimer
 
 LANES = 16
@@ -49,6 +49,7 @@ class Tables:
         self.groups: Groups = {} if groups is None else groups
         self._parts: dict[object, PartTime] = {}
         self._kernels: dict[object, Kernels] = {}
+        self._passes: dict[object, LayerPasses] = {}
         self._shares: dict[object, Share] = {}
         kinds = sorted(set(layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
@@ -93,13 +94,16 @@ class Tables:
         experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is Network.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
-        key = (layer, *_degrees(layout), *experts, layout.recompute, layout.cp_method, hiding, *groups.items())
-        found = self._parts.get(key)
+        key = (layer, *_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())
+        found = self._parts.get((layout.recompute, key))
         if found is None:
             name, kernels = name_of(layer, self._one_mixer), self._kernels_of(layer, layout)
             assert self.rates is not None
             timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
-            found = self._parts[key] = timed_layer(name, kernels, layout, timer)
+            if key not in self._passes:
+                self._passes[key] = timed_passes(kernels, layout, timer)
+            found = timed_layer(name, kernels, self._passes[key], layout, timer)
+            self._parts[layout.recompute, key] = found
         return found
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> Kernels:
