@@ -73,12 +73,13 @@ def test_reference_fabrics_are_counted_exactly() -> None:
 
 def test_what_ran_raises_no_error_but_real_flaws() -> None:
     judged = reality.judged()
-    wrong = [run for run in judged if run.of(Severity.ERROR)]
+    errors = {(run.id, finding.rule) for run in judged for finding in run.of(Severity.ERROR)}
+    reasons = {(run, rule): reason(f"{run} {rule}") for run, rule in errors}
     assert len(judged) > 300
-    assert len(wrong) <= 0.02 * len(judged)
-    for run in wrong:
-        for finding in run.of(Severity.ERROR):
-            assert reason(f"{run.id} {finding.rule}") != "not known", f"{run.id}: {finding.rule}"
+    assert [error for error, why in reasons.items() if why == "not known"] == []
+    false = {run for (run, _), why in reasons.items() if not why.startswith("a real flaw")}
+    assert len(false) <= 0.01 * len(judged)
+    assert len({run for run, _ in errors}) <= 0.025 * len(judged)
 
 
 def test_warnings_are_few_in_every_source() -> None:

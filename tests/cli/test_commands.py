@@ -185,8 +185,13 @@ def test_a_report_says_the_same_twice(call: Call) -> None:
 
 def test_nothing_in_a_report_comes_from_outside(call: Call) -> None:
     Path("spec.yaml").write_text(BASE.replace("name: base", 'name: "<script>alert(1)</script><img src=http://x.y/z>"'))
+    Path("plain.yaml").write_text(BASE)
     call("report", "spec.yaml", "-o", "out.html")
     page = Path("out.html").read_text("utf-8")
-    assert "<script" not in page
+    scripts = re.findall(r"<script[^>]*>", page)
+    assert not [tag for tag in scripts if "src" in tag.lower()]  # the page's own, and nothing from outside
+    assert "<script>alert" not in page and "alert(1)</script>" not in page
+    call("report", "plain.yaml", "-o", "plain.html")
+    assert len(scripts) == len(re.findall(r"<script[^>]*>", Path("plain.html").read_text("utf-8")))
     assert "<img" not in page
     assert "&lt;script&gt;" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from clusterspec.cost.expressions import formula
+from clusterspec.cost.formulas.elementwise import larger
 
 
 @formula("max(bytes_read / bandwidth, flops / rate)")
@@ -16,7 +17,7 @@ def roofline_time(bytes_read: float, bandwidth: float, flops: float, rate: float
     >>> roofline_time(8e9, 2e12, 1e12, 1e15)
     0.004
     """
-    return max(bytes_read / bandwidth, flops / rate)
+    return larger(bytes_read / bandwidth, flops / rate)
 
 
 @formula("bytes_read / bandwidth")
@@ -75,7 +76,7 @@ def expert_exchange_time(
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2: 8 bits out and 16 bits back.
 
     >>> expert_exchange_time(58, 12e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11)
-    0.014163648
+    0.01416365568
     """
     return layers * (2 * latency + tokens * chosen * hidden * bytes_each / bandwidth)
 
@@ -160,7 +161,7 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
     >>> queue_wait(150, 100, 1000, 0.02)
     10.0
     """
-    return max(0.0, concurrency - places) / places * output_tokens * tpot
+    return larger(0.0, concurrency - places) / places * output_tokens * tpot
 
 
 @formula("load / (2 * (1 - load)) * service")

@@ -68,6 +68,12 @@ RANGES = {
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
 }
 """How far each size may lie from its prediction; a size without an entry follows from counts alone."""
-for _name, _range in RANGES.items():
+FACTOR_RANGES = {
+    "every_second": Range(
+        0.2, 1.6, "selective checkpointing of layers takes a share that its users set, from one layer in five to four"
+    ),
+}
+"""The same by a factor of the size, before that of its name."""
+for _name, _range in (RANGES | FACTOR_RANGES).items():
     for _end, _factor in (("low", _range.low), ("high", _range.high)):
         assumed(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)

@@ -12,7 +12,7 @@ from functools import cache
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design
 from clusterspec.cost.expressions import EXPRESSIONS
-from clusterspec.cost.memory.constants import COMMUNICATOR, RANGES
+from clusterspec.cost.memory.constants import COMMUNICATOR, FACTOR_RANGES, RANGES
 from clusterspec.cost.memory.line import Line, Lines
 from clusterspec.cost.memory.peak_memory import RankMemory
 from clusterspec.cost.memory.reasons import FACTORS, NUMBERS
@@ -81,7 +81,8 @@ class _Explanation:
         numbers = [(name, self._number(found, name, number)) for name, number in found.numbers.items()]
         inputs = [(name, Figure(factor, "1", Computed(FACTORS[name]))) for name, factor in factors]
         low, high = found.low, found.high
-        usual = RANGES.get(found.name.removeprefix("window "))
+        by_factor = (FACTOR_RANGES[name] for name, _ in factors if name in FACTOR_RANGES)
+        usual = next(by_factor, RANGES.get(found.name.removeprefix("window ")))
         if usual is not None:
             low, high = usual.low, usual.high
         value = found.value
