@@ -107,7 +107,7 @@ def test_a_pipeline_engine_keeps_hidden_states_in_and_out() -> None:
     last, which large tables make the fullest, only receives, for one.
     """
     each = 2 * TOKENS * 1024
-    base = {"pp": 4, "framework": "megatron-deepspeed", "software_year": 2023}
+    base: dict[str, Any] = {"pp": 4, "framework": "megatron-deepspeed", "software_year": 2023}
     middle = leaves(model(vocab=1000), micro_batches=2, stage_layers=(1, 3, 3, 1), **base)
     assert middle["pipeline_buffers"] == 2 * 2 * each
     assert leaves(model(vocab=1000), micro_batches=8, **base)["pipeline_buffers"] == 4 * each
@@ -126,7 +126,7 @@ def test_the_layer_at_work_has_its_gradients() -> None:
 
 def test_experts_at_work_have_the_tokens_that_are_sent() -> None:
     """Two experts a token: 2 × 2,048 tokens × 3 × (512 + 2 × 1024 / 3) numbers with ep, 3 × 512 without."""
-    base = {"framework": "custom", "software_year": 2026, "dp": 2}
+    base: dict[str, Any] = {"framework": "custom", "software_year": 2026, "dp": 2}
     of = experts(vocab=1000, moe_layers=8, expert_ffn_hidden=4096)
     alone, sent = leaves(of, ep=1, **base), leaves(of, ep=2, **base)
     assert alone["working_space"] == 2 * TOKENS * (3 * 2 * 4096 + 2 * 1024)
