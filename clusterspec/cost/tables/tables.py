@@ -47,6 +47,7 @@ class Tables:
         self.software = Software.of(stack)
         self.rates: Rates | None = rates(cluster, workload, self.software, software_year)
         self.groups: Groups = {} if groups is None else groups
+        self._named: Groups = {}
         self._parts: dict[object, PartTime] = {}
         self._kernels: dict[object, Kernels] = {}
         self._passes: dict[object, LayerPasses] = {}
@@ -65,6 +66,14 @@ class Tables:
 
     def group(self, layout: Layout, axis: str) -> Group:
         """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
+        degrees = (layout.tp, layout.cp, layout.ep, layout.expert_tp, layout.pp, layout.dp, layout.attention_dp)
+        named = (axis, layout.order, layout.shard_group, layout.expert_dp, layout.nodes_per_domain, degrees)
+        found = self._named.get(named)
+        if found is None:
+            found = self._named[named] = self._group(layout, axis)
+        return found
+
+    def _group(self, layout: Layout, axis: str) -> Group:
         inside, outside = runs(layout, axis)
         key = (inside, outside, layout.nodes_per_domain)
         found = self.groups.get(key)
