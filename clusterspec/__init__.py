@@ -32,7 +32,7 @@ def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), toda
 
 
 def study(path: str | Path) -> Study:
-    """One spec taken as far up the stairs as it goes, with the configuration of its folder.
+    """One spec taken as far as it can be resolved, with the configuration of its folder.
 
     Raises `OSError` when the file cannot be read.
     """

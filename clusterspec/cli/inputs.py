@@ -61,7 +61,7 @@ class Desk:
         return replace(settings, config=settings.config.for_path(shown(self.asked, name)))
 
     def study(self, name: str) -> Study:
-        """One spec, or standard input for ``-``, taken as far up the stairs as it goes."""
+        """One spec, or standard input for ``-``, taken as far as it can be resolved."""
         data = self.read(name)
         folder = folder_of(name)
         return study(documents.decode(shown(self.asked, name), data), data, self.settings_of(name), folder)

@@ -1,9 +1,4 @@
-"""The whole story on one page: from the text of a spec to what is said of it.
-
-    YAML text → Document → Spec (+ Catalog) → Design → Plan → findings → Report
-
-Every stage returns what it could do and what it found; nothing here decides anything.
-"""
+"""A study: one spec as far as it can be resolved, with its findings, its waivers and its plan."""
 
 from __future__ import annotations
 
@@ -22,33 +17,21 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
-from clusterspec.document import Document, names, places, waivers
+from clusterspec.document import Document, places, waivers
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import (
-    BillReport,
-    CheckReport,
-    CollectiveReport,
-    EstimateReport,
     Input,
     Tool,
 )
-from clusterspec.results.provenance import Provenance
-from clusterspec.results.redaction import redact
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
 from clusterspec.spec.schema import schema
 
 if TYPE_CHECKING:
-    from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.measured import Measurement
-    from clusterspec.results.acceptance import PlannedTest
-    from clusterspec.results.cost import CostReport
-    from clusterspec.results.full import FullReport
-    from clusterspec.results.influence import Influence
-    from clusterspec.results.search import SensitivityReport
     from clusterspec.rules.policy import OwnRule
 
 
@@ -105,7 +88,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Study:
-    """One spec on its way up the stairs. What a stage could not do is ``None``."""
+    """One spec, as far as it could be resolved. What a stage could not do is ``None``."""
 
     settings: Settings
     input: Input
@@ -201,7 +184,7 @@ def _by_place(finding: Finding) -> tuple[str, int, int, int, str]:
 
 
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
-    """Takes one text as far up the stairs as it goes; ``folder`` is where its ``extends`` starts from."""
+    """Takes one text as far as it can be resolved; ``folder`` is where its ``extends`` starts from."""
     document, problems = documents.load_source(source, folder, schema()["properties"])
     spec, found = read(document) if document is not None else (Spec(source.name), [])
     design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
@@ -250,179 +233,3 @@ def prose(source: Source, data: bytes, settings: Settings) -> Checked:
     settled = [places.settle(problem, None, source) for problem in rules.bounded(problems)]
     findings = tuple(sorted(rules.choose(settled, settings.config), key=_by_place))
     return Checked(Input(source.name, data), findings, {source.name: source})
-
-
-def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
-    """The findings of all files in one report, those in a common base once."""
-    findings = tuple(names.without_repeats([(one.input.name, one.findings) for one in studies]))
-    sources = {name: source for one in studies for name, source in one.sources.items()}
-    pointed = names.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
-    waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
-    inputs = tuple(one.input for one in studies)
-    return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived)
-
-
-def estimate(one: Study) -> EstimateReport:
-    """What one design costs."""
-    checked = one.checked
-    return EstimateReport(
-        one.settings.tool,
-        one.input,
-        one.plan,
-        checked.findings,
-        one.sources,
-        checked.waived,
-        one.settings.today,
-        Provenance(one.document, one.settings.catalog),
-    )
-
-
-def influences(one: Study) -> tuple[Influence, ...]:
-    """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
-    from clusterspec.results.influence import influences as found
-
-    return found(one.plan, one.settings.catalog)
-
-
-def collective(
-    one: Study,
-    name: str,
-    ranks: int,
-    sizes: Sequence[float],
-    algorithm: str | None = None,
-    *,
-    asked: Sequence[str] = (),
-) -> CollectiveReport:
-    """A collective of some ranks over some sizes in bytes, ``asked`` as their author wrote them; no rows, and
-    the reason, where the cluster cannot be resolved or its ranks are not connected.
-    """
-    from clusterspec.cost.collectives import NoWay, table
-
-    rows: tuple[CollectiveRow, ...] = ()
-    why = "the cluster cannot be resolved; `clusterspec check` says why"
-    if one.design.cluster is not None:
-        try:
-            rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""
-        except NoWay as fault:
-            why = str(fault)
-    return CollectiveReport(one.settings.tool, one.input, rows, why, one.checked.findings, tuple(asked))
-
-
-def bill(one: Study) -> BillReport:
-    """What has to be bought, counted and priced."""
-    from clusterspec.procurement.bill import bill as counted
-
-    return BillReport(one.settings.tool, one.input, counted(one.design, one.settings.switch), one.checked.findings)
-
-
-def cost(one: Study) -> CostReport:
-    """What a design costs over its term, by year, by run and by token."""
-    from clusterspec.procurement.bill import bill as counted
-    from clusterspec.procurement.cost import cost as worked_out
-    from clusterspec.procurement.neighbor import cheaper_neighbor
-    from clusterspec.results.cost import CostReport
-
-    items = counted(one.design, one.settings.switch)
-    found = worked_out(one.design, one.plan, items)
-    neighbor = cheaper_neighbor(one.design, items)
-    return CostReport(one.settings.tool, one.input, found, neighbor, one.checked.findings)
-
-
-def planned_tests(one: Study) -> tuple[PlannedTest, ...]:
-    """The acceptance tests of the tiers that the machine has, each with its prediction and its command."""
-    from clusterspec.procurement.acceptance import acceptance_tests
-    from clusterspec.results.acceptance import planned
-
-    tests = acceptance_tests(one.design.cluster) if one.design.cluster else ()
-    rows = [(test, collective(one, test.collective, test.ranks, (test.size,)).rows) for test in tests]
-    return tuple(planned(test, found[0]) for test, found in rows if found)
-
-
-TENDER = "tender.yaml"
-"""The name of a redacted spec, whatever file it was made from."""
-
-
-def tender(one: Study) -> Study:
-    """The study of the redacted spec: nothing computed from it can show what a tender must not show."""
-    value = redact(one.document.value if one.document else None, one.spec.broken)
-    return study_text(documents.dump(value), one.settings, TENDER, one.folder)
-
-
-def report(
-    one: Study,
-    kind: str,
-    audience: str | None = None,
-    against: Sequence[Study] = (),
-    *,
-    live: bool = True,
-    levers_of: Callable[[Study], SensitivityReport] | None = None,
-) -> FullReport:
-    """A report on one design, compared with others; its audience is the one asked for, else the spec's, else
-    internal. Without ``live`` it lacks the tables that only figures in a browser read; ``levers_of`` moves the
-    levers of the design that is shown.
-    """
-    written = one.design.spec.document.audience if one.design.spec.document else None
-    readers = audience or written or "internal"
-    shown = tender(one) if readers == "tender" else one
-    others = [tender(other) if readers == "tender" else other for other in against]
-    whole = _report(shown, kind, readers, live=live)
-    if levers_of is not None and kind == "design":
-        whole = replace(whole, sensitivity=levers_of(shown))
-    return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
-
-
-def _without_folders(one: Study) -> Provenance:
-    """Provenance that names no folder of the author's machine."""
-    return Provenance(one.document, one.settings.catalog, folders=False)
-
-
-def _compared(one: Study, kind: str, audience: str) -> FullReport:
-    """As much of a report as a comparison shows."""
-    from clusterspec.results.areas import areas
-    from clusterspec.results.full import FullReport
-    from clusterspec.results.machine import machine
-    from clusterspec.results.reliability import reliability
-
-    cluster, counted = one.design.cluster, bill(one)
-    power = one.design.spec.cluster.power if one.design.spec.cluster else None
-    drawn = machine(cluster, counted.fabric, power) if cluster else None
-    return FullReport(
-        kind=kind,
-        audience=audience,
-        today=one.settings.today,
-        text=one.source.text,
-        estimate=replace(estimate(one), provenance=_without_folders(one)),
-        bill=counted,
-        cost=cost(one),
-        areas=areas(one.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
-        machine=drawn,
-        reliability=reliability(one.plan),
-    )
-
-
-def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
-    from clusterspec.results.kernels import roofline
-    from clusterspec.results.layout_grid import layout_grid
-    from clusterspec.results.pod import pod
-    from clusterspec.results.stage_memory import stage_memory
-    from clusterspec.results.survival import survival
-    from clusterspec.results.tiers import tiers
-
-    catalog, cluster = one.settings.catalog, one.design.cluster
-    power = one.design.spec.cluster.power if one.design.spec.cluster else None
-    whole = replace(
-        _compared(one, kind, audience),
-        tiers=tiers(cluster, _without_folders(one)) if cluster else (),
-        tests=planned_tests(one),
-        influences=influences(one),
-    )
-    if kind != "design" or cluster is None:
-        return whole
-    return replace(
-        whole,
-        stages=stage_memory(one.plan),
-        roofline=roofline(one.plan),
-        layouts=layout_grid(one.plan, catalog),
-        pod=pod(cluster, power.nodes_per_rack if power else None),
-        survival=survival(one.design, catalog, live=live),
-    )

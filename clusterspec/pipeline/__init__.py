@@ -1,0 +1,42 @@
+"""The flow from the text of a spec to a result.
+
+    YAML text → Document → Spec (+ Catalog) → Design → Plan → findings → result
+
+Every stage returns what it could do and what it found. `studies` takes a text as far as it goes, `outputs` makes the
+results of the commands, `reports` those of a report.
+"""
+
+from clusterspec.pipeline.outputs import bill, check, collective, cost, estimate, influences, planned_tests
+from clusterspec.pipeline.reports import report, tender
+from clusterspec.pipeline.studies import (
+    Checked,
+    Settings,
+    Study,
+    as_written,
+    prose,
+    study,
+    study_document,
+    study_file,
+    study_text,
+)
+
+__all__ = [
+    "Checked",
+    "Settings",
+    "Study",
+    "as_written",
+    "bill",
+    "check",
+    "collective",
+    "cost",
+    "estimate",
+    "influences",
+    "planned_tests",
+    "prose",
+    "report",
+    "study",
+    "study_document",
+    "study_file",
+    "study_text",
+    "tender",
+]

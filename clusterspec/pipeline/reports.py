@@ -1,0 +1,107 @@
+"""The report on a study, and what it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from clusterspec import document as documents
+from clusterspec.records import replace
+from clusterspec.results.provenance import Provenance
+from clusterspec.results.redaction import redact
+
+if TYPE_CHECKING:
+    from clusterspec.results.full import FullReport
+    from clusterspec.results.search import SensitivityReport
+
+from clusterspec.pipeline.outputs import bill, cost, estimate, influences, planned_tests
+from clusterspec.pipeline.studies import Study, study_text
+
+TENDER = "tender.yaml"
+"""The name of a redacted spec, whatever file it was made from."""
+
+
+def tender(one: Study) -> Study:
+    """The study of the redacted spec: nothing computed from it can show what a tender must not show."""
+    value = redact(one.document.value if one.document else None, one.spec.broken)
+    return study_text(documents.dump(value), one.settings, TENDER, one.folder)
+
+
+def report(
+    one: Study,
+    kind: str,
+    audience: str | None = None,
+    against: Sequence[Study] = (),
+    *,
+    live: bool = True,
+    levers_of: Callable[[Study], SensitivityReport] | None = None,
+) -> FullReport:
+    """A report on one design, compared with others; its audience is the one asked for, else the spec's, else
+    internal. Without ``live`` it lacks the tables that only figures in a browser read; ``levers_of`` moves the
+    levers of the design that is shown.
+    """
+    written = one.design.spec.document.audience if one.design.spec.document else None
+    readers = audience or written or "internal"
+    shown = tender(one) if readers == "tender" else one
+    others = [tender(other) if readers == "tender" else other for other in against]
+    whole = _report(shown, kind, readers, live=live)
+    if levers_of is not None and kind == "design":
+        whole = replace(whole, sensitivity=levers_of(shown))
+    return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
+
+
+def _without_folders(one: Study) -> Provenance:
+    """Provenance that names no folder of the author's machine."""
+    return Provenance(one.document, one.settings.catalog, folders=False)
+
+
+def _compared(one: Study, kind: str, audience: str) -> FullReport:
+    """As much of a report as a comparison shows."""
+    from clusterspec.results.areas import areas
+    from clusterspec.results.full import FullReport
+    from clusterspec.results.machine import machine
+    from clusterspec.results.reliability import reliability
+
+    cluster, counted = one.design.cluster, bill(one)
+    power = one.design.spec.cluster.power if one.design.spec.cluster else None
+    drawn = machine(cluster, counted.fabric, power) if cluster else None
+    return FullReport(
+        kind=kind,
+        audience=audience,
+        today=one.settings.today,
+        text=one.source.text,
+        estimate=replace(estimate(one), provenance=_without_folders(one)),
+        bill=counted,
+        cost=cost(one),
+        areas=areas(one.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
+        machine=drawn,
+        reliability=reliability(one.plan),
+    )
+
+
+def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
+    from clusterspec.results.kernels import roofline
+    from clusterspec.results.layout_grid import layout_grid
+    from clusterspec.results.pod import pod
+    from clusterspec.results.stage_memory import stage_memory
+    from clusterspec.results.survival import survival
+    from clusterspec.results.tiers import tiers
+
+    catalog, cluster = one.settings.catalog, one.design.cluster
+    power = one.design.spec.cluster.power if one.design.spec.cluster else None
+    whole = replace(
+        _compared(one, kind, audience),
+        tiers=tiers(cluster, _without_folders(one)) if cluster else (),
+        tests=planned_tests(one),
+        influences=influences(one),
+    )
+    if kind != "design" or cluster is None:
+        return whole
+    return replace(
+        whole,
+        stages=stage_memory(one.plan),
+        roofline=roofline(one.plan),
+        layouts=layout_grid(one.plan, catalog),
+        pod=pod(cluster, power.nodes_per_rack if power else None),
+        survival=survival(one.design, catalog, live=live),
+    )
