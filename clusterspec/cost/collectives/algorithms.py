@@ -30,7 +30,7 @@ ON_REQUEST: dict[str, dict[str, Algorithm]] = {
     "all-reduce": {"nvls-tree": trees.switch_all_reduce, "hierarchical": trees.hierarchical_all_reduce},
     "send-recv": {"direct": exchanges.send},
 }
-"""What it does only when told to, and other names of what it does."""
+"""What it does only when asked for, and other names of what it does."""
 
 
 def algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:

@@ -1,4 +1,4 @@
-"""Puts what was measured in place of what the catalog expects, on the roads of one group."""
+"""Puts what was measured in place of what the catalog expects, on the paths of one group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 
 
 def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
-    """The roads of a group with the measured shares that hold for a collective on them.
+    """The paths of a group with the measured shares that hold for a collective on them.
 
     Of several, one of the same collective is taken, else one of its kin; then the one of the nearest
     number of ranks. What was measured inside an island holds there for groups that leave it, too.

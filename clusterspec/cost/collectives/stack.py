@@ -30,10 +30,10 @@ def _tuning(fact: str, note: str = "") -> Cited:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How bytes are told from stale ones, and what that costs. Latencies in seconds.
+    """How a receiver recognizes fresh bytes, and what that costs. Latencies in seconds.
 
     ``share`` of the wire that carries data; ``tree`` and ``ring`` the base latency of either
-    algorithm; ``hops`` the latency of one hop by the kind of road, for trees and rings; ``posting``
+    algorithm; ``hops`` the latency of one hop by the kind of link, for trees and rings; ``posting``
     what a step of an inter-node ring costs the CPU at least; ``crossings`` how often a message waits
     for the network's own latency at one crossing; ``chunk`` the bytes of one chunk in flight.
     """

@@ -98,7 +98,7 @@ def within(shard: Shard, tokens: float) -> float:
 
 
 def flash(shard: Shard, flops: float) -> Work:
-    """Flash kernels of ``flops`` operations: they skip masked blocks, and compute the scores again on the way back."""
+    """Flash kernels of ``flops`` operations: they skip masked blocks and compute scores again backward."""
     model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)

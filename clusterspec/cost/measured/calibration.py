@@ -109,9 +109,9 @@ class _Turned:
         low, high = _LOWEST, 1.0
         for _ in range(_BISECTIONS):
             middle = (low * high) ** 0.5
-            tried = self._cost(self._told(cluster, part, cost.tier, middle), cost.algorithm)
+            tried = self._cost(self._with_share(cluster, part, cost.tier, middle), cost.algorithm)
             low, high = (middle, high) if tried is not None and tried.busbw < self.busbw else (low, middle)
-        return self._told(cluster, part, cost.tier, high)
+        return self._with_share(cluster, part, cost.tier, high)
 
     def _part(self, cost: CollectiveCost) -> str:
         """What bounds it, or what is taken to be broken."""
@@ -121,12 +121,12 @@ class _Turned:
             return "reduction"
         return "exchange" if self.name == "all-to-all" else "ring"
 
-    def _told(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
+    def _with_share(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
         """The cluster with one share, in place of an earlier one of the same thing."""
-        told = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._what())))
-        same = (told.collective, told.tier, told.part, told.ranks)
+        found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._what())))
+        same = (found.collective, found.tier, found.part, found.ranks)
         others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)
-        return replace(cluster, measured=(*others, told))
+        return replace(cluster, measured=(*others, found))
 
     def _what(self) -> str:
         where = f"measured[{self.measurement.index}]"

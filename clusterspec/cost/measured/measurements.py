@@ -101,11 +101,11 @@ def _settle(index: int, said: MeasuredSpec, log: Log | None, cluster: Cluster | 
     return Measurement(index, path, collective, ranks, nodes, rows, said.algorithm, said.log, wrong)
 
 
-def _agreed(said: T | None, told: T | None, how: str) -> T | None:
+def _agreed(stated: T | None, logged: T | None, how: str) -> T | None:
     """What the entry says, else the log; raises `NoLog` where they differ."""
-    if said is not None and told is not None and said != told:
-        raise NoLog(how.format(said=said, log=told))
-    return said if said is not None else told
+    if stated is not None and logged is not None and stated != logged:
+        raise NoLog(how.format(said=stated, log=logged))
+    return stated if stated is not None else logged
 
 
 def _fits(log: Log, collective: str | None, ranks: int | None) -> None:
