@@ -1,4 +1,4 @@
-"""The command line: the only print, the only exit.
+"""The command line: the only package that prints and exits.
 
 Three kinds of fault, three ways out: the document's is a finding (status 1), the caller's is one
 line (status 2), ours is one line and status 3, with the traceback under ``--debug``.

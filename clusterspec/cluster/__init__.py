@@ -1,1 +1,1 @@
-"""What would stand in the room, and how the work is laid on it."""
+"""The resolved cluster, workload and layout: legality, placement of process groups, switch counts."""

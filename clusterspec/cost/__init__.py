@@ -1,1 +1,1 @@
-"""Arithmetic: what a design costs in time, memory and money, term by term."""
+"""The cost model: time and memory of a design, in numbers and explained term by term."""

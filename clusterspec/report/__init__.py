@@ -1,1 +1,1 @@
-"""Telling: one report, many writers."""
+"""Writers: one result as text, JSON, SARIF, HTML or PDF."""

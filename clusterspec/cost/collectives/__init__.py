@@ -1,4 +1,4 @@
-"""What collectives cost on the tiers of a cluster: algorithms, protocols, and the choice among them."""
+"""Collectives on the tiers of a cluster: algorithms, protocols, and the choice among them."""
 
 from __future__ import annotations
 

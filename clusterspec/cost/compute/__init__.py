@@ -1,1 +1,1 @@
-"""What the ranks compute: kernels by shape, and how long one layer and one stage of them take."""
+"""Computation of one rank: kernels by shape, and the time of a layer and of a stage."""

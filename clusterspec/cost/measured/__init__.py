@@ -1,4 +1,4 @@
-"""What the user's own machine was seen to do, from the spec and from logs, in place of the catalog's shares."""
+"""Measurements of the user's machine, from the spec and from logs; they replace efficiencies of the catalog."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the ranks send each other: the collectives of each axis, their sizes, and how long they take."""
+"""Communication of one rank: the collectives of each axis and their sizes."""
