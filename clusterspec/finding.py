@@ -95,7 +95,7 @@ class Edit:
 class Finding:
     """A problem with its place: what a person gets.
 
-    ``written`` is the value that it speaks of as the author wrote it (empty where there is none, or a mapping).
+    ``written`` is the value that it refers to as the author wrote it (empty where there is none, or a mapping).
     ``fix_safe`` says whether ``--fix`` applies the edits.
     """
 

@@ -1,6 +1,6 @@
 """What we measure: quantities as written, and figures with a unit and an origin.
 
-A `Quantity` is what somebody wrote, settled to SI at the door. A `Figure` is a number that
+A `Quantity` is a value as written, converted to SI on input. A `Figure` is a number that
 the cluster or a cost works with. Bandwidths are figures in bytes per second per direction,
 peaks are figures in dense FLOP/s; neither can be built without saying how the source counted.
 """

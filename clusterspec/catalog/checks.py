@@ -32,7 +32,7 @@ def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]
 
 
 def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
-    """A figure nobody answers for: no source of the entry, and no reason why it is assumed."""
+    """A figure no one answers for: no source of the entry, and no reason why it is assumed."""
     for fact in (*raw_entry.facts.values(), *raw_entry.achievable.values()):
         if fact.origin is None:
             message = f"{fact.name} rests on no source that this entry lists, and on no assumption"

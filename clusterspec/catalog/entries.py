@@ -189,7 +189,7 @@ class Stack(Entry):
     """A generation of training software: a framework with its libraries and kernels, from ``year`` on.
 
     ``selective`` names what selective recomputation runs again, ``hides`` the communication that
-    it can hide, ``dispatcher`` how it sends tokens to experts where nobody says, ``releases`` the releases that it
+    it can hide, ``dispatcher`` how it sends tokens to experts where no one says, ``releases`` the releases that it
     describes, oldest first, ``full_sharding`` the stack whose full sharding it uses, with its memory,
     where it has none of its own, ``compiled`` that no host launches kernels one by one.
     """

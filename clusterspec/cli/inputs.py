@@ -30,7 +30,7 @@ PROSE = (".md", ".markdown", ".txt", ".rst")
 
 
 class Desk:
-    """Where specs are studied: what holds for a folder is settled once, and catalogs are read once."""
+    """Where specs are studied: what holds for a folder is resolved once, and catalogs are read once."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self.asked = asked
@@ -67,7 +67,7 @@ class Desk:
         return study(documents.decode(shown(self.asked, name), data), data, self.settings_of(name), folder)
 
     def study_at(self, path: Path, folder: Path) -> Study:
-        """A study of a file that stands for one elsewhere, under the choices that hold for ``folder``."""
+        """A study of a file that represents one elsewhere, under the choices that hold for ``folder``."""
         data = documents.read_bytes(path)
         return study(documents.decode(str(path), data), data, self.settings(folder.resolve()), path.parent)
 
@@ -146,7 +146,7 @@ def shown(asked: argparse.Namespace, name: str) -> str:
 
 
 def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
-    """The bytes of a file, or of standard input for ``-``: no more than ``most`` and one, which tells of more.
+    """The bytes of a file, or of standard input for ``-``: no more than ``most`` and one, which reports more.
 
     Raises `UsageFault` when there is no such file or it cannot be read.
     """

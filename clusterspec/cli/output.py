@@ -53,7 +53,7 @@ def leads_out(target: Path, place: Path) -> bool:
 
 
 def _into(place: Path, data: bytes) -> None:
-    """Writes into a device or a pipe; one that nobody reads is refused instead of waited for."""
+    """Writes into a device or a pipe; one that no one reads is refused instead of waited for."""
     try:
         descriptor = os.open(place, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError as fault:

@@ -115,7 +115,7 @@ def place_runs(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per
 
 
 def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
-    """Where one group of the first ``ranks`` ranks lies; nobody shares its NICs.
+    """Where one group of the first ``ranks`` ranks lies; no one shares its NICs.
 
     With ``nodes`` the ranks lie on so many nodes, as many on each, where they can.
     """

@@ -168,7 +168,7 @@ def alike(group: Runs, others: Runs, block: int) -> bool:
 
 def alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
     """How a family of lattices lies against blocks: for each remainder of a base by the block, the first
-    base that has it and how many have it. At most `MOST_ALIGNMENTS` are told apart.
+    base that has it and how many have it. At most `MOST_ALIGNMENTS` are distinguished.
 
     >>> alignments(((4, 16),), 24)
     {0: (0, 2), 16: (16, 1), 8: (32, 1)}

@@ -45,7 +45,7 @@ def project_root(folder: FilePath) -> FilePath:
 
 
 def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document, list[Problem]]:
-    """The document, which stands in ``folder``, with its bases merged in.
+    """The document, which is in ``folder``, with its bases merged in.
 
     A base that cannot be had gives the rule unresolved-extends, and a document marked partial.
     """

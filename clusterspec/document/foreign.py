@@ -1,4 +1,4 @@
-"""YAML files of other programs, told apart by their top-level keys."""
+"""YAML files of other programs, distinguished by their top-level keys."""
 
 from __future__ import annotations
 

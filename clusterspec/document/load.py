@@ -38,7 +38,7 @@ def load(path: str, stdin_filename: str = STDIN) -> tuple[Document | None, list[
 
 
 def load_source(source: Source, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document | None, list[Problem]]:
-    """The document in a text that stands in ``folder``, its bases merged in, and what is wrong with them.
+    """The document in a text that is in ``folder``, its bases merged in, and what is wrong with them.
 
     Bytes that are not UTF-8 are expected as lone surrogates (``errors="surrogateescape"``). With ``keys``, those of
     a spec's top level, a base is refused that is no spec: nothing of it is to be printed.

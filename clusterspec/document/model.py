@@ -19,7 +19,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment with its ``#``; ``alone`` when nothing else stands on its line."""
+    """A comment with its ``#``; ``alone`` when nothing else is on its line."""
 
     file: str
     line: int

@@ -54,7 +54,7 @@ def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[
 
 
 def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Problem]:
-    """A second key has no path of its own; it is said to stand at the path of the first."""
+    """A second key has no path of its own; it is stated to stand at the path of the first."""
     if not any(problem.related for problem in problems):
         return problems
     paths: dict[Path | Span | None, Path] = {place.key: path for path, place in places.items()}

@@ -33,7 +33,7 @@ def settle(problem: Problem, document: Document | None, source: Source) -> Findi
 
 
 def _written(problem: Problem, span: Span, document: Document) -> str:
-    """The value that a problem speaks of, as written: of a text without paths what the span marks, or its line."""
+    """The value that a problem refers to, as written: of a text without paths what the span marks, or its line."""
     if problem.path and problem.path in document.places:
         value = document.value
         for key in problem.path:
@@ -84,7 +84,7 @@ def _first_line(document: Document, span: Span) -> Span:
 
 
 def _top(document: Document) -> Span:
-    """What stands for the whole document: its first key, or its first line."""
+    """What represents the whole document: its first key, or its first line."""
     if isinstance(document.value, dict):
         for name in document.value:
             place = document.places[(name,)]

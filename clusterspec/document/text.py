@@ -24,7 +24,7 @@ def _harmless(text: str) -> bool:
 
 @cache
 def _forbidden() -> re.Pattern[str]:
-    """What may not stand in a text; compiled only for a text with other characters than ASCII."""
+    """What may not are in a text; compiled only for a text with other characters than ASCII."""
     return re.compile(
         "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML 1.2
         "|\r(?!\n)"  # and what breaks a line for some readers and not for others
@@ -65,7 +65,7 @@ def unreadable(span: Span, message: str, advice: str = "") -> Problem:
 def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
     """The first ``most`` bytes of a file and one more, which tells that it is larger: enough for `forbidden`.
 
-    A pipe that nobody writes to is empty, and not waited for.
+    A pipe that no one writes to is empty, and not waited for.
 
     Raises `OSError`, and `ValueError` for a name that no file can have.
     """

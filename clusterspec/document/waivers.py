@@ -3,8 +3,8 @@
     nics_per_node: 4  # clusterspec: ignore[shared-nic] until 2027-01-31: dual-rail by design
     # clusterspec: ignore-file[undeclared-network, few-spines]: the provider runs these
 
-A waiver stands on the line of the key or the value that a finding points at, or alone on the
-line above. One for the whole file stands before its first key.
+A waiver is on the line of the key or the value that a finding points at, or alone on the
+line above. One for the whole file precedes its first key.
 """
 
 from __future__ import annotations

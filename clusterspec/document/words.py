@@ -22,7 +22,7 @@ _MAX_UNKNOWN = 40
 
 
 def problems(error: Any, path: Path, document: Document, schema: Schema) -> Iterator[Problem]:
-    """What a person is told about one error of the validator."""
+    """What a person is reported about one error of the validator."""
     fault = Fault(error, path, document, schema, outline.at(schema, path))
     if not path and error.validator == "type":
         yield _no_mapping(fault)

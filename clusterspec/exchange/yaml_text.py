@@ -29,7 +29,7 @@ def scalar(value: str | int | float | bool | None) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Text in double quotes; what may not stand in YAML is escaped."""
+    """Text in double quotes; what may not are in YAML is escaped."""
     kept = json.dumps(text, ensure_ascii=False)
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else "?" for c in kept)
 

@@ -72,7 +72,7 @@ def _one_to_one(line: Line) -> str | None:
 
 
 def ranks_of(log: Log, collective: str | None) -> int | None:
-    """The ranks that a log tells of, else what counts or bandwidths leave; None where that is not one number."""
+    """The ranks that a log reports, else what counts or bandwidths leave; None where that is not one number."""
     if log.ranks is not None:
         return log.ranks
     line = max(log.lines, key=lambda each: each.algbw)

@@ -1,7 +1,7 @@
 """Reads what nccl-tests and rccl-tests print, wherever it was cut out of.
 
 A log may carry prefixes of launchers (``0:``, ``[1,0]<stdout>:``), lack its head, or have separators in its
-numbers. What cannot be told from it stays unknown. Source of columns and units: nccl-tests,
+numbers. What cannot be derived from it stays unknown. Source of columns and units: nccl-tests,
 src/common.cu (``size`` in bytes, ``time`` in microseconds, ``algbw`` and ``busbw`` in 10⁹ bytes per second).
 """
 

@@ -57,7 +57,7 @@ def _hosts(lines: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:
-    """The matrix whose title stands on line ``start``. Raises `NoLog` where it is cut off."""
+    """The matrix whose title is on line ``start``. Raises `NoLog` where it is cut off."""
     header: list[str] = []
     values: list[float] = []
     rows = 0

@@ -11,7 +11,7 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 def size_of(text: str) -> float | None:
     """Bytes of a size in a table; None where it is none.
 
-    A decimal multiple that stands for a power of two (``524K``, ``33M``) is that power.
+    A decimal multiple that represents a power of two (``524K``, ``33M``) is that power.
 
     >>> size_of("32KiB"), size_of("1_048_576"), size_of("524K"), size_of("33M"), size_of("8G"), size_of("x")
     (32768.0, 1048576.0, 524288.0, 33554432.0, 8589934592.0, None)

@@ -41,7 +41,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(cells: list[str]) -> tuple[int, int] | None:
-    """Where size and bus bandwidth stand in a heading; None where it is none."""
+    """Where size and bus bandwidth are in a heading; None where it is none."""
     size = next((at for at, cell in enumerate(cells) if _SIZE_HEAD.search(cell)), None)
     if size is None or len(cells) < 2:
         return None

@@ -108,14 +108,14 @@ class Study:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the design costs; worked out when somebody first asks."""
+        """What the design costs; computed when it is first read."""
         from clusterspec.cost.estimate import estimate
 
         return estimate(self.design)
 
     @cached_property
     def checked(self) -> Checked:
-        """Everything there is to say of this file: settled, waived, chosen and in order of place.
+        """Everything there is to say of this file: resolved, waived, chosen and in order of place.
 
         Raises `BrokenEntry` where a rule needs an entry of a company's catalog that cannot be read.
         """

@@ -141,7 +141,7 @@ def _conversions(sentence: Sentence) -> Iterator[Told]:
 
 
 def _may_break(first: Token, second: Token, rule: str) -> bool:
-    """Whether two figures are in units whose conversion a rule speaks of."""
+    """Whether two figures are in units whose conversion a rule refers to."""
     if rule == BINARY:
         return first.unit == "B" and first.bits == second.bits and ("i" in first.symbol) != ("i" in second.symbol)
     return first.bits != second.bits

@@ -25,9 +25,9 @@ AHEAD = 5
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A quantity and what is said of it.
+    """A quantity and what is stated of it.
 
-    ``subjects`` are what it may be of, the likeliest first; ``others`` what the sentence also speaks of: a figure
+    ``subjects`` are what it may be of, the likeliest first; ``others`` what the sentence also refers to: a figure
     that is right of one of those is silent. ``count`` is how many of the thing the same stretch of text counts.
     """
 
@@ -52,12 +52,12 @@ class Claim:
 
     @property
     def far(self) -> bool:
-        """Whether the sentence itself does not say which part, or which generation, it speaks of."""
+        """Whether the sentence itself does not say which part, or which generation, it refers to."""
         near = [subject for subject in self.subjects if subject.ids and subject.channel in (None, self.channel)]
         return self.remote or all(subject.inferred for subject in near)
 
     def labelled(self, value: float) -> bool:
-        """Whether a rate in B/s stands in the subject's own name (`NDR200`)."""
+        """Whether a rate in B/s is in the subject's own name (`NDR200`)."""
         named = (*self.subjects, *self.others)
         return any(subject.label and abs(subject.label * 1.25e8 / value - 1) < 0.01 for subject in named)
 
@@ -97,7 +97,7 @@ def _claim(sentence: Sentence, at: int, subjects: tuple[Subject, ...], text: Pro
 
 
 def _is_port(sentence: Sentence, at: int) -> bool:
-    """Whether a noun for ports stands behind a quantity or before it: `200 Gb/s ports`, `4 NICs of 100 Gb/s`."""
+    """Whether a noun for ports follows a quantity or before it: `200 Gb/s ports`, `4 NICs of 100 Gb/s`."""
     behind = list(sentence.between(at + 1, at + 4))
     return any(COUNTED.get(word) is FigureScope.PORT for word in behind) or any(
         count.noun is FigureScope.PORT and 0 < at - count.at <= AHEAD + 2 for count in sentence.counts
@@ -114,7 +114,7 @@ def _hedged(sentence: Sentence, at: int) -> bool:
 
 
 def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
-    """What a quantity is of: what stands close behind it, then what stands before it."""
+    """What a quantity is of: what closely follows it, then what precedes it."""
     behind = next((named for named in sentence.named if named.start > at), None)
     before = next((named for named in reversed(sentence.named) if named.end <= at), None)
     near = behind is not None and _reaches(sentence, at, behind)
@@ -127,7 +127,7 @@ def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
 
 
 def _reaches(sentence: Sentence, at: int, named: Named) -> bool:
-    """Whether only linking words stand between a quantity and a subject behind it."""
+    """Whether only linking words are between a quantity and a subject behind it."""
     if named.start - at > AHEAD:
         return False
     marked = {index for mark in sentence.marks for index in range(mark.start, mark.end)}

@@ -67,7 +67,7 @@ def _is_rate(sentence: Sentence, at: int) -> bool:
 
 
 def _is_link(sentence: Sentence, at: int, text: ProseText) -> bool:
-    """Whether a rate is a link's own, which nobody says was measured."""
+    """Whether a rate is a link's own, which is not stated to be measured."""
     return not sentence.says(at, Hint.MEASURED) and _is_known(sentence, at, text)
 
 

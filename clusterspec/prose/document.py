@@ -24,7 +24,7 @@ class WrittenQuantity:
 
 
 class ProseText:
-    """One text, read once: what it says and what it speaks of."""
+    """One text, read once: what it says and what it refers to."""
 
     def __init__(self, text: str, catalog: Catalog) -> None:
         self.names = Names(catalog)
@@ -50,7 +50,7 @@ class ProseText:
             self.sentences += said
 
     def _sentences(self, block: Block, heading: tuple[Subject, ...], lead: Sequence[Sentence]) -> tuple[Sentence, ...]:
-        """The sentences of a block, each with what stands before it."""
+        """The sentences of a block, each with what precedes it."""
         said: list[Sentence] = []
         before = heading
         if block.kind is BlockKind.ITEM and lead and lead[-1].words[-1].text == ":":
@@ -89,7 +89,7 @@ class ProseText:
         return _with(subject, ids)
 
     def _entries(self, other: Subject, family: str) -> tuple[str, ...]:
-        """The entries of a family that another subject stands for: itself, or an accelerator's interconnect."""
+        """The entries of a family that another subject represents: itself, or an accelerator's interconnect."""
         if other.family == family:
             return other.ids
         if other.kind in ("accelerator", "platform"):

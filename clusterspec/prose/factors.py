@@ -42,7 +42,7 @@ def shown(token: Token, value: float) -> str:
 
 
 def directed(sentence: Sentence) -> bool:
-    """Whether a sentence speaks of directions, so that a factor of two may be right."""
+    """Whether a sentence refers to directions, so that a factor of two may be right."""
     return sentence.has(Direction.ONE_WAY, Direction.DUPLEX) or any(
         word in _DIRECTED for word in sentence.between(0, len(sentence.words))
     )

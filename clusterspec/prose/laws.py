@@ -1,4 +1,4 @@
-"""Tables that multiply up: where most rows obey one law, the one that does not is told."""
+"""Tables that multiply up: where most rows obey one law, the one that does not is reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WAYS = (1.0, 2.0, 0.5)
 
 
 def broken(table: ProseTable) -> Iterator[Told]:
-    """The cells that break a law of their table, each told once."""
+    """The cells that break a law of their table, each reported once."""
     told: set[int] = set()
     for mismatch in (*_products(table), *_multiples(table), *_cells(table)):
         if id(mismatch.start) not in told:

@@ -1,7 +1,7 @@
-"""What a text speaks of: parts of the catalog by the names that people give them.
+"""What a text refers to: parts of the catalog by the names that people give them.
 
 Names come from the ids of the catalog, so that a company's own entries are known too: `nvlink-4` is also NVLink4,
-NVLink 4.0, NVLink Gen 4 and fourth-generation NVLink. A family whose generation is not said (`NVLink`) has no ids.
+NVLink 4.0, NVLink Gen 4 and fourth-generation NVLink. A family whose generation is not stated (`NVLink`) has no ids.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ UNKNOWN = "unknown"
 class Subject:
     """A part, or a family of parts, that figures may be of.
 
-    ``ids`` are the entries of ``kind`` that the name may mean; none where the generation was not said. ``label`` is a
-    rate that stands in the name itself (`NDR400`), in Gb/s; ``lanes`` the width of a PCIe link.
+    ``ids`` are the entries of ``kind`` that the name may mean; none where the generation is not stated. ``label`` is a
+    rate that is in the name itself (`NDR400`), in Gb/s; ``lanes`` the width of a PCIe link.
     """
 
     name: str = field(compare=False)
@@ -166,7 +166,7 @@ class Names:
         return Named(at, at + 1, subject)
 
     def _family(self, words: Sequence[Token], at: int) -> Named | None:
-        """A family with the generation that stands behind it, before it or in it."""
+        """A family with the generation that follows it, before it or in it."""
         if words[at].text[:2].lower() not in _STARTS:
             return None
         word, end = _plain(words[at].text), at + 1

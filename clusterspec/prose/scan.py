@@ -1,7 +1,7 @@
 """Words, numbers and quantities of running text: a closed reader, linear in the length of the text.
 
 `units.read` takes a text that is one quantity from end to end; here quantities stand among words, so numbers and
-units are found by patterns without nested repetition and settled by the same table of units.
+units are found by patterns without nested repetition and resolved by the same table of units.
 """
 
 from __future__ import annotations

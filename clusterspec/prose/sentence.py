@@ -1,4 +1,4 @@
-"""Sentences: their words, the subjects they name, and which word speaks of which quantity."""
+"""Sentences: their words, the subjects they name, and which word refers to which quantity."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Sentence:
         return tuple(count for count in _counts(self.words) if count.at not in named)
 
     def has(self, *meanings: Meaning) -> bool:
-        """Whether one of these stands anywhere in the sentence."""
+        """Whether one of these is anywhere in the sentence."""
         return any(mark.meaning in meanings for mark in self.marks)
 
     def says(self, at: int, meaning: Meaning) -> bool:
@@ -149,7 +149,7 @@ def _ends(words: Sequence[Token], at: int) -> bool:
 
 
 def _bound(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
-    """Gives each word that says how a figure counts to the quantity that it speaks of."""
+    """Gives each word that says how a figure counts to the quantity that it refers to."""
     said: dict[int, dict[Meaning, int]] = {at: {} for at in sentence.quantities}
     for mark in sentence.marks if said else ():
         for at, distance in _spoken_of(sentence, mark):
@@ -173,7 +173,7 @@ def _noun_beside(sentence: Sentence, at: int) -> FigureScope | None:
 
 
 def _spoken_of(sentence: Sentence, mark: Mark) -> Iterator[tuple[int, int]]:
-    """The quantity that a mark speaks of, and how far off: the nearest one in reach, the one before it first."""
+    """The quantity that a mark refers to, and how far off: the nearest one in reach, the one before it first."""
     if isinstance(mark.meaning, FigureScope) and mark.start and sentence.words[mark.start - 1].sort is Sort.NUMBER:
         return  # `8 per node` says of the eight what they are per
     left = max((at for at in sentence.quantities if at < mark.start), default=None)

@@ -43,7 +43,7 @@ def bandwidths(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) 
 
 
 def _units(claim: Claim, fact: KnownFigure) -> Iterator[ProseSlip]:
-    """Bits for bytes, or a prefix one step off; only where the text says which of a part's figures it speaks of."""
+    """Bits for bytes, or a prefix one step off; only where the text says which of a part's figures it refers to."""
     token = claim.token
     if claim.channel is None:
         return

@@ -58,7 +58,7 @@ NOTHING = Head("", (), frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class ProseTable:
-    """A table with its heads settled; ``lead`` is what the last sentence before it says."""
+    """A table with its heads resolved; ``lead`` is what the last sentence before it says."""
 
     heads: tuple[Head, ...]
     labels: tuple[Head, ...]
@@ -125,7 +125,7 @@ def _lead(written: WrittenQuantity) -> Head:
 
 
 def _adjoins(written: WrittenQuantity) -> bool:
-    """Whether the sentence before a table stands right above it."""
+    """Whether the sentence before a table is right above it."""
     return written.block.lines[0].number - written.before[-1].words[-1].line <= 3
 
 

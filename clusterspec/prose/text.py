@@ -164,7 +164,7 @@ def _masked(line: str) -> str:
 
 
 def _mention(match: re.Match[str]) -> str:
-    """What somebody else is quoted to say is no claim of the author's; a name or a word in quotes is."""
+    """What another author is quoted to say is no claim of the author's; a name or a word in quotes is."""
     return " " * len(match[0]) if match[0].count(" ") >= 3 else match[0]
 
 

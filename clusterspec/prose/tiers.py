@@ -95,7 +95,7 @@ def _compares(sentence: Sentence, at: int) -> bool:
 
 
 def _tiers(sentence: Sentence, text: ProseText) -> list[Tier]:
-    """The tiers that a sentence compares: what it names, else what its words, and what stands before, speak of."""
+    """The tiers that a sentence compares: what it names, else what its words, and what precedes, refer to."""
     named = dict.fromkeys(_subjects(sentence))
     subjects = [text.settled(each, (*named, *sentence.before)) for each in named]
     tiers = [tier for subject in subjects for tier in _of(subject, text)]

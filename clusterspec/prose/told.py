@@ -1,4 +1,4 @@
-"""What is said to the author: a rule, the words it speaks of, the numbers, and what to write."""
+"""What is stated to the author: a rule, the words it refers to, the numbers, and what to write."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def totals(sentence: Sentence) -> Iterator[Told]:
 
 
 def products(sentence: Sentence) -> Iterator[Told]:
-    """`4 × 200 Gb/s NICs give 800 GB/s`: a count of rates, and what it is said to make."""
+    """`4 × 200 Gb/s NICs give 800 GB/s`: a count of rates, and what it is stated to make."""
     for one, other in zip(sentence.quantities, sentence.quantities[1:], strict=False):
         first, second = sentence.words[one], sentence.words[other]
         count = next((each.value for each in sentence.counts if 0 < one - each.at <= 2 and each.value > 1), 0.0)
@@ -60,7 +60,7 @@ def products(sentence: Sentence) -> Iterator[Told]:
 
 
 def _is_of_one(sentence: Sentence, at: int) -> bool:
-    """Whether a quantity is said to be of one part again."""
+    """Whether a quantity is stated to be of one part again."""
     return sentence.scope(at) not in (None, FigureScope.NODE, FigureScope.SUM) or sentence.says(at, Hint.BISECTION)
 
 
@@ -141,7 +141,7 @@ def shares(sentence: Sentence) -> Iterator[Told]:
 
 
 def _is_share(sentence: Sentence, part: int, whole: int) -> bool:
-    """Whether two figures are said to be the one of the other."""
+    """Whether two figures are stated to be the one of the other."""
     between = list(sentence.between(part + 1, whole))
     same = sentence.words[part].unit == sentence.words[whole].unit
     return (

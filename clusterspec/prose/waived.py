@@ -2,7 +2,7 @@
 
     <!-- clusterspec: ignore[metric-unsaid] until 2027-01-31: quoted from the supplier -->
 
-It stands on the line of the finding, or alone on the line above. `ignore-file[…]` stands before the first text.
+It is on the line of the finding, or alone on the line above. `ignore-file[…]` precedes the first text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ProseWaiver:
 
 
 def apply(problems: Iterable[Problem], text: str, file: str, today: date | None) -> Iterator[Problem]:
-    """The problems that nobody waived, and problems with the waivers.
+    """The problems that are not waived, and problems with the waivers.
 
     A waiver without a reason waives nothing (waiver-without-reason), nor does one that ended before ``today``
     (expired-waiver); where no day is given, none has ended.

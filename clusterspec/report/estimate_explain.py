@@ -37,7 +37,7 @@ def explainable(report: EstimateReport) -> Iterator[Term]:
 def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
     """What a printed name means, with formula, inputs and their origins; None when nothing has that name.
 
-    An axis (``tp``) stands for all that it sends.
+    An axis (``tp``) represents all that it sends.
     """
     wanted = _folded(name)
     wanted = ALIASES.get(wanted, wanted)

@@ -41,7 +41,7 @@ PLAIN = Ink()
 
 
 def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]:
-    """A paragraph in lines of a width, words kept whole; ``first`` stands before the first, ``then`` before others.
+    """A paragraph in lines of a width, words kept whole; ``first`` precedes the first, ``then`` before others.
 
     A word that a runner or a problem matcher would obey at the start of a line stays on the line before it.
     """

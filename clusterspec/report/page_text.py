@@ -49,5 +49,5 @@ def block(part: str, ink: Ink) -> list[str]:
 
 
 def coded(lines: list[str], ink: Ink) -> list[str]:
-    """Lines with what stands between backticks painted."""
+    """Lines with what is between backticks painted."""
     return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]

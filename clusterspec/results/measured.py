@@ -1,4 +1,4 @@
-"""What was measured and stands in for the catalog, as rows that every writer of estimates shows."""
+"""What was measured and replaces the catalog, as rows that every writer of estimates shows."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def check(path: Path, items: tuple[Any, ...]) -> Problem | None:
 
 
 def _order(path: Path, items: tuple[str, ...]) -> Problem | None:
-    """Each axis once, where dp_shard and dp_replicate together may stand for dp."""
+    """Each axis once, where dp_shard and dp_replicate together may represent dp."""
     given = set(items)
     pair = given & _DP_PAIR
     if pair and "dp" in given:

@@ -64,7 +64,7 @@ class Readings:
         return any(row.assuming for row in self.rows)
 
     def to_json(self) -> dict[str, object]:
-        """Plain values; ``assuming`` is null where the text settles it."""
+        """Plain values; ``assuming`` is null where the text determines it."""
         rows = [
             {"assuming": r.assuming or None, "label": r.label, "text": r.text, "value": r.value, "unit": r.unit}
             for r in self.rows

@@ -1,6 +1,6 @@
 """Says numbers to people: a fitting prefix, a few digits, no scientific notation.
 
-What is said can be read back (`clusterspec.units.read`) to the same number of digits.
+What is printed can be read back (`clusterspec.units.read`) to the same number of digits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COUNTS = ((1e12, "T"), (1e9, "B"))
 def say(value: float, unit: str, digits: int = 3) -> str:
     """A value in an SI unit (``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``s``), ``1`` or a currency code.
 
-    Counts below a billion and money are said in full, everything else to ``digits``
+    Counts below a billion and money are printed in full, everything else to ``digits``
     significant digits.
 
     >>> say(450e9, "B/s"), say(0.0123, "s"), say(1024, "1"), say(7.916e15, "FLOP/s")
@@ -117,7 +117,7 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def _rounded(value: float, digits: int) -> float:
-    """To significant digits, so that 999.9 picks its prefix as the 1000 that it will be said as."""
+    """To significant digits, so that 999.9 picks its prefix as the 1000 that it is printed as."""
     return float(f"{value:.{digits - 1}e}")
 
 

@@ -2,7 +2,7 @@
 
 Every spelling leads to one symbol of the generated table, or to none. Letter case is taken as
 meaning only where the author visibly minds it: ``Gb/s`` and ``GB/s`` do, ``gb/s`` and ``GBPS``
-do not. Words (``Gbit/s``, ``gigabytes per second``) settle it in any case.
+do not. Words (``Gbit/s``, ``gigabytes per second``) determines it in any case.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def symbol_of(spelling: str) -> str | None:
 
 
 def both_symbols(spelling: str) -> tuple[str, ...]:
-    """The bit reading and the byte reading of a spelling that does not settle it; empty if it does.
+    """The bit reading and the byte reading of a spelling that does not determine it; empty if it does.
 
     >>> both_symbols("gbps"), both_symbols("GIB")
     (('Gb/s', 'GB/s'), ('Gib', 'GiB'))

@@ -1,4 +1,4 @@
-"""What stands before the first layer and after the last (embedding, logits, loss), and the optimizer's step."""
+"""What precedes the first layer and after the last (embedding, logits, loss), and the optimizer's step."""
 
 from __future__ import annotations
 

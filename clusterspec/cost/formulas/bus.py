@@ -54,7 +54,7 @@ def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
 
 @formula("factor * size / busbw")
 def seconds_at(size: float, busbw: float, factor: float) -> float:
-    """The time that a bus bandwidth stands for: t = f S / busbw.
+    """The time that a bus bandwidth represents: t = f S / busbw.
 
     >>> round(seconds_at(17179869184, 234.89e9, all_reduce_factor(8)), 4)
     0.128

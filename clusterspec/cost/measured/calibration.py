@@ -38,7 +38,7 @@ _LOWEST = 1e-4
 
 def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
     """The design whose cluster reaches what was measured. Measurements that are too small, not placed on the
-    machine, or above what its links can carry, change nothing; rules speak of them.
+    machine, or above what its links can carry, change nothing; rules refer to them.
     """
     cluster = design.cluster
     if cluster is None or not measurements:
@@ -57,7 +57,7 @@ def expected(cluster: Cluster, measurement: Measurement, size: float) -> Collect
 
 
 def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
-    """The collective by the algorithm that is said to have run; by the fastest, where that one does not apply."""
+    """The collective by the algorithm that is stated to have run; by the fastest, where that one does not apply."""
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective(cluster, name, group, size, choice)

@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One entry of `measured:`; ``rows`` from the smallest size, ``None`` what nobody says.
+    """One entry of `measured:`; ``rows`` from the smallest size, ``None`` what no one says.
 
     ``at`` is the key that holds the figure; ``wrong`` how many values a log found wrong.
     """
@@ -70,7 +70,7 @@ class Measurement:
 def settle(
     said: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
-    """The measurements of a spec that stands in ``folder``, and the logs that cannot be used."""
+    """The measurements of a spec that is in ``folder``, and the logs that cannot be used."""
     measurements, problems = [], []
     logs: dict[str, Log] = {}
     for index, entry in enumerate(said):

@@ -10,7 +10,7 @@ def forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer,
     """Each block of a layer gathers its input and scatters its output, or reduces it to all.
 
     Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and
-    a reduce-scatter stand for each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the
+    a reduce-scatter represent each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the
     seconds of products in the pass, which a framework may cut up and run beside them.
     """
     if shard.tp == 1 or not blocks:

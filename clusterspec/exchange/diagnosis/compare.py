@@ -48,7 +48,7 @@ class Run:
 
 
 def cost_of(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
-    """A collective by the algorithm that is said to have run, else by the fastest."""
+    """A collective by the algorithm that is stated to have run, else by the fastest."""
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective(cluster, name, group, size, choice)

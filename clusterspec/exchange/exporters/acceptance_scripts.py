@@ -96,7 +96,7 @@ def sbatch(source: Source) -> Exported:
 
 
 def mpirun(source: Source) -> Exported:
-    """One shell script; the hosts stand in a file, one a line."""
+    """One shell script; the hosts are in a file, one a line."""
     tests = _tests(source)
     per_node = source.cluster.ranks_per_node
     lines = [

@@ -1,4 +1,4 @@
-"""Slurm host lists: ``tux[0-3,12,18-20]`` stands for eight names; zeros in front are kept."""
+"""Slurm host lists: ``tux[0-3,12,18-20]`` represents eight names; zeros in front are kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def expand(text: str, line: int = 0) -> list[str]:
-    """The names that a host list stands for, in its order. Raises `Refusal` for what is none, or stands for too many.
+    """The names that a host list represents, in its order. Raises `Refusal` for what is none, or represents too many.
 
     >>> expand("tux[08-10,12],a")
     ['tux08', 'tux09', 'tux10', 'tux12', 'a']
@@ -29,7 +29,7 @@ def expand(text: str, line: int = 0) -> list[str]:
 
 
 def _items(text: str) -> Iterator[str]:
-    """The items between commas that stand in no brackets."""
+    """The items between commas that are in no brackets."""
     depth, start = 0, 0
     for at, character in enumerate(text):
         depth += (character == "[") - (character == "]")

@@ -169,7 +169,7 @@ def _ends(edge: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> l
 
 
 def _points(end: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> list[tuple[str, str, bool]]:
-    """Every port that one end stands for: device, component, and whether the device is a node."""
+    """Every port that one end represents: device, component, and whether the device is a node."""
     name, numbers = _instance(end["instance"])
     shape, count = instances[name]
     component, parts = _instance(end["component"])

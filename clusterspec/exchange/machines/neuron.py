@@ -80,7 +80,7 @@ def _describe(devices: list[Device], notes: Notes) -> None:
 
 
 def _from_table(file: InputFile) -> list[Device]:
-    """Rows between bars; the header stands on the two lines after the first rule."""
+    """Rows between bars; the header is on the two lines after the first rule."""
     columns: list[str] = []
     devices: list[Device] = []
     for number, text in enumerate(file.lines, 1):

@@ -103,7 +103,7 @@ def _matrices(lines: tuple[str, ...]) -> Iterator[Matrix]:
 
 
 def _matrix(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix | None:
-    """The matrix whose header stands on line ``start``."""
+    """The matrix whose header is on line ``start``."""
     devices = tuple(cell for cell in header if _GPU.fullmatch(cell) or _NIC.fullmatch(cell))
     cells: dict[tuple[str, str], str] = {}
     numa: dict[str, str] = {}
