@@ -71,14 +71,14 @@ def test_a_rule_that_crashes_keeps_no_command_from_answering(
 
 
 def test_a_file_that_we_cannot_digest_hides_no_other(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    from clusterspec import pipeline
+    from clusterspec.pipeline import studies
 
     def choosy(spec: Spec, catalog: Catalog) -> object:
         if "one" in spec.file:
             crash()
         return resolve(spec, catalog)
 
-    monkeypatch.setattr(pipeline, "resolve", choosy)
+    monkeypatch.setattr(studies, "resolve", choosy)
     for name in ("one.yaml", "two.yaml"):
         Path(name).write_text(FLAWED)
     done = call("check", ".", "--format", "concise")
