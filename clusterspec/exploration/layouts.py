@@ -70,7 +70,7 @@ def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
     if rows:
         return ""
     if not found.evaluated:
-        return "no layout divides the ranks, the heads and the batch of this job with the keys that are fixed"
+        return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
     return "no legal layout fits in memory" if not found.fitting else "a rule finds an error in every layout kept"
 
 

@@ -56,5 +56,10 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]
     if lacking:
         named = both(f"`{key}`" for key in lacking)
-        message = f"without {named} the cost over {procurement.term.written} cannot be computed"
+        message = f"without {named} the cost over {procurement.term.written} {_lacks(lacking)}"
         yield RULE.problem("procurement", message, f"add {named}")
+
+
+def _lacks(lacking: list[str]) -> str:
+    """What the cost lacks: without a price of electricity it has no energy, without the others it rests on defaults."""
+    return "leaves energy out" if "electricity" in lacking else "rests on assumed values"
