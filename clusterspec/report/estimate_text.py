@@ -197,7 +197,8 @@ def footer(report: EstimateReport, ink: Ink) -> str:
     counted = count(report.findings)
     said = ", ".join(plural(number, level) for level, number in counted.items() if number)
     file = plain(quote(report.input.name)).replace("\n", " ")
-    lines = [f"`clusterspec estimate {file} --explain 'step time'` shows formula and inputs of a printed name."]
+    name = "tpot" if report.plan.serving is not None else "'step time'"
+    lines = [f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name."]
     if said:
         lines.insert(0, f"{said}: `clusterspec check {file}`")
     return "\n".join(lines) + "\n"

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.expressions import EXPRESSIONS
+from clusterspec.cost.formulas.serving import output_rate, request_time
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
 from clusterspec.cost.term import Communication, Term
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.records import replace
 from clusterspec.results.verdict import accelerators_used
 
 MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation, attention counted as if unmasked"
@@ -17,6 +22,8 @@ def headline(plan: Plan) -> Iterator[Term]:
     """A term for every headline number that could be computed, named as it is printed."""
     yield from _times(plan)
     yield from _utilization(plan)
+    if plan.serving is not None:
+        yield from _serving(plan.serving)
     if plan.parameters is not None:
         yield Term("parameters", plan.parameters, "1", "weights of all layers, embeddings and the output layer")
     if plan.active_parameters is not None:
@@ -39,6 +46,30 @@ def _times(plan: Plan) -> Iterator[Term]:
         formula = "tokens / (global_batch * sequence_length) * step"
         inputs = (("tokens", Figure(work.tokens, "1", Computed("workload.tokens"))), *tokens, seconds)
         yield Term("time to train", plan.time_to_train, "s", formula, inputs)
+
+
+def _serving(found: ServingTimes) -> Iterator[Term]:
+    """The headline numbers of a serving plan, by the names that they are printed with."""
+    yield replace(time_of_first_token(found), name="time to first token")
+    yield replace(time_of_token(found), name="time per output token")
+    tokens = _count("output_tokens", found.output_tokens)
+    times = (("ttft", _seconds(found.ttft)), ("tpot", _seconds(found.tpot)))
+    yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
+    inputs = (_count("concurrency", found.offered), tokens, ("latency", _seconds(found.request_latency)))
+    rate = found.output_tokens_per_second
+    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
+    held = (
+        _count("kv_capacity_sequences", found.kv_capacity_sequences),
+        _count("mean_context", found.kv_capacity_tokens / found.kv_capacity_sequences),
+    )
+    yield Term("cache holds", found.kv_capacity_tokens, "1", "kv_capacity_sequences * mean_context", held)
+    if found.max_concurrency is not None:
+        formula = "the most requests in flight with which the cache has space and the targets are met, by bisection"
+        yield Term("most concurrency", found.max_concurrency, "1", formula)
+
+
+def _seconds(value: float) -> Figure:
+    return Figure(value, "s", Computed("see the name"))
 
 
 def _utilization(plan: Plan) -> Iterator[Term]:

@@ -54,6 +54,8 @@ class ServingTimes:
     carried_prefill: float
     """Seconds of a prompt that the steps of the same engine carry."""
     tokens_per_step: float
+    offered: float
+    """Requests in flight on the whole plan, waiting ones among them."""
     started: float
     """The time of an output token of which half passes before a prompt starts."""
 
@@ -146,6 +148,7 @@ def _times(engine: Engine, prompts: Engine, load: Serving, places: tuple[float, 
         output_tokens=float(load.output_tokens),
         carried_prefill=steady.carried,
         tokens_per_step=steady.tokens_per_step,
+        offered=offered,
         started=started,
     )
 

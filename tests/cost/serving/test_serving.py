@@ -11,6 +11,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
 from clusterspec.results.estimate_json import body
+from clusterspec.results.headline import headline
 from tests.cluster.settling import clean
 from tests.cost.expressions import evaluate
 
@@ -198,6 +199,22 @@ def test_the_document_has_the_fields_of_the_contract() -> None:
     assert {"request_latency", "kv_bytes_per_token", "kv_capacity_tokens", "max_concurrency", "prefill_share"} <= set(
         found
     )
+
+
+def test_every_headline_of_a_serving_plan_is_explained() -> None:
+    found = {term.name: term for term in headline(estimate(design(load="concurrency: 32, targets: {tpot: 20 ms}")))}
+    printed = (
+        "time to first token",
+        "time per output token",
+        "request latency",
+        "output tokens per second",
+        "cache holds",
+    )
+    for name in printed:
+        term = found[name]
+        names = {key: figure.value for key, figure in term.inputs} | {each.name: each.value for each in term.parts}
+        assert evaluate(term.formula, names) == pytest.approx(term.value, rel=1e-9)
+    assert "most concurrency" in found
 
 
 def test_training_has_no_serving_times() -> None:
