@@ -94,12 +94,18 @@ def interruptions(
     return Interruptions(between, interval, checkpoint, restart, share, low, high)
 
 
+def stated_between(written: OperationsSpec, nodes: int | None) -> Figure | None:
+    """Seconds between failures of a job on some nodes, as the spec states it for the job or for one node; else None."""
+    stated = _stated(written.mean_time_between_failures, "mean_time_between_failures")
+    if stated is not None or written.node_mtbf is None or not nodes:
+        return stated
+    value = job_time_between_failures(written.node_mtbf.value, nodes)
+    return Figure(value, "s", Written("operations.node_mtbf"))
+
+
 def _between(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
     """Seconds between failures of the job, and the range of it."""
-    stated = _stated(written.mean_time_between_failures, "mean_time_between_failures")
-    if stated is None and written.node_mtbf is not None:
-        value = job_time_between_failures(written.node_mtbf.value, nodes)
-        stated = Figure(value, "s", Written("operations.node_mtbf"))
+    stated = stated_between(written, nodes)
     if stated is not None:
         return stated, (stated.value, stated.value)
     value = job_time_between_failures(ACCELERATOR_BETWEEN_FAILURES.value, accelerators)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cluster.stages import even_stages
+from clusterspec.cost.batch import layout_of as with_degrees
 from clusterspec.records import replace
 from clusterspec.search.space import Choice, Job
 
@@ -14,29 +14,17 @@ Section = dict[str, object]
 def layout_of(job: Job, choice: Choice) -> Layout:
     """The layout of a choice; everything that the search does not vary is kept from the job's own."""
     family, pipeline = choice.family, choice.pipeline
-    stages = family.pp * pipeline.virtual_stages
-    ranks = family.tp * family.cp * family.pp * family.dp
-    return replace(
+    variant = replace(
         job.layout,
-        ranks=ranks,
-        tp=family.tp,
-        cp=family.cp,
-        ep=family.ep,
-        expert_tp=family.expert_tp,
-        pp=family.pp,
-        dp=family.dp,
-        expert_dp=max(1, ranks // (family.expert_tp * family.ep * family.pp)),
         sequence_parallel=family.sequence_parallel,
         sharding=choice.sharding.kind,
-        shard_group=choice.sharding.group,
         order=choice.order,
         schedule=pipeline.schedule,
-        virtual_stages=pipeline.virtual_stages,
-        stage_layers=even_stages(job.workload.model.layers, stages),
-        micro_batch=pipeline.micro_batch,
-        micro_batches=max(1, job.workload.global_batch // (family.dp * pipeline.micro_batch)),
         recompute=choice.recompute,
     )
+    degrees = {axis: getattr(family, axis) for axis in ("tp", "cp", "ep", "expert_tp", "pp", "dp")}
+    degrees |= {"virtual_stages": pipeline.virtual_stages, "micro_batch": pipeline.micro_batch}
+    return with_degrees(variant, job.workload, degrees | {"shard_group": choice.sharding.group})
 
 
 def section_of(job: Job, choice: Choice) -> Section:

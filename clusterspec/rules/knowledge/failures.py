@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES
+from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, stated_between
 from clusterspec.records import dataclass
 from clusterspec.spec.model import OperationsSpec
 
@@ -25,17 +25,8 @@ def failure_rate(operations: OperationsSpec | None, cluster: Cluster | None, nod
     usual = None
     if cluster is not None and nodes:
         usual = ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
-    return FailureRate(_stated(operations, nodes), usual)
-
-
-def _stated(operations: OperationsSpec | None, nodes: int | None) -> float | None:
-    if operations is None:
-        return None
-    if operations.mean_time_between_failures is not None:
-        return operations.mean_time_between_failures.value
-    if operations.node_mtbf is None or not nodes:
-        return None
-    return operations.node_mtbf.value / nodes
+    stated = stated_between(operations, nodes) if operations is not None else None
+    return FailureRate(stated.value if stated else None, usual)
 
 
 def poisson_percentile(mean: float, share: float) -> int:
