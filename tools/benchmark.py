@@ -25,7 +25,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.estimate import estimate
 from clusterspec.search.evaluate import evaluation
-from clusterspec.search.space import Job, Space, families
+from clusterspec.search.space import SearchJob, Space, families
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = ROOT / "examples" / "dgx-h100-pod.yaml"
@@ -149,7 +149,7 @@ def searches() -> None:
     for name, (model, nodes, batch) in JOBS.items():
         design = pipeline.study_text(SEARCHED.format(model=model, nodes=nodes, batch=batch), shared).design
         assert design.cluster and design.workload and design.layout
-        job = Job(design.cluster, design.workload, design.layout)
+        job = SearchJob(design.cluster, design.workload, design.layout)
         space, evaluate = Space(tuple(families(job))), evaluation(design, job)
         spent = []
         for _ in range(2):

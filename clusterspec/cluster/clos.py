@@ -35,7 +35,7 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class FoldedClos:
     """A counted plane. ``leaf_spine`` and ``spine_core`` are links; ``fits`` says whether so many
     endpoints can be joined by these tiers at all. ``how`` explains spines and cores.
     """
@@ -91,14 +91,14 @@ def say_spread(count: int, least: int, links: int) -> str:
     return f"{least} by ports, {links} uplinks spread unevenly over them" if links % count else f"{count}"
 
 
-def two_tiers(leaves: int, leaf: Ports, ports: int) -> Tree:
+def two_tiers(leaves: int, leaf: Ports, ports: int) -> FoldedClos:
     """Leaves below one row of spines; every leaf reaches every spine."""
     links = leaves * leaf.up
     spines = even(parts(links, ports), leaf.up)
-    return Tree(2, leaves, spines, leaf_spine=links, fits=leaves <= ports, spines_of_pod=spines)
+    return FoldedClos(2, leaves, spines, leaf_spine=links, fits=leaves <= ports, spines_of_pod=spines)
 
 
-def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -> Tree:
+def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -> FoldedClos:
     """Pods of leaves and spines below one row of cores: the pods that take fewest switches.
 
     A pod is one or more ``unit`` of leaves (in a rail fabric a leaf of every rail) with a full set of
@@ -111,14 +111,14 @@ def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -
     return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
 
 
-def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> Tree:
+def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
     """The same, where the size of a pod is given."""
     spine = Ports.split(ports, ratio)
     pods = parts(leaves, leaves_of_pod)
     spines = even(parts(leaves_of_pod * leaf.up, spine.down), leaf.up)
     up = min(spine.up, ceiling(parts(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))
     cores = even(parts(pods * up, ports), up)
-    return Tree(
+    return FoldedClos(
         tiers=3,
         leaves=leaves,
         spines=pods * spines,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cluster.clos import Ports, Tree, ceiling, in_pods, parts, say_spread, three_tiers, two_tiers
+from clusterspec.cluster.clos import FoldedClos, Ports, ceiling, in_pods, parts, say_spread, three_tiers, two_tiers
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass
@@ -155,7 +155,7 @@ def _one_tier(demand: _Demand) -> SwitchCount:
     return SwitchCount(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
 
 
-def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> Tree:
+def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> FoldedClos:
     leaves = demand.leaves(leaf.down)
     if tiers == 2:
         return two_tiers(leaves, leaf, demand.ports)
@@ -166,7 +166,7 @@ def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> Tree:
     return in_pods(leaves, leaf, demand.ports, demand.spine_ratio, of_pod)
 
 
-def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: Tree) -> dict[str, str]:
+def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
     by_ports = parts(tree.leaf_spine, demand.ports)
     spread = say_spread(tree.spines, by_ports, leaf.up)
     how = {

@@ -30,7 +30,7 @@ USUAL_SWITCH = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Sources:
+class _FabricSources:
     """What describes the fabric: the spec, and the entries that fill what it leaves out."""
 
     parts: Parts
@@ -60,7 +60,7 @@ def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
     if parts.section.scale_out is None and ((nodes == 1 and not offered) or parts.log.unreadable(PATH)):
         return None
     section = parts.section.scale_out or ScaleOutSpec()
-    sources = _Sources(parts, section, _nic(section, parts), needed=nodes * parts.per_node > domain)
+    sources = _FabricSources(parts, section, _nic(section, parts), needed=nodes * parts.per_node > domain)
     technology = _technology(sources)
     if technology is None:
         return None
@@ -91,7 +91,7 @@ def nic_rate(nic: Nic | None) -> Bandwidth | None:
     )
 
 
-def _technology(sources: _Sources) -> Interconnect | None:
+def _technology(sources: _FabricSources) -> Interconnect | None:
     path = (*PATH, "technology")
     if sources.section.technology is not None:
         return sources.parts.lookup.interconnect(sources.section.technology, path, other_than="scale-up")
@@ -105,7 +105,7 @@ def _technology(sources: _Sources) -> Interconnect | None:
     return None
 
 
-def _supplied_technology(sources: _Sources) -> str | None:
+def _supplied_technology(sources: _FabricSources) -> str | None:
     key, platform, accelerator = f"{KEY}.technology", sources.parts.platform, sources.parts.accelerator
     if platform is not None and platform.technologies:
         first, *others = platform.technologies
@@ -115,7 +115,7 @@ def _supplied_technology(sources: _Sources) -> str | None:
     return None
 
 
-def _nic_bandwidth(sources: _Sources, technology: Interconnect) -> Bandwidth | None:
+def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwidth | None:
     """The line rate of one NIC: as written, of the NIC named, the platform, the technology named, the typical NIC."""
     key = f"{KEY}.nic_bandwidth"
     if sources.section.nic_bandwidth is not None:
@@ -140,7 +140,7 @@ def _nic_bandwidth(sources: _Sources, technology: Interconnect) -> Bandwidth | N
     return supplied
 
 
-def _nics(sources: _Sources, technology: Interconnect) -> int | None:
+def _nics(sources: _FabricSources, technology: Interconnect) -> int | None:
     section = sources.section.nics_per_node
     if section is not None:
         return section
@@ -159,7 +159,7 @@ def _nics(sources: _Sources, technology: Interconnect) -> int | None:
     return None
 
 
-def _fabric(sources: _Sources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
+def _fabric(sources: _FabricSources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
     section, log = sources.section, sources.log
     topology = section.topology or "unknown"
     planes = max(1, log.either(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
@@ -195,7 +195,7 @@ def _fabric(sources: _Sources, technology: Interconnect, nics: int, rate: Bandwi
     )
 
 
-def _switch(sources: _Sources, technology: Interconnect) -> Switch | None:
+def _switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:
     section, platform = sources.section, sources.parts.platform
     if section.switch is not None:
         return sources.parts.lookup.switch(section.switch, (*PATH, "switch"))

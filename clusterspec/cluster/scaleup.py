@@ -21,7 +21,7 @@ PCIE = "pcie"
 
 
 @dataclass(frozen=True, slots=True)
-class _Sources:
+class _DomainSources:
     """What describes the domain: the spec, and the entries that fill what it leaves out."""
 
     parts: Parts
@@ -45,7 +45,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     ``pcie`` is the generation of the accelerators' slots.
     """
     section = parts.section.scale_up or ScaleUpSpec()
-    sources = _Sources(parts, section, _interconnect(parts, section), parts.lookup.bus(pcie) if pcie else None)
+    sources = _DomainSources(parts, section, _interconnect(parts, section), parts.lookup.bus(pcie) if pcie else None)
     domain = _domain(sources)
     shape = _shape(sources, domain)
     bandwidth = _bandwidth(sources)
@@ -78,7 +78,7 @@ def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
     return parts.lookup.interconnect(section.interconnect, path, other_than="scale-out", usual=owner) or usual
 
 
-def _domain(sources: _Sources) -> int:
+def _domain(sources: _DomainSources) -> int:
     """Accelerators of a domain: as stated, else the product of the shape, else the entry's or the cluster's.
 
     An entry whose domains are node-sized never reaches beyond the node that the spec describes.
@@ -97,14 +97,14 @@ def _domain(sources: _Sources) -> int:
     return max(1, min(largest, reach))
 
 
-def _stays_in_node(sources: _Sources, largest: int) -> bool:
+def _stays_in_node(sources: _DomainSources, largest: int) -> bool:
     if sources.parts.platform is not None and sources.parts.platform.accelerators_per_node:
         return largest <= sources.parts.platform.accelerators_per_node
     torus_of_hosts = sources.topology == "torus" and largest > sources.parts.per_node
     return not torus_of_hosts and (largest <= NODE_SCALE or sources.parts.per_node in sources.parts.accelerator.domains)
 
 
-def _bandwidth(sources: _Sources) -> Bandwidth | None:
+def _bandwidth(sources: _DomainSources) -> Bandwidth | None:
     """Per accelerator and direction. The accelerator's figure precedes that of its interconnect: an H800 has 400 of
     NVLink 4's 900 GB/s. A written figure without a direction is not used: a finding asks for it.
     """
@@ -120,14 +120,14 @@ def _bandwidth(sources: _Sources) -> Bandwidth | None:
     )
 
 
-def _slot_bandwidth(sources: _Sources) -> Bandwidth | None:
+def _slot_bandwidth(sources: _DomainSources) -> Bandwidth | None:
     """Of the slot or of the part in it, whichever is slower: a PCIe 4 part in a PCIe 5 slot runs at 4."""
     own = sources.interconnect if sources.interconnect and sources.interconnect.family == PCIE else None
     known = (entry.bandwidth for entry in (own, sources.bus) if entry is not None)
     return min((rate for rate in known if rate is not None), key=lambda rate: rate.value, default=None)
 
 
-def _peer_bandwidth(sources: _Sources, bandwidth: Bandwidth, domain: int) -> Bandwidth:
+def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) -> Bandwidth:
     """Between the slowest pair: what a mesh or torus splits, and a switch does not."""
     section = sources.section.peer_bandwidth
     if section is not None and section.direction is not None:
@@ -145,7 +145,7 @@ def _peer_bandwidth(sources: _Sources, bandwidth: Bandwidth, domain: int) -> Ban
     return bandwidth
 
 
-def _shape(sources: _Sources, domain: int) -> tuple[int, ...]:
+def _shape(sources: _DomainSources, domain: int) -> tuple[int, ...]:
     """The sides of a torus, in accelerators; as even as possible where nothing gives them."""
     if sources.topology != "torus":
         return ()
@@ -174,7 +174,7 @@ def even_shape(count: int, sides: int) -> tuple[int, ...]:
     return min((tuple(sorted((side, *even_shape(count // side, sides - 1)))) for side in cuts), key=sum)
 
 
-def _axes(sources: _Sources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
+def _axes(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
     """One link, one way, along each axis of a torus; empty where the axes do not differ or are not known."""
     written = sources.section.axis_bandwidth or ()
     if written and all(axis.direction is not None for axis in written):
@@ -188,7 +188,7 @@ def _ratio(section: Quantity | None) -> float:
     return section.value if section is not None and section.value > 0 else 1.0
 
 
-def _in_network_reduction(sources: _Sources, domain: int) -> bool:
+def _in_network_reduction(sources: _DomainSources, domain: int) -> bool:
     if sources.section.in_network_reduction is not None:
         return sources.section.in_network_reduction
     entry = sources.interconnect

@@ -28,7 +28,7 @@ TRAFFIC |= {"expert_parallel_traffic": ("ep",)}
 
 def explained(record: StepRecord, band: tuple[float, float] | None = None) -> Term:
     """The whole step; ``band`` is its range."""
-    teller = _Explanation(record)
+    teller = _StepExplanation(record)
     parts = (
         *(teller.phase(name) for name in PHASES),
         *(teller.traffic(name, axes) for name, axes in TRAFFIC.items()),
@@ -42,7 +42,7 @@ def explained(record: StepRecord, band: tuple[float, float] | None = None) -> Te
     return replace(whole, low=band[0], high=band[1]) if band else whole
 
 
-class _Explanation:
+class _StepExplanation:
     """The record of one step, and the figures that many of its leaves share."""
 
     def __init__(self, record: StepRecord) -> None:

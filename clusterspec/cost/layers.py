@@ -29,7 +29,7 @@ class Mixer(Enum):
     NONE = "none"
 
 
-class Network(Enum):
+class FeedForward(Enum):
     """The feed-forward network of a layer."""
 
     DENSE = "dense"
@@ -41,7 +41,7 @@ class Layer(NamedTuple):
     """What one layer holds."""
 
     mixer: Mixer
-    network: Network
+    network: FeedForward
 
 
 def layers(model: Model) -> tuple[Layer, ...]:
@@ -52,7 +52,10 @@ def layers(model: Model) -> tuple[Layer, ...]:
     fed = tuple(not mixed for mixed in mixes) if single else _spread(model.ffn_layers, model.layers)
     mixers, networks = _mixers(model), _networks(model)
     return tuple(
-        Layer(next(mixers, Mixer.NONE) if mixed else Mixer.NONE, next(networks, Network.NONE) if has else Network.NONE)
+        Layer(
+            next(mixers, Mixer.NONE) if mixed else Mixer.NONE,
+            next(networks, FeedForward.NONE) if has else FeedForward.NONE,
+        )
         for mixed, has in zip(mixes, fed, strict=True)
     )
 
@@ -71,20 +74,20 @@ def _mixers(model: Model) -> Iterator[Mixer]:
         yield next(attention) if attends else Mixer.LINEAR
 
 
-def _networks(model: Model) -> Iterator[Network]:
+def _networks(model: Model) -> Iterator[FeedForward]:
     with_experts = model.moe_layers if model.experts else 0
     dense = model.ffn_layers - with_experts
     if with_experts == 0 or dense < with_experts:
-        yield from (Network.DENSE,) * dense
-        yield from (Network.EXPERTS,) * with_experts
+        yield from (FeedForward.DENSE,) * dense
+        yield from (FeedForward.EXPERTS,) * with_experts
         return
     for expert in _spread(with_experts, model.ffn_layers):
-        yield Network.EXPERTS if expert else Network.DENSE
+        yield FeedForward.EXPERTS if expert else FeedForward.DENSE
 
 
 def expert_layers(model: Model) -> tuple[bool, ...]:
     """For each layer in model order, whether it has experts."""
-    return tuple(layer.network is Network.EXPERTS for layer in layers(model))
+    return tuple(layer.network is FeedForward.EXPERTS for layer in layers(model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,8 @@ class Chunk:
             full_layers=mixers.count(Mixer.FULL),
             window_layers=mixers.count(Mixer.WINDOW),
             linear_layers=mixers.count(Mixer.LINEAR),
-            dense_layers=networks.count(Network.DENSE),
-            moe_layers=networks.count(Network.EXPERTS),
+            dense_layers=networks.count(FeedForward.DENSE),
+            moe_layers=networks.count(FeedForward.EXPERTS),
             first=first,
             last=last,
             kinds=tuple(Counter(held).items()),

@@ -14,7 +14,7 @@ OVERLAPPING = 2
 """Entries that a token contributes to where compressed entries overlap (DeepSeek-V4, arXiv 2606.19348)."""
 
 
-class Held(NamedTuple):
+class LayerWeights(NamedTuple):
     """Weights of one layer on one rank: its share of those that tensor parallelism cuts, and those it copies."""
 
     cut: float
@@ -25,17 +25,17 @@ class Held(NamedTuple):
         """Both together."""
         return self.cut + self.copied
 
-    def __add__(self, other: object) -> Held:
+    def __add__(self, other: object) -> LayerWeights:
         """Weights of both."""
-        if not isinstance(other, Held):
+        if not isinstance(other, LayerWeights):
             return NotImplemented
-        return Held(self.cut + other.cut, self.copied + other.copied)
+        return LayerWeights(self.cut + other.cut, self.copied + other.copied)
 
 
-NOTHING = Held(0.0, 0.0)
+NOTHING = LayerWeights(0.0, 0.0)
 
 
-def full_attention(model: Model, ranks: int = 1) -> Held:
+def full_attention(model: Model, ranks: int = 1) -> LayerWeights:
     """Softmax attention of one layer without a window; the mean of both kinds where it is compressed."""
     if model.compressed:
         return _compressed(model, model.compressed, ranks)
@@ -46,7 +46,7 @@ def full_attention(model: Model, ranks: int = 1) -> Held:
     return _grouped(model, dims, ranks, shared=model.shared_kv) + index
 
 
-def window_attention(model: Model, ranks: int = 1) -> Held:
+def window_attention(model: Model, ranks: int = 1) -> LayerWeights:
     """Softmax attention of one layer with a window."""
     window = model.window
     if window is None or model.latent:
@@ -66,7 +66,7 @@ def latent_norms(model: Model) -> int:
     return model.latent_q + model.latent_kv
 
 
-def recurrence(model: Model, ranks: int = 1) -> Held:
+def recurrence(model: Model, ranks: int = 1) -> LayerWeights:
     """Linear attention or a state-space recurrence of one layer."""
     linear = model.linear
     if linear is None:
@@ -78,34 +78,34 @@ def recurrence(model: Model, ranks: int = 1) -> Held:
         weights = linear_attention.recurrent_weights(
             model.hidden, keys, values, heads, gates=gates, convolution=linear.convolution
         )
-        return Held(float(weights), 0.0)
+        return LayerWeights(float(weights), 0.0)
     weights = linear_attention.channel_gated_weights(
         model.hidden, keys, values, heads, rank=linear.gate_rank, convolution=linear.convolution
     )
-    return Held(float(weights), float(model.hidden * linear.gate_rank)) + _output_gate(model, linear, values)
+    return LayerWeights(float(weights), float(model.hidden * linear.gate_rank)) + _output_gate(model, linear, values)
 
 
-def _output_gate(model: Model, linear: LinearAttention, values: float) -> Held:
+def _output_gate(model: Model, linear: LinearAttention, values: float) -> LayerWeights:
     if not linear.output_gate_rank:
-        return Held(model.hidden * values, 0.0)
-    return Held(linear.output_gate_rank * values, float(model.hidden * linear.output_gate_rank))
+        return LayerWeights(model.hidden * values, 0.0)
+    return LayerWeights(linear.output_gate_rank * values, float(model.hidden * linear.output_gate_rank))
 
 
-def _grouped(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> Held:
+def _grouped(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> LayerWeights:
     """Grouped-query attention; a key-value head is never cut. ``shared``: values are the keys again."""
     heads, kv_heads, head_dim, value = dims
     held = parameters.share_of_heads(kv_heads, ranks)
     weights = parameters.attention_weights(model.hidden, heads / ranks, held, head_dim, value)
     saved = model.hidden * held * value if shared else 0.0
-    return Held(float(weights - saved), 0.0) + _gate(model, heads, value, ranks)
+    return LayerWeights(float(weights - saved), 0.0) + _gate(model, heads, value, ranks)
 
 
-def _gate(model: Model, heads: int, value: int, ranks: int) -> Held:
+def _gate(model: Model, heads: int, value: int, ranks: int) -> LayerWeights:
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[model.attention_gate]
-    return Held(float(parameters.gate_weights(model.hidden, outputs / ranks)), 0.0)
+    return LayerWeights(float(parameters.gate_weights(model.hidden, outputs / ranks)), 0.0)
 
 
-def _latent(model: Model, ranks: int) -> Held:
+def _latent(model: Model, ranks: int) -> LayerWeights:
     """Multi-head latent attention; its compressions are not cut."""
     down = parameters.latent_down_weights(model.hidden, model.latent_q, model.latent_kv, model.latent_rope)
     up = parameters.latent_up_weights(
@@ -117,25 +117,25 @@ def _latent(model: Model, ranks: int) -> Held:
         kv_rank=model.latent_kv,
         rope=model.latent_rope,
     )
-    return Held(up / ranks, float(down)) + _gate(model, model.heads, model.value_width, ranks)
+    return LayerWeights(up / ranks, float(down)) + _gate(model, model.heads, model.value_width, ranks)
 
 
-def _index(model: Model, sparse: SparseAttention) -> Held:
+def _index(model: Model, sparse: SparseAttention) -> LayerWeights:
     """The index of sparse attention, on the share of full layers that have one; every rank holds it whole."""
     width = model.latent_q or model.hidden
     weights = parameters.index_weights(model.hidden, width, sparse.index_heads, sparse.index_dim)
-    return Held(0.0, weights * min(1.0, sparse.layers / max(1, model.full_layers)))
+    return LayerWeights(0.0, weights * min(1.0, sparse.layers / max(1, model.full_layers)))
 
 
-def _shared_vector(model: Model, part: CompressedAttention, ranks: int) -> Held:
+def _shared_vector(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
     """Attention with one key-value vector and outputs in groups, without compressed entries."""
     group = model.heads / part.output_groups
     up = compressed.compressed_up_weights(group, model.head_dim, model.hidden, part.q, part.output_rank)
     down = compressed.compressed_down_weights(model.hidden, part.q, model.head_dim)
-    return Held(float(part.output_groups * up / ranks), float(down))
+    return LayerWeights(float(part.output_groups * up / ranks), float(down))
 
 
-def _compressed(model: Model, part: CompressedAttention, ranks: int) -> Held:
+def _compressed(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
     light = compressed.compressor_weights(model.hidden, model.head_dim, part.light_ratio, OVERLAPPING)
     heavy = compressed.compressor_weights(model.hidden, model.head_dim, part.heavy_ratio, 1)
     if model.sparse:
@@ -144,4 +144,4 @@ def _compressed(model: Model, part: CompressedAttention, ranks: int) -> Held:
         light += parameters.index_weights(model.hidden, part.q, heads, dim) - model.hidden * dim
     total = part.light_layers * light + part.heavy_layers * heavy
     mean = total / max(1, part.light_layers + part.heavy_layers)
-    return _shared_vector(model, part, ranks) + Held(0.0, float(mean))
+    return _shared_vector(model, part, ranks) + LayerWeights(0.0, float(mean))

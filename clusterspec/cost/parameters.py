@@ -12,7 +12,7 @@ from clusterspec.cost import mixers
 from clusterspec.cost.attention_flops import attention_flops
 from clusterspec.cost.formulas import flops, parameters
 from clusterspec.cost.layers import Chunk, expert_layers, stages
-from clusterspec.cost.mixers import Held
+from clusterspec.cost.mixers import LayerWeights
 from clusterspec.records import dataclass
 
 __all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flops_per_token", "share", "stages"]
@@ -37,9 +37,9 @@ class Parameters:
     embedding: float
     positions: float
     head: float
-    full: Held
-    window: Held
-    linear: Held
+    full: LayerWeights
+    window: LayerWeights
+    linear: LayerWeights
     norm: float
     latent_norm: float
     dense_ffn: float
@@ -231,7 +231,7 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     )
 
 
-def _mixed(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, Held]]:
+def _mixed(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:
     """For each kind of token mixing that the chunks hold, in how many layers, and one layer of it on a rank."""
     kinds = [
         (sum(chunk.full_layers for chunk in held), mixers.full_attention(model, tp)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.rates import Rates
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.step.pipeline import StageTime
 from clusterspec.cost.step.replicas import Exposure
 from clusterspec.cost.step.step import StepChoices, StepInputs, StepTimes
@@ -120,7 +120,7 @@ class StepRecord:
     choices: StepChoices
     times: StepTimes
     rates: Rates
-    software: Software
+    software: SoftwareBehavior
 
     @property
     def seconds(self) -> float:

@@ -14,7 +14,7 @@ from clusterspec.cost.record import PartTime, ReplicaTransfers, StepRecord, Tran
 from clusterspec.cost.stages import StageGroup, stage_groups
 from clusterspec.cost.step import pipeline
 from clusterspec.cost.step.pipeline import DUALPIPE_SHARE, HIDES_SENDS, StageTime
-from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaHabits, ReplicaSeconds
+from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaOverlap, ReplicaSeconds
 from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
 from clusterspec.cost.tables import EMBEDDING, HEAD, Groups, Part, Tables
 from clusterspec.cost.tables.group import NoPathError
@@ -120,7 +120,7 @@ class LayoutTiming:
         return StepChoices(
             schedule=layout.schedule,
             layer_by_layer=self.layer_by_layer,
-            habits=ReplicaHabits(
+            overlap=ReplicaOverlap(
                 hides=self.hiding.dp,
                 hides_across=software.hides("replicas"),
                 gathers_again=layout.sharding != "zero2",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cost.collectives import NoWay, table
+from clusterspec.cost.collectives import CollectiveUnavailableError, table
 from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.logs.factors import bus_factor
 from clusterspec.logs.sizes import size_text
@@ -68,7 +68,7 @@ def _computed(cluster: Cluster) -> tuple[Test, ...]:
     for each in acceptance_tests(cluster):
         try:
             row = table(cluster, each.collective, each.ranks, (each.size,))[0]
-        except NoWay:
+        except CollectiveUnavailableError:
             continue
         name = _name(each.collective, each.nodes, each.size)
         tests.append(Test(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool))

@@ -16,7 +16,7 @@ from clusterspec.search.front import Kept
 from clusterspec.search.layouts import section_of
 from clusterspec.search.run import Found, Limits, Progress
 from clusterspec.search.run import search as run_search
-from clusterspec.search.space import Family, Job, Pins, Space, families
+from clusterspec.search.space import Family, Pins, SearchJob, Space, families
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
 
 
 def _checked(
-    studied: Studied, job: Job, space: Space, kept: Iterable[Kept], top: int
+    studied: Studied, job: SearchJob, space: Space, kept: Iterable[Kept], top: int
 ) -> tuple[tuple[LayoutRow, ...], int]:
     """The first rows in which no rule finds an error, and how many were refused on the way."""
     rows: list[LayoutRow] = []
@@ -127,7 +127,7 @@ def _with_ties(rows: tuple[LayoutRow, ...]) -> tuple[LayoutRow, ...]:
     return tuple(replace(row, tied=row.step_time is not None and row.step_time <= most) for row in rows)
 
 
-def _grid(studied: Studied, job: Job, space: tuple[Family, ...], options: SearchOptions, limits: Limits) -> Grid:
+def _grid(studied: Studied, job: SearchJob, space: tuple[Family, ...], options: SearchOptions, limits: Limits) -> Grid:
     """The best layout for every pair of degrees of two axes, by step time."""
     assert options.grid is not None
     first, second = options.grid

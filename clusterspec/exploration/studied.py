@@ -13,7 +13,7 @@ from clusterspec.pipeline import Study
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import cost
 from clusterspec.results.search import Section
-from clusterspec.search.space import Job
+from clusterspec.search.space import SearchJob
 from clusterspec.search.variation import Variations, changed
 
 KEPT_KEYS = (
@@ -84,9 +84,9 @@ def whole_section(one: Study, section: Section) -> dict[str, object]:
     return kept | dict(section)
 
 
-def job_of(design: Design) -> Job | None:
+def job_of(design: Design) -> SearchJob | None:
     """What there is to search; None where the design lacks a cluster, a training workload or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.kind != "train":
         return None
-    return Job(cluster, workload, layout)
+    return SearchJob(cluster, workload, layout)

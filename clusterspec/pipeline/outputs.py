@@ -67,14 +67,14 @@ def collective(
     """A collective of some ranks over some sizes in bytes, ``asked`` as their author wrote them; no rows, and
     the reason, where the cluster cannot be resolved or its ranks are not connected.
     """
-    from clusterspec.cost.collectives import NoWay, table
+    from clusterspec.cost.collectives import CollectiveUnavailableError, table
 
     rows: tuple[CollectiveRow, ...] = ()
     why = "the cluster cannot be resolved; `clusterspec check` says why"
     if one.design.cluster is not None:
         try:
             rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""
-        except NoWay as fault:
+        except CollectiveUnavailableError as fault:
             why = str(fault)
     return CollectiveReport(one.settings.tool, one.input, rows, why, one.checked.findings, tuple(asked))
 

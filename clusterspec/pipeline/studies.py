@@ -207,9 +207,9 @@ def _measured(spec: Spec, design: Design, folder: FilePath) -> tuple[Design, tup
     """The design with what was measured in place of what the catalog expects; logs lie in ``folder``."""
     if not spec.measured:
         return design, (), []
-    from clusterspec.cost.measured import calibrated, settle
+    from clusterspec.cost.measured import calibrated, resolve_measurements
 
-    measurements, problems = settle(spec.measured, design.cluster, folder)
+    measurements, problems = resolve_measurements(spec.measured, design.cluster, folder)
     return calibrated(design, measurements), measurements, problems
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import CollectiveRow, NoWay, table
+from clusterspec.cost.collectives import CollectiveRow, CollectiveUnavailableError, table
 from clusterspec.records import asdict, dataclass, replace
 from clusterspec.results.provenance import Provenance
 
@@ -108,7 +108,7 @@ def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-re
     ranks = accelerators * cluster.ranks_per_accelerator
     try:
         return table(cluster, collective, ranks, (SMALL, LARGE)) if ranks > 1 else ()
-    except NoWay:
+    except CollectiveUnavailableError:
         return ()
 
 

@@ -14,7 +14,7 @@ from clusterspec.cost.timing import tables_of
 from clusterspec.records import replace
 from clusterspec.search.evaluate import Block, Evaluate
 from clusterspec.search.front import Numbers
-from clusterspec.search.space import Family, Job, Space
+from clusterspec.search.space import Family, SearchJob, Space
 
 ROWS = 1 << 18
 """Layouts of one batch, at most: a few columns of so many numbers fit the caches and bound the memory."""
@@ -33,7 +33,7 @@ class _Words(NamedTuple):
     orders: tuple[tuple[str, ...], ...]
 
 
-def on_columns(design: Design, job: Job) -> Evaluate:
+def on_columns(design: Design, job: SearchJob) -> Evaluate:
     """An evaluation by batches; the tables that one batch fills serve all others."""
     tables = tables_of(design)
     batch = Batch(tables, cast(ArrayLibrary, numpy)) if tables else None
@@ -59,7 +59,7 @@ def _numbers(column: object) -> Numbers:
     return cast(Numbers, column)
 
 
-def _variants(job: Job, words: _Words, order: tuple[str, ...]) -> list[Layout]:
+def _variants(job: SearchJob, words: _Words, order: tuple[str, ...]) -> list[Layout]:
     layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, order=order)
     words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
     return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]

@@ -13,7 +13,7 @@ from clusterspec.cost.timing import tables_of, timed
 from clusterspec.records import replace
 from clusterspec.search.front import Numbers
 from clusterspec.search.layouts import layout_of
-from clusterspec.search.space import Job, Space, choices
+from clusterspec.search.space import SearchJob, Space, choices
 
 
 class Block(NamedTuple):
@@ -31,7 +31,7 @@ Evaluate = Callable[[Space], Iterator[Block]]
 """Evaluates a space block by block; every layout is in one block."""
 
 
-def evaluation(design: Design, job: Job) -> Evaluate:
+def evaluation(design: Design, job: SearchJob) -> Evaluate:
     """The fastest way there is to evaluate layouts of a design; all ways give the same numbers."""
     if find_spec("numpy") is None:
         return one_by_one(design, job)
@@ -40,7 +40,7 @@ def evaluation(design: Design, job: Job) -> Evaluate:
     return on_columns(design, job)
 
 
-def one_by_one(design: Design, job: Job) -> Evaluate:
+def one_by_one(design: Design, job: SearchJob) -> Evaluate:
     """Each layout estimated by itself, with the tables of one design; one block a family."""
     tables = tables_of(design)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch import layout_of as with_degrees
 from clusterspec.records import replace
-from clusterspec.search.space import Choice, Job
+from clusterspec.search.space import Choice, SearchJob
 
 Section = dict[str, object]
 """The `layout` section of a spec: keys and plain values."""
 
 
-def layout_of(job: Job, choice: Choice) -> Layout:
+def layout_of(job: SearchJob, choice: Choice) -> Layout:
     """The layout of a choice; everything that the search does not vary is kept from the job's own."""
     family, pipeline = choice.family, choice.pipeline
     variant = replace(
@@ -27,7 +27,7 @@ def layout_of(job: Job, choice: Choice) -> Layout:
     return with_degrees(variant, job.workload, degrees | {"shard_group": choice.sharding.group})
 
 
-def section_of(job: Job, choice: Choice) -> Section:
+def section_of(job: SearchJob, choice: Choice) -> Section:
     """The layout as a spec states it: what the search varies, keys at their default left out."""
     family, pipeline = choice.family, choice.pipeline
     section: Section = {"tp": family.tp}

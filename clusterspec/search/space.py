@@ -149,7 +149,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SearchJob:
     """What is searched: a machine, the work on it, and the layout whose other settings are kept."""
 
     cluster: Cluster
@@ -172,7 +172,7 @@ class Job:
 NO_PINS = Pins({})
 
 
-def families(job: Job, pins: Pins = NO_PINS) -> Iterator[Family]:
+def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
     """Every family of legal layouts, smaller degrees first."""
     demands = job.demands
     for tp, cp, pp in _dense(job, demands, pins):
@@ -192,7 +192,7 @@ def families(job: Job, pins: Pins = NO_PINS) -> Iterator[Family]:
                 )
 
 
-def sequence_parallel(job: Job, tp: int) -> bool:
+def sequence_parallel(job: SearchJob, tp: int) -> bool:
     """Whether a layout of the job with this tp is sequence-parallel: as in the job's own layout, where that has tp."""
     return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
 
@@ -207,7 +207,7 @@ def divisors(number: int) -> tuple[int, ...]:
     return tuple(sorted({*small, *(number // side for side in small)}))
 
 
-def _dense(job: Job, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, int]]:
+def _dense(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, int]]:
     model = job.workload.model
     for tp in pins.choices("tp", divisors(demands.ranks)):
         for cp in pins.choices("cp", divisors(demands.ranks)):
@@ -217,7 +217,7 @@ def _dense(job: Job, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, i
                     yield degrees
 
 
-def _legal(job: Job, demands: Demands, degrees: tuple[int, int, int]) -> bool:
+def _legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> bool:
     tp, cp, pp = degrees
     if demands.ranks % (tp * cp * pp) or (
         pp > 1 and job.framework == "torchtitan" and job.workload.model.tied_embeddings
@@ -227,7 +227,7 @@ def _legal(job: Job, demands: Demands, degrees: tuple[int, int, int]) -> bool:
     return not broken - {"global-batch-indivisible", "microbatches-indivisible-by-pp", "ffn-indivisible-by-tp"}
 
 
-def _numbers(job: Job, degrees: tuple[int, int, int, int, int], micro_batch: int, virtual: int) -> LayoutNumbers:
+def _numbers(job: SearchJob, degrees: tuple[int, int, int, int, int], micro_batch: int, virtual: int) -> LayoutNumbers:
     tp, cp, pp, ep, expert_tp = degrees
     layout = job.layout
     return LayoutNumbers(
@@ -245,7 +245,7 @@ def _numbers(job: Job, degrees: tuple[int, int, int, int, int], micro_batch: int
     )
 
 
-def _expert(job: Job, demands: Demands, pins: Pins, dense: tuple[int, int, int]) -> Iterator[tuple[int, int]]:
+def _expert(job: SearchJob, demands: Demands, pins: Pins, dense: tuple[int, int, int]) -> Iterator[tuple[int, int]]:
     """Expert degrees; a model without experts has ep 1."""
     tp, cp, pp = dense
     experts = job.workload.model.experts
@@ -265,7 +265,9 @@ def _expert(job: Job, demands: Demands, pins: Pins, dense: tuple[int, int, int])
                 yield degrees[3], degrees[4]
 
 
-def _pipelines(job: Job, demands: Demands, pins: Pins, degrees: tuple[int, int, int, int, int]) -> Iterator[Pipeline]:
+def _pipelines(
+    job: SearchJob, demands: Demands, pins: Pins, degrees: tuple[int, int, int, int, int]
+) -> Iterator[Pipeline]:
     """Micro-batches, virtual stages and schedules that are legal together."""
     tp, cp, pp, *_ = degrees
     dp = demands.ranks // (tp * cp * pp)
@@ -279,7 +281,7 @@ def _pipelines(job: Job, demands: Demands, pins: Pins, degrees: tuple[int, int, 
                 yield from (Pipeline(*pair, schedule) for schedule in _schedules(job, pins, pp, pair[1]))
 
 
-def _schedules(job: Job, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
+def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
     if virtual > 1:
         return ("interleaved",) if pins.values.get("schedule", "interleaved") == "interleaved" else ()
     if pp == 1:
@@ -288,7 +290,7 @@ def _schedules(job: Job, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
     return tuple(str(each) for each in found if each != "interleaved")
 
 
-def _shardings(job: Job, pins: Pins, pp: int, ep: int, replicas: int) -> Iterator[Sharding]:
+def _shardings(job: SearchJob, pins: Pins, pp: int, ep: int, replicas: int) -> Iterator[Sharding]:
     year, framework = job.layout.software_year, job.framework
     for kind in pins.choices("sharding", SHARDINGS.get(framework, ALL)):
         name = str(kind)
@@ -303,7 +305,7 @@ def _shardings(job: Job, pins: Pins, pp: int, ep: int, replicas: int) -> Iterato
             yield Sharding(name, 1 if name == "none" else replicas)
 
 
-def _orders(job: Job, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+def _orders(job: SearchJob, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
     """Orders of the axes from the fastest varying. tp is first; axes of degree 1 keep the place of the default order.
 
     Megatron with experts asks for pp as the last axis.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cluster.clos import Ports, Tree, even, parts, three_tiers, two_tiers
+from clusterspec.cluster.clos import FoldedClos, Ports, even, parts, three_tiers, two_tiers
 
 PORTS = st.sampled_from([32, 36, 40, 48, 64, 128, 144])
 RATIOS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])
@@ -29,7 +29,7 @@ def test_uplinks_spread_evenly_where_that_takes_at_most_half_as_many_switches_ag
     assert even(least, links) == (affordable[0] if affordable else least)
 
 
-def ports_used(tree: Tree, leaf: Ports, ports: int) -> bool:
+def ports_used(tree: FoldedClos, leaf: Ports, ports: int) -> bool:
     """Whether every switch has the ports that its links need: those of all leaves together, spread over the spines."""
     if tree.tiers == 2:
         return parts(tree.leaves * leaf.up, tree.spines) <= ports and leaf.up >= tree.spines
@@ -73,7 +73,7 @@ def test_nothing_is_lost_on_the_way_up_at_one_to_one(leaves: int, ports: int) ->
 def test_the_classical_fat_tree_is_full() -> None:
     for ports in (8, 64, 128):
         leaf = Ports.split(ports, 1.0)
-        assert two_tiers(ports, leaf, ports) == Tree(
+        assert two_tiers(ports, leaf, ports) == FoldedClos(
             2, ports, ports // 2, leaf_spine=ports * ports // 2, spines_of_pod=ports // 2
         )
         full = three_tiers(ports * ports // 2, leaf, ports, 1.0, 1)

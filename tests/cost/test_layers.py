@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog.architecture import LinearAttention, Window
 from clusterspec.catalog.entries import Model
-from clusterspec.cost.layers import Layer, Mixer, Network, layers, stages
+from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers, stages
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import layout, model
 
@@ -38,21 +38,21 @@ def test_blocks_that_do_one_thing_hold_either_mixing_or_a_network() -> None:
         linear=delta(3), stated_attention_layers=1, stated_ffn_layers=4, experts=4, experts_per_token=1,
         expert_ffn_hidden=64, moe_layers=4,
     )  # fmt: skip
-    assert all((layer.mixer is NONE) != (layer.network is Network.NONE) for layer in layers(of))
+    assert all((layer.mixer is NONE) != (layer.network is FeedForward.NONE) for layer in layers(of))
     assert mixers(of).count(LINEAR) == 3
     assert mixers(of).count(FULL) == 1
-    assert [layer.network for layer in layers(of)].count(Network.EXPERTS) == 4
+    assert [layer.network for layer in layers(of)].count(FeedForward.EXPERTS) == 4
 
 
 @pytest.mark.parametrize("of", MODELS, ids=lambda of: of.id)
 def test_every_layer_of_the_catalog_holds_what_its_entry_counts(of: Model) -> None:
     order = layers(of)
     assert len(order) == of.layers
-    assert Layer(NONE, Network.NONE) not in order
+    assert Layer(NONE, FeedForward.NONE) not in order
     counted = {kind: mixers(of).count(kind) for kind in (FULL, WINDOW, LINEAR)}
     assert counted == {FULL: of.full_layers, WINDOW: of.window_layers, LINEAR: of.linear_layers}
     networks = [layer.network for layer in order]
-    assert (networks.count(Network.DENSE), networks.count(Network.EXPERTS)) == (of.dense_layers, of.moe_layers)
+    assert (networks.count(FeedForward.DENSE), networks.count(FeedForward.EXPERTS)) == (of.dense_layers, of.moe_layers)
 
 
 @pytest.mark.parametrize("pp", [1, 3, 4])

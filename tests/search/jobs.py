@@ -7,7 +7,7 @@ from pathlib import Path
 from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.exploration.studied import job_of
-from clusterspec.search.space import Job
+from clusterspec.search.space import SearchJob
 
 DENSE = """
 cluster: {platform: dgx-h100, nodes: 2}
@@ -41,7 +41,7 @@ def design_of(text: str) -> Design:
     return study_of(text).design
 
 
-def job(text: str) -> Job:
+def job(text: str) -> SearchJob:
     found = job_of(design_of(text))
     assert found is not None
     return found

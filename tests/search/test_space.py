@@ -9,7 +9,7 @@ from clusterspec import pipeline
 from clusterspec.exploration.studied import whole_section
 from clusterspec.finding import Severity
 from clusterspec.search.layouts import layout_of, section_of
-from clusterspec.search.space import Job, Pins, Space, choices, divisors, families
+from clusterspec.search.space import Pins, SearchJob, Space, choices, divisors, families
 from clusterspec.search.variation import changed
 from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
 
@@ -58,7 +58,7 @@ def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str
         )
 
 
-def degrees(searched: Job) -> set[tuple[int, int, int, int]]:
+def degrees(searched: SearchJob) -> set[tuple[int, int, int, int]]:
     return {(family.tp, family.cp, family.pp, family.dp) for family in families(searched)}
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.call import Call
-from clusterspec.cost.batch.index import PairIndex, RowIndex, Table, ValueIndex
+from clusterspec.cost.batch.index import PairIndex, RowIndex, RowTable, ValueIndex
 from clusterspec.cost.batch.layouts import DEGREES
 from clusterspec.cost.batch.memory import MemoryTables, memory_of
-from clusterspec.cost.batch.placement import Placements
+from clusterspec.cost.batch.placement import PlacementIndex
 from clusterspec.cost.batch.stages import StageTable
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER
 from clusterspec.cost.tables import Tables
@@ -35,16 +35,16 @@ class BatchTables:
     """The tables of a job by number: what the rows of a call look up."""
 
     def __init__(self, library: ArrayLibrary) -> None:
-        self.placements = Placements(library)
+        self.placements = PlacementIndex(library)
         self.values = {name: ValueIndex(library) for name in DEGREES}
         self.tokens = RowIndex(library, 4)
         self.shapes = PairIndex(library)
         self.cuts = RowIndex(library, 3)
-        self.layers: dict[Hiding, Table] = {}
+        self.layers: dict[Hiding, RowTable] = {}
         self.stages: dict[bool, StageTable] = {}
-        self.weights: dict[bool, Table] = {}
-        self.sends: dict[bool, Table] = {}
-        self.replicas: dict[tuple[object, ...], Table] = {}
+        self.weights: dict[bool, RowTable] = {}
+        self.sends: dict[bool, RowTable] = {}
+        self.replicas: dict[tuple[object, ...], RowTable] = {}
         self.variants: dict[tuple[object, ...], int] = {}
         self.memory = MemoryTables(library)
 
@@ -75,17 +75,17 @@ class Batch:
     def _block(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
         """Rows with one stage and rows with several apart, where data parallelism differs between them."""
         if variants[0].sharding not in LAYER_BY_LAYER:
-            return self._worked_out(variants, columns)
+            return self._computed(variants, columns)
         count = len(columns["tp"])
         found = BatchResult(self.library.full(count, nan), self.library.full(count, nan))
         for rows in (columns["pp"] < 2, columns["pp"] > 1):
             chosen = self.library.flatnonzero(rows)
             if len(chosen):
                 part = {name: column[chosen] for name, column in columns.items()}
-                for whole, some in zip(found, self._worked_out(variants, part), strict=True):
+                for whole, some in zip(found, self._computed(variants, part), strict=True):
                     whole[chosen] = some
         return found
 
-    def _worked_out(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
+    def _computed(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
         call = Call(self.tables, self._known, self.library, variants, columns)
         return BatchResult(call.step_time(), memory_of(call))

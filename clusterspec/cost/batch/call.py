@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.columns import kept, number
-from clusterspec.cost.batch.index import Numbers, Table
+from clusterspec.cost.batch.index import Numbers, RowTable
 from clusterspec.cost.batch.layouts import DEGREES, layout_of
 from clusterspec.cost.batch.stages import StageTable, kinds_of
 from clusterspec.cost.layers import Layer
@@ -112,7 +112,7 @@ class Call:
         """Seconds of a step for each row."""
         first, mirrored, stages, kinds = self.row(0), self.mirrored, self.stages, self.kinds
         stage, every, slowest = self._stage(stages, kinds, first.chunk_share)
-        table = kept(self.known.weights, mirrored, lambda: Table(self.library, 3, 3))
+        table = kept(self.known.weights, mirrored, lambda: RowTable(self.library, 3, 3))
 
         def chunks_of(row: int) -> tuple[Chunk, ...]:
             return stages.kinds[int(kinds.values[row])][int(slowest.values[row])].chunks
@@ -166,7 +166,7 @@ class Call:
         if self.tables.workload.model.experts:
             columns += [self.numbers["ep"], self.numbers["expert_tp"], self.places["ep"], self.places["expert_tp"]]
         width = sum(len(passes) for passes in self._passes)
-        table = kept(self.known.layers, self.hiding, lambda: Table(self.library, len(columns), width))
+        table = kept(self.known.layers, self.hiding, lambda: RowTable(self.library, len(columns), width))
         values = iter(table(columns, self._part_seconds))
         found: list[StageTime] = []
         for passes in self._passes:
@@ -202,7 +202,7 @@ class Call:
         several = bool((self.columns["pp"] > 1).any())
         if not several:
             return 0.0
-        table = kept(self.known.sends, True, lambda: Table(self.library, 3, 1))
+        table = kept(self.known.sends, True, lambda: RowTable(self.library, 3, 1))
         return number(table([self.tokens, self.places["pp"], self.places["tp"]], self._send_seconds)[0])
 
     def _send_seconds(self, row: int) -> tuple[float]:
@@ -211,16 +211,14 @@ class Call:
         except NoPathError:
             return (nan,)
 
-    def _replicas(
-        self, mirrored: bool, weights: Numbers, worked_out: Callable[[int], ReplicaSeconds]
-    ) -> ReplicaSeconds:
+    def _replicas(self, mirrored: bool, weights: Numbers, compute: Callable[[int], ReplicaSeconds]) -> ReplicaSeconds:
         template = self.template
         axes = ("shard", "replicate", "expert_dp") if template.sharding == "hsdp" else ("dp_cp", "expert_dp")
         layered = self.row(0).layer_by_layer
         key = (template.sharding, layered, template.gradient_compression, mirrored)
-        table = kept(self.known.replicas, key, lambda: Table(self.library, 1 + len(axes), 4))
+        table = kept(self.known.replicas, key, lambda: RowTable(self.library, 1 + len(axes), 4))
         columns = [weights, *(self.places[axis] for axis in axes)]
-        return ReplicaSeconds(*map(number, table(columns, worked_out)))
+        return ReplicaSeconds(*map(number, table(columns, compute)))
 
     def _replica_seconds(self, row: int, chunks: tuple[Chunk, ...]) -> ReplicaSeconds:
         timing = self.row(row)

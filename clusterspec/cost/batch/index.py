@@ -93,7 +93,7 @@ class RowIndex:
         return found
 
 
-class Table:
+class RowTable:
     """Numbers kept for each distinct row: worked out for a row of each new kind, and looked up for all others."""
 
     def __init__(self, library: ArrayLibrary, columns: int, width: int) -> None:
@@ -102,24 +102,24 @@ class Table:
         self._values = library.zeros((width, 64))
         self.size = 0
 
-    def __call__(self, columns: Sequence[Numbers], worked_out: Callable[[int], Sequence[float]]) -> list[Array]:
-        """The numbers of each row, a column for each; ``worked_out`` gives them for the row of this position."""
-        return self.look_up(self.number(columns, worked_out))
+    def __call__(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
+        """The numbers of each row, a column for each; ``compute`` gives them for the row of this position."""
+        return self.look_up(self.number(columns, compute))
 
-    def number(self, columns: Sequence[Numbers], worked_out: Callable[[int], Sequence[float]]) -> Numbers:
+    def number(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> Numbers:
         """For each row its number, which `look_up` takes."""
         fresh: list[Sequence[float]] = []
-        found = self._index(columns, lambda row: fresh.append(worked_out(row)))
+        found = self._index(columns, lambda row: fresh.append(compute(row)))
         if fresh:
             self._add(fresh)
         return found
 
-    def in_bulk(self, columns: Sequence[Numbers], worked_out: Callable[[Array], Sequence[Array]]) -> list[Array]:
-        """The same as a call; ``worked_out`` gives the columns for the rows of all new kinds together."""
+    def in_bulk(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> list[Array]:
+        """The same as a call; ``compute`` gives the columns for the rows of all new kinds together."""
         rows: list[int] = []
         found = self._index(columns, rows.append)
         if rows:
-            self._add_columns(len(rows), worked_out(self.library.asarray(rows, "int64")))
+            self._add_columns(len(rows), compute(self.library.asarray(rows, "int64")))
         return self.look_up(found)
 
     def look_up(self, numbers: Numbers) -> list[Array]:

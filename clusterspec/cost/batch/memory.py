@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.columns import kept, number, whole
-from clusterspec.cost.batch.index import Numbers, Table, ValueIndex
+from clusterspec.cost.batch.index import Numbers, RowTable, ValueIndex
 from clusterspec.cost.batch.layouts import DEGREES
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.rank_memory import several
 from clusterspec.cost.memory import peak
 from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import Line, added
+from clusterspec.cost.memory.line import MemoryLine, added
 from clusterspec.cost.memory.peak_memory import LayerMemory, filled
 from clusterspec.cost.memory.rank import Layers, Rank, passes
 from clusterspec.cost.memory.recomputation import kept as stored_tensors
@@ -46,11 +46,11 @@ class MemoryTables:
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
-        self.totals: dict[tuple[object, ...], Table] = {}
-        self.layers = Table(library, 3, len(KINDS) + len(NETWORKS) + 1)
+        self.totals: dict[tuple[object, ...], RowTable] = {}
+        self.layers = RowTable(library, 3, len(KINDS) + len(NETWORKS) + 1)
         self.groups: dict[bool, dict[int, tuple[StageGroup, ...]]] = {}
-        self.shares: dict[tuple[bool, int], Table] = {}
-        self.flights: dict[tuple[str, int], Table] = {}
+        self.shares: dict[tuple[bool, int], RowTable] = {}
+        self.in_flight_tables: dict[tuple[str, int], RowTable] = {}
         self.micro_batches = ValueIndex(library)
 
 
@@ -61,7 +61,7 @@ def memory_of(call: Call) -> Array:
     if template.sharding == "hsdp":
         columns.append(call.numbers["shard_group"])
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
-    table = kept(known.totals, key, lambda: Table(call.library, len(columns), 1))
+    table = kept(known.totals, key, lambda: RowTable(call.library, len(columns), 1))
     (found,) = table.in_bulk(columns, lambda rows: (_Rows(call, rows).total(),))
     return found
 
@@ -135,16 +135,16 @@ class _Rows:
 
     def rank(self, place: int) -> Rank:
         """The ranks of the stages at a place."""
-        shares = kept(self.known.shares, (self.call.mirrored, place), lambda: Table(self.library, 2, len(SHARES)))
+        shares = kept(self.known.shares, (self.call.mirrored, place), lambda: RowTable(self.library, 2, len(SHARES)))
         columns = [self._some(self.call.cut), self.kinds]
         found = dict(zip(SHARES, shares(columns, lambda position: self._share(position, place)), strict=True))
         units = whole(found.pop("units"))
         share = Share(**{name: number(column) for name, column in found.items()}, units=units)
         schedule = self.call.template.schedule
-        flights = kept(self.known.flights, (schedule, place), lambda: Table(self.library, 2, len(KINDS) + 4))
+        table = kept(self.known.in_flight_tables, (schedule, place), lambda: RowTable(self.library, 2, len(KINDS) + 4))
         counted = self.known.micro_batches(self.micro_batches)
-        flying = flights([self.kinds, counted], lambda position: self._flight(position, place))
-        *held, most, inputs, outputs, head = map(number, flying)
+        counts = table([self.kinds, counted], lambda position: self._in_flight(position, place))
+        *held, most, inputs, outputs, head = map(number, counts)
         return Rank(share, dict(zip(KINDS, held, strict=True)), most, inputs, outputs, head, frozenset())
 
     def _share(self, position: int, place: int) -> tuple[float, ...]:
@@ -152,7 +152,7 @@ class _Rows:
         share = self.call.tables.share(self.layout(position), chunks)
         return tuple(getattr(share, name) for name in SHARES)
 
-    def _flight(self, position: int, place: int) -> list[float]:
+    def _in_flight(self, position: int, place: int) -> list[float]:
         """Layers of each kind times micro-batches in flight, and what `Rank` says of a stage."""
         group, layout = self._group(int(self.kinds.values[position]), place), self.layout(position)
         counts = in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
@@ -204,6 +204,6 @@ def _of_layer(job: Job) -> list[float]:
     return [*stored, *working, added(peak.logits(job))]
 
 
-def _sum_of(value: float) -> Line:
+def _sum_of(value: float) -> MemoryLine:
     """Bytes that were summed before, as one line."""
-    return Line("sum", value, several, {})
+    return MemoryLine("sum", value, several, {})

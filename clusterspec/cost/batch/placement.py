@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from clusterspec.cluster.groups import AXES, EXPERT_AXES
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.index import Numbers, Table, ValueIndex
+from clusterspec.cost.batch.index import Numbers, RowTable, ValueIndex
 from clusterspec.cost.tables.group import Group
 
 HALVES = {"cp": ("cp_shard", "cp_replicate"), "dp": ("dp_shard", "dp_replicate")}
@@ -25,13 +25,13 @@ GroupOf = Callable[[int, str], Group]
 """The groups of the layout of one row along an axis."""
 
 
-class Placements:
+class PlacementIndex:
     """Numbers the groups of each axis: layouts with one number have groups with the same paths."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
         self._value = ValueIndex(library)
-        self._tables: dict[tuple[str, int], Table] = {}
+        self._tables: dict[tuple[str, int], RowTable] = {}
         self._numbers: dict[Group, int] = {}
 
     def number(
@@ -67,7 +67,7 @@ class Placements:
         columns = [self._value(column) for pair in pairs for column in pair]
         key = (axis, len(columns))
         if key not in self._tables:
-            self._tables[key] = Table(self.library, len(columns), 1)
+            self._tables[key] = RowTable(self.library, len(columns), 1)
         (found,) = self._tables[key](columns, lambda row: (self._number_of(group_of(row, axis)),))
         return Numbers(self.library.asarray(found, "int64"), len(self._numbers))
 

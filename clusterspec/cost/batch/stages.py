@@ -13,7 +13,7 @@ from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StageKind:
     """Stages of one layout that hold the same: how many, how much, and the chunks of the first of them."""
 
     count: int
@@ -21,9 +21,9 @@ class Kind:
     chunks: tuple[Chunk, ...]
 
 
-def kinds_of(groups: dict[Content, list[StageGroup]]) -> list[Kind]:
+def kinds_of(groups: dict[Content, list[StageGroup]]) -> list[StageKind]:
     """The kinds of stages of a layout, in order of their first stage."""
-    return [Kind(sum(one.count for one in same), content, same[0].chunks) for content, same in groups.items()]
+    return [StageKind(sum(one.count for one in same), content, same[0].chunks) for content, same in groups.items()]
 
 
 class StageTable:
@@ -32,14 +32,14 @@ class StageTable:
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
         self._index = PairIndex(library)
-        self.kinds: list[list[Kind]] = []
+        self.kinds: list[list[StageKind]] = []
         self._columns: list[list[Array]] = []
         self._lengths = library.zeros(0, "int64")
 
-    def number(self, pp: Numbers, virtual_stages: Numbers, worked_out: Callable[[int], list[Kind]]) -> Numbers:
-        """For each row the number of its pair; ``worked_out`` gives the kinds for the row of this position."""
+    def number(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
+        """For each row the number of its pair; ``compute`` gives the kinds for the row of this position."""
         before = len(self.kinds)
-        found = self._index(pp, virtual_stages, lambda row: self.kinds.append(worked_out(row)))
+        found = self._index(pp, virtual_stages, lambda row: self.kinds.append(compute(row)))
         if len(self.kinds) > before:
             self._columns = list(self._filled())
             self._lengths = self.library.asarray([len(kinds) for kinds in self.kinds])

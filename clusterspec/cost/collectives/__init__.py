@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.collectives.algorithms import names_of
-from clusterspec.cost.collectives.model import NAMES, CollectiveCost, NoWay
+from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective, nothing, timing_of
 from clusterspec.cost.collectives.table import CollectiveRow, table
 
@@ -11,7 +11,7 @@ __all__ = [
     "NAMES",
     "CollectiveCost",
     "CollectiveRow",
-    "NoWay",
+    "CollectiveUnavailableError",
     "collective",
     "names_of",
     "nothing",

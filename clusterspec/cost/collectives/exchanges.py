@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Paths, Way
+from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.collectives.stack import SIMPLE
-from clusterspec.cost.collectives.timing import Ways, crossing, filled, launching, overlapped, protocols
+from clusterspec.cost.collectives.timing import Candidates, crossing, filled, launching, overlapped, protocols
 from clusterspec.cost.formulas import all_to_all
 
 
-def direct_all_to_all(paths: Paths) -> Ways:
+def direct_all_to_all(paths: Paths) -> Candidates:
     """Every rank sends every other its part itself."""
     if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
         return
@@ -20,7 +20,7 @@ def direct_all_to_all(paths: Paths) -> Ways:
     yield _exchange(paths, "direct", latency, near)
 
 
-def staged_all_to_all(paths: Paths) -> Ways:
+def staged_all_to_all(paths: Paths) -> Candidates:
     """What leaves the island first hops to the rail of its destination: fewer messages, more traffic inside."""
     if paths.between is None or paths.inside.ranks == 1:
         return
@@ -30,15 +30,15 @@ def staged_all_to_all(paths: Paths) -> Ways:
     yield _exchange(paths, "staged", latency, near)
 
 
-def _exchange(paths: Paths, name: str, latency: float, near: float) -> Way:
+def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate:
     inside, between = paths.inside, paths.between
     far = all_to_all.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
     seconds = near / (inside.line.value * inside.exchange.value)
     outside = far / between.rate if between else 0.0
-    return Way(name, "Simple", latency, seconds, outside, 0.0, launching(paths), overlapped(paths))
+    return Candidate(name, "Simple", latency, seconds, outside, 0.0, launching(paths), overlapped(paths))
 
 
-def send(paths: Paths) -> Ways:
+def send(paths: Paths) -> Candidates:
     """Every rank sends to its neighbour; where the group spans islands, some pair lies in two of them."""
     for protocol in protocols(paths):
         peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
@@ -48,4 +48,4 @@ def send(paths: Paths) -> Ways:
             rate = paths.between.sender.value * paths.between.share.value * protocol.share
             hop, far, held = crossing(protocol, protocol.ring_hops["net"], paths.between), 1 / rate, 0.0
         latency = protocol.ring + hop
-        yield Way("send", protocol.name, latency, near, far, held, launching(paths), overlapped(paths))
+        yield Candidate("send", protocol.name, latency, near, far, held, launching(paths), overlapped(paths))

@@ -10,7 +10,7 @@ NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"
 """The collectives that are known, as nccl-tests names them."""
 
 
-class NoWay(Exception):
+class CollectiveUnavailableError(Exception):
     """A collective cannot be timed; the message says why in a few words."""
 
 
@@ -97,7 +97,7 @@ class Paths:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Candidate:
     """One algorithm with one protocol on one group: what it takes for any size.
 
     ``latency`` and ``launch`` in seconds; ``inside`` and ``between`` the seconds that each byte of the
@@ -136,7 +136,7 @@ class CollectiveCost:
     bandwidth alone takes; ``low`` and ``high`` what the uncertainty of the origins allows; ``algbw``,
     ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is sent. ``tier`` is the
     outermost tier that the group crosses, ``bound_by`` what takes most of the time. ``paths`` and
-    ``way`` are what it was worked out from, None where nothing is sent.
+    ``candidate`` are what it was worked out from, None where nothing is sent.
     """
 
     name: str
@@ -154,12 +154,12 @@ class CollectiveCost:
     ceiling_busbw: float
     bound_by: str
     paths: Paths | None = None
-    way: Way | None = None
+    candidate: Candidate | None = None
 
     @property
     def queued(self) -> float:
         """Seconds on the device alone: a training step queues its collectives long before they run."""
-        return self.seconds - (self.way.launch if self.way else 0.0)
+        return self.seconds - (self.candidate.launch if self.candidate else 0.0)
 
     @property
     def uncertainty(self) -> float:

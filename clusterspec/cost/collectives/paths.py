@@ -132,9 +132,9 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
     own = network.line * fabric.nics_per_node / cluster.ranks_per_node
     node = min(node, _slots(cluster, group.ranks_per_node, own))
     nearest = max(network.line, own) / taper
-    said = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
-    said += f" among {sharing} groups" if sharing > 1 else ""
-    origin = Computed(said + (f", behind levels that taper {taper:g}:1" if taper > 1 else ""))
+    derivation = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
+    derivation += f" among {sharing} groups" if sharing > 1 else ""
+    origin = Computed(derivation + (f", behind levels that taper {taper:g}:1" if taper > 1 else ""))
     return Between(
         tier="scale-out",
         islands=islands,

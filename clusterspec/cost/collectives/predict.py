@@ -8,7 +8,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.algorithms import algorithms, names_of
 from clusterspec.cost.collectives.ceilings import ceiling, factor
-from clusterspec.cost.collectives.model import CollectiveCost, NoWay, Paths, Way
+from clusterspec.cost.collectives.model import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
 from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.collectives.shares import with_measured
 from clusterspec.cost.collectives.uncertainty import band
@@ -23,7 +23,7 @@ def collective(
     """What a collective over a group costs.
 
     ``name`` is one of `NAMES`, ``size`` in bytes as nccl-tests counts it. Without ``algorithm`` the
-    fastest is taken, as the library's own cost model would. Raises `NoWay` where the cluster does
+    fastest is taken, as the library's own cost model would. Raises `CollectiveUnavailableError` where the cluster does
     not say how the ranks reach each other, and where the algorithm does not apply to the group.
     """
     if group.ranks <= 1 or size <= 0:
@@ -32,22 +32,27 @@ def collective(
 
 
 def timing_of(cluster: Cluster, name: str, group: Placement, algorithm: str | None = None) -> CollectiveTiming:
-    """How long a collective over a group of two or more ranks takes for any size. Raises `NoWay` as `collective`."""
+    """The timing of a collective over a group of two or more ranks, for any size.
+
+    Raises `CollectiveUnavailableError` as `collective` does.
+    """
     paths = paths_of(cluster, group)
     if paths is None:
-        raise NoWay(f"{group.nodes} nodes, and nothing says how they reach each other")
+        raise CollectiveUnavailableError(f"{group.nodes} nodes, and nothing says how they reach each other")
     return timing_on(cluster, name, paths, algorithm)
 
 
 def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
     """The same of a group with these paths."""
     paths = with_measured(paths, name, cluster.measured)
-    ways = tuple(way for each in algorithms(name, algorithm) for way in each(paths))
-    if not ways:
+    candidates = tuple(candidate for each in algorithms(name, algorithm) for candidate in each(paths))
+    if not candidates:
         offered = ", ".join(names_of(name))
-        raise NoWay(f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply")
+        raise CollectiveUnavailableError(
+            f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply"
+        )
     highest = ceiling(name, paths, reduces=cluster.scale_up.in_network_reduction)
-    return CollectiveTiming(name, paths, ways, highest, factor(name, paths.ranks))
+    return CollectiveTiming(name, paths, candidates, highest, factor(name, paths.ranks))
 
 
 def nothing(name: str, ranks: int, size: float) -> CollectiveCost:
@@ -64,29 +69,29 @@ class CollectiveTiming:
 
     name: str
     paths: Paths
-    ways: Sequence[Way]
+    candidates: Sequence[Candidate]
     ceiling: float
     bus_factor: float
 
     def queued(self, size: float) -> float:
         """Seconds on the device, launching left out; ``size`` above zero, or a column."""
-        launch = self.ways[0].launch
-        fastest = self.ways[0].queued(size)
-        for way in self.ways[1:]:
-            fastest = smaller(fastest, way.queued(size))
+        launch = self.candidates[0].launch
+        fastest = self.candidates[0].queued(size)
+        for candidate in self.candidates[1:]:
+            fastest = smaller(fastest, candidate.queued(size))
         return larger(fastest, seconds_at(size, self.ceiling, self.bus_factor) - launch)
 
     def cost(self, size: float) -> CollectiveCost:
         """Everything there is to say of one size above zero."""
-        way = min(self.ways, key=lambda each: each.launch + each.queued(size))
+        candidate = min(self.candidates, key=lambda each: each.launch + each.queued(size))
         least = seconds_at(size, self.ceiling, self.bus_factor)
-        total = max(way.launch + way.queued(size), least)
-        sending = way.per_byte * size
-        low, high = band(self.paths, way, sending, total, least)
+        total = max(candidate.launch + candidate.queued(size), least)
+        sending = candidate.per_byte * size
+        low, high = band(self.paths, candidate, sending, total, least)
         return CollectiveCost(
             name=self.name,
-            algorithm=way.algorithm,
-            protocol=way.protocol,
+            algorithm=candidate.algorithm,
+            protocol=candidate.protocol,
             tier=self.paths.tier,
             ranks=self.paths.ranks,
             size=size,
@@ -97,16 +102,16 @@ class CollectiveTiming:
             algbw=algorithm_bandwidth(size, total),
             busbw=bus_bandwidth(size, total, self.bus_factor),
             ceiling_busbw=self.ceiling,
-            bound_by=_bound_by(self.paths, way, sending, total),
+            bound_by=_bound_by(self.paths, candidate, sending, total),
             paths=self.paths,
-            way=way,
+            candidate=candidate,
         )
 
 
-def _bound_by(paths: Paths, way: Way, sending: float, total: float) -> str:
+def _bound_by(paths: Paths, candidate: Candidate, sending: float, total: float) -> str:
     """What takes most of the time: starting, or the bandwidth of the tier that sends longest."""
     if sending < total / 2:
         return "latency"
     between = paths.between
-    longest = between if between and way.between >= way.inside else paths.inside
+    longest = between if between and candidate.between >= candidate.inside else paths.inside
     return f"{longest.tier} bandwidth"

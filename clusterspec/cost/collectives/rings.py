@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Paths, Way
+from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.collectives.stack import LL, SIMPLE, Protocol
 from clusterspec.cost.collectives.timing import (
-    Ways,
+    Candidates,
     crossing,
     filled,
     launching,
@@ -19,27 +19,27 @@ from clusterspec.cost.collectives.timing import (
 from clusterspec.cost.formulas import bus, ring
 
 
-def ring_all_reduce(paths: Paths) -> Ways:
+def ring_all_reduce(paths: Paths) -> Candidates:
     return _rings(paths, bus.all_reduce_factor(paths.ranks), ring.all_reduce_steps(paths.ranks))
 
 
-def ring_gather(paths: Paths) -> Ways:
+def ring_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter."""
     return _rings(paths, bus.gather_factor(paths.ranks), ring.gather_steps(paths.ranks))
 
 
-def ring_broadcast(paths: Paths) -> Ways:
+def ring_broadcast(paths: Paths) -> Candidates:
     """Round the ring: every link carries every byte once."""
     return _rings(paths, 1.0, ring.gather_steps(paths.ranks))
 
 
-def _rings(paths: Paths, factor: float, steps: float) -> Ways:
+def _rings(paths: Paths, factor: float, steps: float) -> Candidates:
     """A ring through all ranks, on each protocol."""
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
         inside, between = _rates(paths, protocol)
-        yield Way(
+        yield Candidate(
             "ring",
             protocol.name,
             latency=_latency(paths, protocol, steps),
@@ -75,42 +75,42 @@ def _latency(paths: Paths, protocol: Protocol, steps: float) -> float:
     return float(protocol.ring + (steps - crossings) * max(hop, protocol.posting) + crossings * outside)
 
 
-def mesh_all_reduce(paths: Paths) -> Ways:
+def mesh_all_reduce(paths: Paths) -> Candidates:
     """Every rank of a mesh sends each peer its part, and gets the sums back: two hops."""
     return _mesh(paths, bus.all_reduce_factor(paths.ranks), hops=2)
 
 
-def mesh_gather(paths: Paths) -> Ways:
+def mesh_gather(paths: Paths) -> Candidates:
     """Every rank of a mesh sends its part to all peers at once: one hop."""
     return _mesh(paths, bus.gather_factor(paths.ranks), hops=1)
 
 
-def _mesh(paths: Paths, traffic: float, hops: int) -> Ways:
+def _mesh(paths: Paths, traffic: float, hops: int) -> Candidates:
     inside = paths.inside
     if paths.between is None and inside.topology == "full-mesh" and paths.ranks > 2:
         latency = hops * LL.ring_hops[inside.hops]
         held = filled(SIMPLE, inside.ring_rate)
-        yield Way("direct", "LL", latency, traffic / inside.ring_rate, 0.0, held, launching(paths))
+        yield Candidate("direct", "LL", latency, traffic / inside.ring_rate, 0.0, held, launching(paths))
 
 
-def torus_all_reduce(paths: Paths) -> Ways:
+def torus_all_reduce(paths: Paths) -> Candidates:
     """A reduce-scatter and an all-gather along all axes at once; between slices every rank with its own part."""
     near, far = bus.all_reduce_factor(paths.inside.ranks), bus.all_reduce_factor(paths.islands)
     return _torus(paths, near, far, passes=2)
 
 
-def torus_gather(paths: Paths) -> Ways:
+def torus_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter along all axes of a torus at once."""
     near, far = bus.gather_factor(paths.inside.ranks), bus.gather_factor(paths.islands)
     return _torus(paths, near, far, passes=1)
 
 
-def torus_broadcast(paths: Paths) -> Ways:
+def torus_broadcast(paths: Paths) -> Candidates:
     """A broadcast along all axes at once."""
     return _torus(paths, 1.0, 1.0, passes=1)
 
 
-def _torus(paths: Paths, near: float, far: float, passes: int) -> Ways:
+def _torus(paths: Paths, near: float, far: float, passes: int) -> Candidates:
     """``near`` and ``far`` are the bytes that a rank sends inside and an island between, for each byte of the size."""
     inside, between = paths.inside, paths.between
     if inside.topology != "torus":
@@ -119,4 +119,4 @@ def _torus(paths: Paths, near: float, far: float, passes: int) -> Ways:
     if between:
         latency += passes * (paths.islands - 1) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
     outside = far / between.rate if between else 0.0
-    yield Way("torus", "DMA", latency, near / inside.ring_rate, outside, 0.0, launching(paths))
+    yield Candidate("torus", "DMA", latency, near / inside.ring_rate, outside, 0.0, launching(paths))

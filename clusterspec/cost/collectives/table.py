@@ -55,6 +55,9 @@ class CollectiveRow:
 def table(
     cluster: Cluster, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
 ) -> tuple[CollectiveRow, ...]:
-    """A collective over the first ``ranks`` ranks, for each size in bytes. Raises `NoWay` as `collective` does."""
+    """A collective over the first ``ranks`` ranks, for each size in bytes.
+
+    Raises `CollectiveUnavailableError` as `collective` does.
+    """
     group = contiguous(cluster, ranks)
     return tuple(CollectiveRow.of(collective(cluster, name, group, size, algorithm)) for size in sizes)

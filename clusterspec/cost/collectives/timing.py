@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Between, Paths, Way
+from clusterspec.cost.collectives.model import Between, Candidate, Paths
 from clusterspec.cost.collectives.network import ALL_PROTOCOLS
 from clusterspec.cost.collectives.stack import LL128, PROTOCOLS, Protocol
 
-Ways = Iterator[Way]
-Algorithm = Callable[[Paths], Ways]
+Candidates = Iterator[Candidate]
+Algorithm = Callable[[Paths], Candidates]
 
 
 def launching(paths: Paths) -> float:

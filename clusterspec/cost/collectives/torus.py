@@ -58,8 +58,8 @@ def torus_line(cluster: Cluster, group: Placement) -> Bandwidth:
     axes = axes_of(cluster, group)
     if not axes:
         return Bandwidth.one_way(cluster.scale_up.bandwidth.value, cluster.scale_up.bandwidth.origin)
-    said = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
-    return Bandwidth.one_way(sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(said))
+    derivation = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
+    return Bandwidth.one_way(sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(derivation))
 
 
 def torus_reach(cluster: Cluster, group: Placement) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, log2
 
 from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Paths, Way
+from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
 from clusterspec.cost.collectives.timing import (
-    Ways,
+    Candidates,
     crossing,
     filled,
     launching,
@@ -19,13 +19,13 @@ from clusterspec.cost.collectives.timing import (
 from clusterspec.cost.formulas import hierarchical, in_network, ring, tree
 
 
-def tree_all_reduce(paths: Paths) -> Ways:
+def tree_all_reduce(paths: Paths) -> Candidates:
     """Two complementary trees over the islands, a chain inside each."""
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
         chain, links = _rates(paths, protocol)
-        yield Way(
+        yield Candidate(
             "tree",
             protocol.name,
             latency=_latency(paths, protocol),
@@ -62,7 +62,7 @@ def _latency(paths: Paths, protocol: Protocol) -> float:
     return latency
 
 
-def switch_all_reduce(paths: Paths) -> Ways:
+def switch_all_reduce(paths: Paths) -> Candidates:
     """Reduction in the switches of the domain; between domains a tree."""
     inside, between = paths.inside, paths.between
     if inside.reduction is None:
@@ -71,16 +71,16 @@ def switch_all_reduce(paths: Paths) -> Ways:
     piece = inside.ranks * inside.chunks * stack.SWITCH_CHUNK
     start = stack.SWITCH_REDUCTION.value
     if between is None:
-        yield Way("nvls", "Simple", start, 1 / rate, 0.0, piece / rate, launching(paths))
+        yield Candidate("nvls", "Simple", start, 1 / rate, 0.0, piece / rate, launching(paths))
         return
     rate = min(rate * stack.SWITCH_TREE.value, _most(paths) / 2)
     outside = tree.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
     latency = start + 2 * log2(paths.islands) * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
     held = 2 * piece * max(1 / rate, outside)
-    yield Way("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths))
+    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths))
 
 
-def fabric_all_reduce(paths: Paths) -> Ways:
+def fabric_all_reduce(paths: Paths) -> Candidates:
     """Reduction in the switches between nodes (SHARP): every island sends its sum once."""
     inside, between = paths.inside, paths.between
     if between is None or not between.reduces:
@@ -92,17 +92,17 @@ def fabric_all_reduce(paths: Paths) -> Ways:
         near = tree.chain_traffic(1.0) / (inside.ring_rate * stack.TREE_SHARE.value)
         latency += 2 * (inside.ranks - 1) * SIMPLE.tree_hops[inside.hops]
     held = filled(SIMPLE, between.rate)
-    yield Way("collnet", "Simple", latency, near, 1 / between.rate, held, launching(paths))
+    yield Candidate("collnet", "Simple", latency, near, 1 / between.rate, held, launching(paths))
 
 
-def hierarchical_all_reduce(paths: Paths) -> Ways:
+def hierarchical_all_reduce(paths: Paths) -> Candidates:
     """Reduce-scatter inside, all-reduce along the rails, all-gather inside, on different chunks at once."""
     inside, between = paths.inside, paths.between
     if between is None:
         return
     latency = SIMPLE.ring + ring.all_reduce_steps(inside.ranks) * SIMPLE.ring_hops[inside.hops]
     latency += ring.all_reduce_steps(paths.islands) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
-    yield Way(
+    yield Candidate(
         "hierarchical",
         "Simple",
         latency=latency,

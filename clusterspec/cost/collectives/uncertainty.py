@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives.model import Paths, Way
+from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.constants import assumed
 from clusterspec.origin import Assumed, Measured, Origin
 
@@ -17,17 +17,17 @@ SENDING = {
 STARTING = assumed(GROUP, "starting", 0.3, f"of launching, latency and filling, {_COUNTED}")
 
 
-def band(paths: Paths, way: Way, sending: float, total: float, least: float) -> tuple[float, float]:
+def band(paths: Paths, candidate: Candidate, sending: float, total: float, least: float) -> tuple[float, float]:
     """Low and high seconds: the parts vary together, and nothing is faster than the wire."""
-    spread = (total - sending) * STARTING.value + sending * SENDING[_kind(_origin(paths, way))].value
+    spread = (total - sending) * STARTING.value + sending * SENDING[_kind(_origin(paths, candidate))].value
     return min(total, max(least, total - spread)), max(total, total + spread)
 
 
-def _origin(paths: Paths, way: Way) -> Origin:
+def _origin(paths: Paths, candidate: Candidate) -> Origin:
     """Of the share that bounds the sending."""
-    if paths.between and way.between >= way.inside:
+    if paths.between and candidate.between >= candidate.inside:
         return paths.between.share.origin
-    if way.algorithm.startswith("nvls") and paths.inside.reduction:
+    if candidate.algorithm.startswith("nvls") and paths.inside.reduction:
         return paths.inside.reduction.origin
     return paths.inside.ring.origin
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.fixed import FLASH_BACKWARD, FLASH_BACKWARD_TRAFFIC
-from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, product, stream
+from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, product, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.layers import Mixer
@@ -16,14 +16,14 @@ def projections(shard: Shard) -> Work:
         return _compressions(shard) + _expansions(shard) + gate(shard)
     values = 0.0 if model.shared_kv else shard.kv_heads * model.value_width
     width = (shard.heads + shard.kv_heads) * model.head_dim + values
-    return linear("query, key, value", Shape(shard.tokens, model.hidden, width), shard.precision) + gate(shard)
+    return linear("query, key, value", GemmShape(shard.tokens, model.hidden, width), shard.precision) + gate(shard)
 
 
 def gate(shard: Shard) -> Work:
     """The gate on what attention yields: one number for each head, or for each element."""
     model = shard.model
     outputs = {"none": 0.0, "head-wise": shard.heads, "element-wise": shard.heads * model.value_width}
-    shape = Shape(shard.tokens, model.hidden, outputs[model.attention_gate])
+    shape = GemmShape(shard.tokens, model.hidden, outputs[model.attention_gate])
     if not shape.n:
         return Work()
     moved = shard.width * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
@@ -38,21 +38,21 @@ def _compressions(shard: Shard) -> Work:
     Without compressed queries the queries come straight from the hidden state.
     """
     model, precision = shard.model, shard.precision
-    keys = Shape(shard.rows, model.hidden, model.latent_kv + model.latent_rope)
-    queries = Shape(shard.rows, model.hidden, model.latent_q)
+    keys = GemmShape(shard.rows, model.hidden, model.latent_kv + model.latent_rope)
+    queries = GemmShape(shard.rows, model.hidden, model.latent_q)
     if not model.latent_q:
-        queries = Shape(shard.tokens, model.hidden, _query_width(shard))
+        queries = GemmShape(shard.tokens, model.hidden, _query_width(shard))
     return linear("key-value compression", keys, precision) + linear("query compression", queries, precision)
 
 
 def _expansions(shard: Shard) -> Work:
     """From the latents to heads."""
     model, precision = shard.model, shard.precision
-    wide = Shape(shard.tokens, model.latent_kv, shard.heads * (model.head_dim + model.value_width))
+    wide = GemmShape(shard.tokens, model.latent_kv, shard.heads * (model.head_dim + model.value_width))
     keys = linear("key-value expansion", wide, precision, Role.LIGHT)
     if not model.latent_q:
         return keys
-    shape = Shape(shard.tokens, model.latent_q, _query_width(shard))
+    shape = GemmShape(shard.tokens, model.latent_q, _query_width(shard))
     return keys + linear("query expansion", shape, precision, Role.LIGHT)
 
 
@@ -62,7 +62,7 @@ def _query_width(shard: Shard) -> float:
 
 def output(shard: Shard) -> Work:
     """The weight matrix after the core."""
-    shape = Shape(shard.tokens, shard.heads * shard.model.value_width, shard.model.hidden)
+    shape = GemmShape(shard.tokens, shard.heads * shard.model.value_width, shard.model.hidden)
     return linear("attention output", shape, shard.precision)
 
 
@@ -103,7 +103,7 @@ def flash(shard: Shard, flops: float) -> Work:
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)
     moved = shard.width * elements
-    shape = Shape(shard.length, width_v, shard.length, shard.sequences * shard.heads)
+    shape = GemmShape(shard.length, width_v, shard.length, shard.sequences * shard.heads)
     there = Kernel("flash attention", flops, moved, "attention_forward", shape)
     back = Kernel(
         "flash attention: gradient",
@@ -119,8 +119,8 @@ def flash(shard: Shard, flops: float) -> Work:
 def _plain(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Plain kernels compute every pair, masked or not."""
     queries, batch, model = shard.length / shard.cp, shard.sequences * shard.heads, shard.model
-    scores = product("scores", Shape(queries, model.head_dim, shard.length, batch), shard.kept)
-    values = product("weighted values", Shape(queries, shard.length, model.value_width, batch), shard.kept)
+    scores = product("scores", GemmShape(queries, model.head_dim, shard.length, batch), shard.kept)
+    values = product("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
     there, again = (formulas.score_traffic(queries, shard.length, batch, passes) for passes in score_passes)
     return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3)

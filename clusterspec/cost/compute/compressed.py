@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.architecture import CompressedAttention
 from clusterspec.cost.compute import attention
-from clusterspec.cost.compute.kernels import Role, Shape, Work, linear
+from clusterspec.cost.compute.kernels import GemmShape, Role, Work, linear
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.attention import core_flops
 from clusterspec.cost.formulas.compressed import compressed_entries
@@ -18,11 +18,13 @@ from clusterspec.cost.mixers import OVERLAPPING
 def projections(shard: Shard, part: CompressedAttention) -> Work:
     """Compressed queries, the one vector of keys and values, what compresses it further, and queries of heads."""
     model, precision = shard.model, shard.precision
-    down = Shape(shard.rows, model.hidden, part.q + model.head_dim)
-    up = Shape(shard.tokens, part.q, shard.heads * model.head_dim)
+    down = GemmShape(shard.rows, model.hidden, part.q + model.head_dim)
+    up = GemmShape(shard.tokens, part.q, shard.heads * model.head_dim)
     work = linear("query and key-value compression", down, precision)
     if shard.mixer is Mixer.FULL:
-        work += linear("compression of entries", Shape(shard.rows, model.hidden, _compressor(shard, part)), precision)
+        work += linear(
+            "compression of entries", GemmShape(shard.rows, model.hidden, _compressor(shard, part)), precision
+        )
     return work + linear("query expansion", up, precision, Role.LIGHT)
 
 
@@ -53,6 +55,6 @@ def core(shard: Shard, part: CompressedAttention) -> Work:
 def output(shard: Shard, part: CompressedAttention) -> Work:
     """Each group of heads into its rank, and all of them back to the hidden width."""
     model, groups = shard.model, part.output_groups / shard.tp
-    each = Shape(shard.tokens, model.heads * model.head_dim / part.output_groups, part.output_rank, groups)
-    whole = Shape(shard.tokens, groups * part.output_rank, model.hidden)
+    each = GemmShape(shard.tokens, model.heads * model.head_dim / part.output_groups, part.output_rank, groups)
+    whole = GemmShape(shard.tokens, groups * part.output_rank, model.hidden)
     return linear("output of groups", each, shard.precision) + linear("attention output", whole, shard.precision)

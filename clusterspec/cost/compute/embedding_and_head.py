@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.fixed import LOSS_FORWARD
-from clusterspec.cost.compute.kernels import Shape, Work, accumulation, linear, stream
+from clusterspec.cost.compute.kernels import GemmShape, Work, accumulation, linear, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.optimizer_states import MOMENTS
 from clusterspec.precision import width
@@ -22,7 +22,7 @@ def head(shard: Shard, loss: float, summed: float) -> Work:
     """
     width = shard.model.vocab / shard.tp
     norm = 2 * shard.width * shard.rows * shard.model.hidden
-    logits = linear("logits", Shape(shard.tokens, shard.model.hidden, width), shard.kept)
+    logits = linear("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
     moved = loss * shard.tokens * width
     losses = stream("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
     return stream("last norm", (norm, 2 * norm)) + logits + accumulation(logits, summed) + losses

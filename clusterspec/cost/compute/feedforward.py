@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.fixed import ROUTER_BYTES
-from clusterspec.cost.compute.kernels import Role, Shape, Work, linear, stream
+from clusterspec.cost.compute.kernels import GemmShape, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.routing import fullest
 from clusterspec.records import dataclass
@@ -11,10 +11,10 @@ from clusterspec.records import dataclass
 
 def dense(shard: Shard, width: float, name: str = "feed-forward") -> Work:
     """Two matrices around an activation, three where it is gated; ``width`` before tensor parallelism."""
-    return _network(shard, name, Shape(shard.tokens, shard.model.hidden, width / shard.tp))
+    return _network(shard, name, GemmShape(shard.tokens, shard.model.hidden, width / shard.tp))
 
 
-def _network(shard: Shard, name: str, shape: Shape) -> Work:
+def _network(shard: Shard, name: str, shape: GemmShape) -> Work:
     """``shape`` of the first matrix without its gate."""
     inputs = 2 if shard.model.gated_ffn else 1
     up = linear(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
@@ -53,7 +53,7 @@ class Routing:
 def router(shard: Shard) -> Work:
     """Scores every token against every expert, and chooses; the product is kept in 16 bits."""
     experts = shard.model.experts
-    scores = linear("router", Shape(shard.rows, shard.model.hidden, experts), shard.kept)
+    scores = linear("router", GemmShape(shard.rows, shard.model.hidden, experts), shard.kept)
     choice = ROUTER_BYTES * shard.rows * experts
     return scores + stream("expert choice", (choice, choice), 3)
 
@@ -75,9 +75,9 @@ def experts(shard: Shard, routing: Routing) -> Work:
     model = shard.model
     rows = routing.arriving * routing.imbalance / routing.experts
     width = model.expert_ffn_hidden / shard.expert_tp
-    work = _network(shard, "experts", Shape(rows, model.expert_width, width, routing.experts, experts=True))
+    work = _network(shard, "experts", GemmShape(rows, model.expert_width, width, routing.experts, experts=True))
     if model.expert_latent:
-        there = Shape(shard.rows, model.hidden, model.expert_latent)
+        there = GemmShape(shard.rows, model.hidden, model.expert_latent)
         work += linear("into experts", there, shard.precision)
         work += linear("out of experts", there._replace(k=there.n, n=there.k), shard.precision)
     if not model.shared_experts:

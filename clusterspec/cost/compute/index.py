@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.architecture import SparseAttention
 from clusterspec.cost.compute import attention
-from clusterspec.cost.compute.kernels import Kernel, Shape, Work, linear, portion, stream
+from clusterspec.cost.compute.kernels import GemmShape, Kernel, Work, linear, portion, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.attention import core_flops
 from clusterspec.cost.formulas.compressed import compressed_entries
@@ -26,9 +26,11 @@ def projections(shard: Shard, part: SparseAttention) -> Work:
     model = shard.model
     width = model.compressed.q if model.compressed else model.latent_q or model.hidden
     keys = part.index_heads + (0 if model.compressed else part.index_dim)
-    queries = Shape(shard.rows, width, part.index_heads * part.index_dim)
+    queries = GemmShape(shard.rows, width, part.index_heads * part.index_dim)
     work = linear("index queries", queries, shard.precision)
-    return portion(work + linear("index keys", Shape(shard.rows, model.hidden, keys), shard.kept), share(shard, part))
+    return portion(
+        work + linear("index keys", GemmShape(shard.rows, model.hidden, keys), shard.kept), share(shard, part)
+    )
 
 
 def scores(shard: Shard, part: SparseAttention) -> Work:
@@ -39,7 +41,7 @@ def scores(shard: Shard, part: SparseAttention) -> Work:
         own * compressed_entries(attention.within(shard, tokens), ratio)
         for tokens in (shard.length, part.tokens * ratio)
     )
-    shape = Shape(shard.length, part.index_dim, shard.length, shard.sequences * part.index_heads)
+    shape = GemmShape(shard.length, part.index_dim, shard.length, shard.sequences * part.index_heads)
     flops = (
         core_flops(every, part.index_heads, part.index_dim, 0),
         core_flops(chosen, part.index_heads, part.index_dim, 0),

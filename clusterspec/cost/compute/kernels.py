@@ -24,7 +24,7 @@ class Role(IntEnum):
     WEIGHT_GRADIENT = auto()
 
 
-class Shape(NamedTuple):
+class GemmShape(NamedTuple):
     """``batch`` products of (m × k) by (k × n) in one kernel; ``experts`` where each has its own weights."""
 
     m: float
@@ -46,7 +46,7 @@ class Kernel(NamedTuple):
     flops: float
     traffic: float
     rate: str = ""
-    shape: Shape | None = None
+    shape: GemmShape | None = None
     launches: float = 1.0
     role: Role = Role.PLAIN
 
@@ -66,14 +66,14 @@ class Work:
         return Work(self.forward + other.forward, self.backward + other.backward, self.recomputed + other.recomputed)
 
 
-def product(name: str, shape: Shape, precision: str, role: Role = Role.PLAIN) -> Kernel:
+def product(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
     """Matrix products of one shape in one kernel."""
     m, k, n, batch, _ = shape
     traffic = batch * formulas.traffic(m, k, n, width(precision))
     return Kernel(name, batch * formulas.flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
 
 
-def linear(name: str, shape: Shape, precision: str, role: Role = Role.PLAIN) -> Work:
+def linear(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Work:
     """A weight matrix (k × n) applied to m rows: the product, and the two that its gradients take.
 
     Nothing at all where the description leaves no rows, inputs or outputs.

@@ -9,18 +9,18 @@ from clusterspec.cost.compute.fixed import ALTERNATE, NORM_PASSES
 from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, repeated, scaled, stream
 from clusterspec.cost.compute.mixing import mixing
 from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.software import Software
-from clusterspec.cost.layers import Network
+from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.cost.layers import FeedForward
 
 Parts = Mapping[str, Work]
 
 
-def dense_layer(shard: Shard, software: Software) -> Parts:
+def dense_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer whose feed-forward network is dense."""
     return _parts(shard, software, {"feed-forward": feedforward.dense(shard, shard.model.ffn_hidden)})
 
 
-def expert_layer(shard: Shard, software: Software) -> Parts:
+def expert_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer whose feed-forward network is a mixture of experts."""
     routing = feedforward.Routing.of(shard, software.unevenness)
     loose = software.fusion / software.routing
@@ -32,16 +32,16 @@ def expert_layer(shard: Shard, software: Software) -> Parts:
     return _parts(shard, software, network)
 
 
-def bare_layer(shard: Shard, software: Software) -> Parts:
+def bare_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer that mixes tokens and has no network."""
     return _parts(shard, software, {})
 
 
-LAYERS = {Network.DENSE: dense_layer, Network.EXPERTS: expert_layer, Network.NONE: bare_layer}
+LAYERS = {FeedForward.DENSE: dense_layer, FeedForward.EXPERTS: expert_layer, FeedForward.NONE: bare_layer}
 """The layer with each kind of network."""
 
 
-def _parts(shard: Shard, software: Software, network: Parts) -> Parts:
+def _parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Parts:
     """Each block, the mixing and the network, has a norm and an addition to the residual stream."""
     mixed = mixing(shard)
     share = (bool(mixed) + bool(network)) / 2
@@ -50,7 +50,7 @@ def _parts(shard: Shard, software: Software, network: Parts) -> Parts:
     return {name: _as_built(work, software) for name, work in parts.items()}
 
 
-def _as_built(work: Work, software: Software) -> Work:
+def _as_built(work: Work, software: SoftwareBehavior) -> Work:
     """The work with the software's own fusion, its casts to narrow precisions and its sums of gradients."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))

@@ -15,7 +15,7 @@ from math import prod
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
 from clusterspec.cost.compute.fixed import DEPTH_START, LENGTH_START, TILES, USUAL
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.compute.speed import Speed
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
@@ -66,7 +66,7 @@ class _Reached:
         return self.share((earlier or names or ["attention"])[-1 if earlier else 0], "attention")
 
 
-def rates(cluster: Cluster, workload: Workload, software: Software, year: int) -> Rates | None:
+def rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int) -> Rates | None:
     """The rates of one rank; None where the accelerator has no peak or memory bandwidth to start from."""
     accelerator = cluster.accelerator
     if workload.peak is None or accelerator.memory_bandwidth is None:
@@ -87,7 +87,7 @@ def rates(cluster: Cluster, workload: Workload, software: Software, year: int) -
 
 
 def _factors(
-    cluster: Cluster, workload: Workload, software: Software, year: int, reached: _Reached
+    cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int, reached: _Reached
 ) -> dict[str, Factors]:
     """For each rate, the figures whose product it is on one accelerator."""
     accelerator = cluster.accelerator
@@ -108,7 +108,7 @@ def _factors(
     return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
 
 
-def _speed(cluster: Cluster, software: Software, reached: dict[str, float], memory: float) -> Speed:
+def _speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, float], memory: float) -> Speed:
     accelerator = cluster.accelerator
     systolic = accelerator.array
     units = max(1, (accelerator.compute_units or 1) // cluster.ranks_per_accelerator)

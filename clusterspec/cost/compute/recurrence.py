@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clusterspec.catalog.architecture import LinearAttention
-from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, linear, stream
+from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import linear_attention as formulas
 from clusterspec.cost.formulas.parameters import share_of_heads
@@ -58,17 +58,17 @@ def projections(shard: Shard, part: LinearAttention) -> Work:
     hidden = shard.model.hidden
     if part.kind in GATES:
         inputs = 2 * keys + 2 * values + GATES[part.kind] * heads
-        return linear("recurrence in", Shape(shard.tokens, hidden, inputs), shard.precision)
+        return linear("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
     inputs = 2 * keys + values + heads + (0 if part.output_gate_rank else values)
-    work = linear("recurrence in", Shape(shard.tokens, hidden, inputs), shard.precision)
+    work = linear("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
     work += _compressed("decay", shard, part.gate_rank, keys)
     return work + _compressed("output gate", shard, part.output_gate_rank, values)
 
 
 def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
     """A gate through a low rank, whose first matrix every tensor-parallel rank applies to its own rows."""
-    down = linear(f"{name} compression", Shape(shard.rows, shard.model.hidden, rank), shard.precision)
-    return down + linear(f"{name} expansion", Shape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
+    down = linear(f"{name} compression", GemmShape(shard.rows, shard.model.hidden, rank), shard.precision)
+    return down + linear(f"{name} expansion", GemmShape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
 
 
 def convolution(shard: Shard, part: LinearAttention) -> Work:
@@ -100,7 +100,7 @@ def core(shard: Shard, part: LinearAttention) -> Work:
         state_passes=chunks.state_passes,
     )
     moved = shard.width * shard.tokens * elements
-    shape = Shape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
+    shape = GemmShape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
     there = Kernel("recurrence", float(flops), moved, "attention_forward", shape, launches=chunks.launches)
     back = there._replace(
         name="recurrence: gradient",
@@ -117,7 +117,7 @@ def output(shard: Shard, part: LinearAttention) -> Work:
     values = widths(shard, part).values
     moved = shard.width * shard.tokens * values
     norm = stream("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
-    return norm + linear("recurrence out", Shape(shard.tokens, values, shard.model.hidden), shard.precision)
+    return norm + linear("recurrence out", GemmShape(shard.tokens, values, shard.model.hidden), shard.precision)
 
 
 def state_bytes(shard: Shard, part: LinearAttention) -> float:

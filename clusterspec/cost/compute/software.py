@@ -8,7 +8,7 @@ from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Software:
+class SoftwareBehavior:
     """The habits of one stack (`catalog.entries.Stack`), as floats.
 
     Of kernels: ``products`` the rate of matrix products over the best that the accelerator
@@ -44,7 +44,7 @@ class Software:
     jitter: float
 
     @classmethod
-    def of(cls, stack: Stack) -> Software:
+    def of(cls, stack: Stack) -> SoftwareBehavior:
         """The stack's figures; what an entry leaves out costs nothing, or is as good as it can be."""
 
         def figure(name: str, otherwise: float) -> float:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from clusterspec.cost.measured.calibration import LEAST_SIZE, calibrated, expected, idle_nics
-from clusterspec.cost.measured.measurements import Measurement, Row, settle
+from clusterspec.cost.measured.measurements import MeasuredSize, Measurement, resolve_measurements
 
-__all__ = ["LEAST_SIZE", "Measurement", "Row", "calibrated", "expected", "idle_nics", "settle"]
+__all__ = ["LEAST_SIZE", "MeasuredSize", "Measurement", "calibrated", "expected", "idle_nics", "resolve_measurements"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
-from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
+from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.measured.measurements import Measurement
 from clusterspec.origin import Measured
@@ -61,7 +61,7 @@ def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective(cluster, name, group, size, choice)
-        except NoWay:
+        except CollectiveUnavailableError:
             continue
     return None
 
@@ -83,10 +83,10 @@ def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
         return cluster
     if idle_nics(cluster, measurement):
         return cluster
-    return _Turned(cluster, measurement, group, row.size, row.busbw).solved()
+    return _ShareSearch(cluster, measurement, group, row.size, row.busbw).solved()
 
 
-class _Turned:
+class _ShareSearch:
     """One measurement, and the search for the shares that explain it."""
 
     def __init__(self, cluster: Cluster, measurement: Measurement, group: Placement, size: float, busbw: float) -> None:

@@ -1,7 +1,7 @@
-"""Settles `measured:`: what was measured, on which ranks, in B/s of bus bandwidth.
+"""Resolves `measured:` to measurements: the collective, its ranks, and bus bandwidth in B/s by size.
 
-A log is read from the folder of the spec, never from outside it. What an entry says and what its log says
-must agree; what neither says stays unknown, and the entry is then not used.
+A log is read from the folder of the spec only. An entry and its log must agree. What neither states is unknown, and
+the measurement is then not used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MeasuredSize:
     """One size in bytes, as nccl-tests counts it, and its bus bandwidth in B/s."""
 
     size: float
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One entry of `measured:`; ``rows`` from the smallest size, ``None`` what no one says.
+    """One entry of `measured:`; ``rows`` in ascending size. A value is ``None`` where neither entry nor log states it.
 
     ``at`` is the key that holds the figure; ``wrong`` how many values a log found wrong.
     """
@@ -50,13 +50,13 @@ class Measurement:
     collective: str | None
     ranks: int | None
     nodes: int | None
-    rows: tuple[Row, ...]
+    rows: tuple[MeasuredSize, ...]
     algorithm: str | None = None
     log: str | None = None
     wrong: int = 0
 
     @property
-    def largest(self) -> Row | None:
+    def largest(self) -> MeasuredSize | None:
         """The largest size, where collectives come closest to their plateau."""
         return self.rows[-1] if self.rows else None
 
@@ -67,44 +67,44 @@ class Measurement:
         return contiguous(cluster, self.ranks, self.nodes)
 
 
-def settle(
-    said: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
+def resolve_measurements(
+    entries: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
     """The measurements of a spec that is in ``folder``, and the logs that cannot be used."""
     measurements, problems = [], []
     logs: dict[str, Log] = {}
-    for index, entry in enumerate(said):
+    for index, entry in enumerate(entries):
         try:
             if entry.log is not None and entry.log not in logs:
                 logs[entry.log] = read_log(_text(entry.log, folder))
             log = logs[entry.log] if entry.log is not None else None
-            measurements.append(_settle(index, entry, log, cluster))
+            measurements.append(_resolve(index, entry, log, cluster))
         except NoLog as fault:
             problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
     return tuple(measurements), problems
 
 
-def _settle(index: int, said: MeasuredSpec, log: Log | None, cluster: Cluster | None) -> Measurement:
+def _resolve(index: int, entry: MeasuredSpec, log: Log | None, cluster: Cluster | None) -> Measurement:
     named = collective_of(log) if log else None
-    collective = _agreed(said.collective, named, "a log of {log}, and the entry says {said}")
+    collective = _agreed(entry.collective, named, "a log of {log}, and the entry says {entry}")
     per_node = cluster.ranks_per_node if cluster else None
-    stated = said.ranks or (said.nodes * per_node if said.nodes and per_node else None)
+    stated = entry.ranks or (entry.nodes * per_node if entry.nodes and per_node else None)
     counted = ranks_of(log, collective) if log else None
-    ranks = _agreed(said.ranks, counted, "a log of {log} ranks, and the entry says {said}") or stated
-    nodes = said.nodes or (log.nodes if log else None) or (-(-ranks // per_node) if ranks and per_node else None)
+    ranks = _agreed(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}") or stated
+    nodes = entry.nodes or (log.nodes if log else None) or (-(-ranks // per_node) if ranks and per_node else None)
     if log is not None:
         _fits(log, collective, ranks)
-    rows = _rows_of(log) if log else _stated(said, collective, ranks)
-    key = "log" if log else "busbw" if said.busbw is not None else "algbw"
+    rows = _rows_of(log) if log else _stated(entry, collective, ranks)
+    key = "log" if log else "busbw" if entry.busbw is not None else "algbw"
     path = ("measured", index, key)
     wrong = log.wrong if log else 0
-    return Measurement(index, path, collective, ranks, nodes, rows, said.algorithm, said.log, wrong)
+    return Measurement(index, path, collective, ranks, nodes, rows, entry.algorithm, entry.log, wrong)
 
 
 def _agreed(stated: T | None, logged: T | None, how: str) -> T | None:
     """What the entry says, else the log; raises `NoLog` where they differ."""
     if stated is not None and logged is not None and stated != logged:
-        raise NoLog(how.format(said=stated, log=logged))
+        raise NoLog(how.format(entry=stated, log=logged))
     return stated if stated is not None else logged
 
 
@@ -115,11 +115,11 @@ def _fits(log: Log, collective: str | None, ranks: int | None) -> None:
         return
     expected = factor(collective, ranks)
     if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
-        said = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
-        raise NoLog(f"{said}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
+        ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
+        raise NoLog(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
 
 
-def _rows_of(log: Log) -> tuple[Row, ...]:
+def _rows_of(log: Log) -> tuple[MeasuredSize, ...]:
     """One row for each size: sizes that were run several times by their mean time."""
     seconds: defaultdict[float, list[float]] = defaultdict(list)
     ratio: dict[float, float] = {}
@@ -127,18 +127,20 @@ def _rows_of(log: Log) -> tuple[Row, ...]:
         if line.seconds > 0 and line.algbw > 0:
             seconds[line.size].append(line.seconds)
             ratio[line.size] = line.busbw / line.algbw
-    return tuple(Row(size, ratio[size] * size * len(times) / sum(times)) for size, times in sorted(seconds.items()))
+    return tuple(
+        MeasuredSize(size, ratio[size] * size * len(times) / sum(times)) for size, times in sorted(seconds.items())
+    )
 
 
-def _stated(said: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[Row, ...]:
+def _stated(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[MeasuredSize, ...]:
     """The one row of an entry without a log; algbw becomes busbw by the factor of nccl-tests."""
-    if said.size is None:
+    if entry.size is None:
         return ()
-    if said.busbw is not None:
-        return (Row(said.size.value, said.busbw.per_direction),)
-    if said.algbw is None or collective is None or ranks is None or ranks < 2:
+    if entry.busbw is not None:
+        return (MeasuredSize(entry.size.value, entry.busbw.per_direction),)
+    if entry.algbw is None or collective is None or ranks is None or ranks < 2:
         return ()
-    return (Row(said.size.value, said.algbw.per_direction * factor(collective, ranks)),)
+    return (MeasuredSize(entry.size.value, entry.algbw.per_direction * factor(collective, ranks)),)
 
 
 def _text(name: str, folder: FilePath) -> str:

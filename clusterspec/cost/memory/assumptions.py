@@ -8,7 +8,7 @@ from clusterspec.catalog.framework_memory import Spread
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost.memory.constants import COMMUNICATOR, ROUTING
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import Line
+from clusterspec.cost.memory.line import MemoryLine
 from clusterspec.cost.memory.peak_memory import RankMemory
 from clusterspec.origin import Assumed
 
@@ -34,7 +34,7 @@ def _listed(spread: Spread) -> Assumption:
     return (str(origin), spread.figure, str(origin))
 
 
-def _lines(rank: RankMemory) -> Iterator[Line]:
+def _lines(rank: RankMemory) -> Iterator[MemoryLine]:
     peak = rank.peak
     for lines in (rank.weights, rank.gradients, rank.optimizer, rank.activations, rank.reserved):
         yield from lines

@@ -13,7 +13,7 @@ from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design
 from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.memory.constants import COMMUNICATOR, FACTOR_RANGES, RANGES
-from clusterspec.cost.memory.line import Line, Lines
+from clusterspec.cost.memory.line import Lines, MemoryLine
 from clusterspec.cost.memory.peak_memory import RankMemory
 from clusterspec.cost.memory.reasons import FACTORS, NUMBERS
 from clusterspec.cost.term import MemoryUse, Term
@@ -28,7 +28,7 @@ OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": 
 
 def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
     """The terms of one accelerator, whose ``ranks`` ranks are all as full as ``rank``."""
-    peak, explanation = rank.peak, _Explanation(design, ranks)
+    peak, explanation = rank.peak, _MemoryExplanation(design, ranks)
     parts = {
         "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
         "gradients": explanation.section("gradients", (*rank.gradients, *peak.gradients)),
@@ -61,7 +61,7 @@ def _identifier(text: str) -> str:
     return re.sub(r"\W+", "_", text)
 
 
-class _Explanation:
+class _MemoryExplanation:
     """Makes terms of the lines of one design."""
 
     def __init__(self, design: Design, ranks: int) -> None:
@@ -74,7 +74,7 @@ class _Explanation:
         several = ((each.times("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines)
         return summed(name, (self._leaf(each) for each in several if each.value))
 
-    def _leaf(self, found: Line) -> Term:
+    def _leaf(self, found: MemoryLine) -> Term:
         factors = [(name, factor) for name, factor in found.factors if factor != 1 or name in {"passes"}]
         expression = EXPRESSIONS[found.formula]
         text = " * ".join([*(name for name, _ in factors), f"({expression})"]) if factors else expression
@@ -91,7 +91,7 @@ class _Explanation:
             name, value, UNIT, text, (*inputs, *numbers), source=found.source, low=value * low, high=value * high
         )
 
-    def _number(self, found: Line, name: str, number: float) -> Figure:
+    def _number(self, found: MemoryLine, name: str, number: float) -> Figure:
         """One number of a line with its unit and where it comes from."""
         assumed = self._assumed(found, name)
         if assumed is not None:
@@ -100,7 +100,7 @@ class _Explanation:
         unit, why = NUMBERS[line, name] if (line, name) in NUMBERS else NUMBERS["", name]
         return Figure(float(number), unit, self._origin(name, why))
 
-    def _assumed(self, found: Line, name: str) -> Figure | None:
+    def _assumed(self, found: MemoryLine, name: str) -> Figure | None:
         """The figure of the framework that a number is, where it is one."""
         spreads = {
             ("context", "each"): self.framework.context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.formulas import activations
 from clusterspec.cost.formulas.rank_memory import expert_bytes, tensor_bytes
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import Line, line
+from clusterspec.cost.memory.line import MemoryLine, line
 from clusterspec.cost.memory.rank import Layers
 from clusterspec.cost.memory.tensor import KORTHIKANTI, Tensor
 from clusterspec.cost.memory.token_mixing import mixing
@@ -54,7 +54,7 @@ def _norms(job: Job) -> float:
     return (model.attention_layers + model.linear_layers + model.ffn_layers) / max(1, model.layers)
 
 
-def _ffn(job: Job, name: str, ffn: float, modules: frozenset[str]) -> Line:
+def _ffn(job: Job, name: str, ffn: float, modules: frozenset[str]) -> MemoryLine:
     return line(
         name,
         activations.ffn_bytes,
@@ -84,13 +84,13 @@ def _experts(job: Job, modules: frozenset[str]) -> list[Tensor]:
     return found
 
 
-def _router(job: Job) -> Line:
+def _router(job: Job) -> MemoryLine:
     elements = ROUTER_COPIES * job.model.experts
     sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.residual_ranks, "width": width("fp32")}
     return line("router", tensor_bytes, SWITCH, **sizes)
 
 
-def _routed(job: Job, modules: frozenset[str]) -> Line:
+def _routed(job: Job, modules: frozenset[str]) -> MemoryLine:
     """What the experts of the rank take in and compute inside."""
     model, ranks = job.model, job.layout.expert_tp
     return line(

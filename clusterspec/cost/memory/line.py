@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 
-class Line(NamedTuple):
+class MemoryLine(NamedTuple):
     """``value`` bytes = the product of ``factors`` × ``formula`` of ``numbers``.
 
     ``low`` and ``high`` are the factors from the value to the ends of its range; the numbers may be columns.
@@ -21,19 +21,19 @@ class Line(NamedTuple):
     low: float = 1.0
     high: float = 1.0
 
-    def times(self, name: str, factor: float) -> Line:
+    def times(self, name: str, factor: float) -> MemoryLine:
         """The line with one more factor."""
         return self._replace(value=self.value * factor, factors=((name, factor), *self.factors))
 
 
-Lines = tuple[Line, ...]
+Lines = tuple[MemoryLine, ...]
 
 
-def line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> Line:
+def line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> MemoryLine:
     """A line with its value computed."""
-    return Line(name, formula(**numbers), formula, numbers, source=source)
+    return MemoryLine(name, formula(**numbers), formula, numbers, source=source)
 
 
-def added(lines: Iterable[Line]) -> float:
+def added(lines: Iterable[MemoryLine]) -> float:
     """Bytes of some lines together."""
     return sum((each.value for each in lines), 0.0)

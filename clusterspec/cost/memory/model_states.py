@@ -8,7 +8,7 @@ from clusterspec.cost.formulas import states
 from clusterspec.cost.formulas.elementwise import chosen, larger, smaller
 from clusterspec.cost.formulas.rank_memory import several
 from clusterspec.cost.memory.job import GATHERED, Job
-from clusterspec.cost.memory.line import Line, Lines, line
+from clusterspec.cost.memory.line import Lines, MemoryLine, line
 from clusterspec.cost.optimizer_states import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.parameters import Share
 from clusterspec.precision import width
@@ -119,7 +119,7 @@ def _moments(job: Job, share: Share, shards: Shards) -> Lines:
     return (*found, _tables(share, more, shards))
 
 
-def _tables(share: Share, each: float, shards: Shards) -> Line:
+def _tables(share: Share, each: float, shards: Shards) -> MemoryLine:
     tables = share.embedding + share.head
     return line("moments of the tables", states.sharded, ZERO, weights=tables, width=each, ranks=shards.dense)
 

@@ -12,7 +12,7 @@ from clusterspec.cost.formulas import activations
 from clusterspec.cost.formulas.elementwise import chosen, larger, smaller
 from clusterspec.cost.formulas.rank_memory import backward_bytes, gathered_bytes, reduced_bytes, several
 from clusterspec.cost.memory.job import GATHERED, Job
-from clusterspec.cost.memory.line import Line, Lines, added, line
+from clusterspec.cost.memory.line import Lines, MemoryLine, added, line
 from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import recomputed
 from clusterspec.cost.memory.tensor import KORTHIKANTI
@@ -26,7 +26,7 @@ ALL_TO_ALL_COPIES = 2
 """A tensor and its gradient."""
 
 
-class Peak(NamedTuple):
+class PeakPoint(NamedTuple):
     """What is there at one point of the step only, by the part of memory that it counts to."""
 
     weights: Lines
@@ -38,19 +38,19 @@ class Peak(NamedTuple):
         return added((*self.weights, *self.gradients, *self.activations))
 
 
-def at_loss(job: Job, rank: Rank, logits: Lines) -> Peak:
+def at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
     """The logits, and the tables that they need; nothing on a stage without the head."""
     tables = tuple(each.times("head", rank.head) for each in _tables(job, rank.share, ("head",)))
-    return Peak(tables, (), tuple(each.times("head", rank.head) for each in logits))
+    return PeakPoint(tables, (), tuple(each.times("head", rank.head) for each in logits))
 
 
-def in_backward(job: Job, rank: Rank, working: Lines) -> Peak:
+def in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
     """The layer at work, and what full sharding gathers and reduces."""
     if not job.sharded_fully:
-        return Peak((), (), working)
+        return PeakPoint((), (), working)
     gathers, share = job.gathers_layers, rank.share
     weights = (_layers(job, share).times("gathers", gathers), *_tables(job, share, ()))
-    return Peak(weights, (_reduced(job, share).times("gathers", gathers),), working)
+    return PeakPoint(weights, (_reduced(job, share).times("gathers", gathers),), working)
 
 
 def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
@@ -67,7 +67,7 @@ def _live(job: Job, share: Share) -> float:
     return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
 
 
-def _layers(job: Job, share: Share) -> Line:
+def _layers(job: Job, share: Share) -> MemoryLine:
     return line(
         "gathered layers",
         gathered_bytes,
@@ -80,13 +80,13 @@ def _layers(job: Job, share: Share) -> Line:
     )
 
 
-def _reduced(job: Job, share: Share) -> Line:
+def _reduced(job: Job, share: Share) -> MemoryLine:
     """The gradient of one layer, whole, and as it is reduced."""
     sizes = {"unit": share.unit, "live": _live(job, share), "reduced": job.framework.reduced, "width": GATHERED}
     return line("layer being reduced", reduced_bytes, FSDP, **sizes)
 
 
-def working(job: Job, kinds: frozenset[Layers]) -> Line:
+def working(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
     """One layer as the backward pass computes it again, with the gradients of its widest tensors."""
     again, widest = 0.0, 0.0
     for kind in sorted(kinds, key=str):

@@ -14,14 +14,14 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import model_states, peak, reserved, serving
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.line import Lines, added
-from clusterspec.cost.memory.peak import Peak
+from clusterspec.cost.memory.peak import PeakPoint
 from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import kept
 from clusterspec.cost.memory.stored_activations import stored
 from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.records import dataclass
 
-NOTHING = Peak((), (), ())
+NOTHING = PeakPoint((), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class RankMemory:
     optimizer: Lines
     activations: Lines
     reserved: Lines
-    at_loss: Peak
-    in_backward: Peak
+    at_loss: PeakPoint
+    in_backward: PeakPoint
     total: float
 
     @property
-    def peak(self) -> Peak:
+    def peak(self) -> PeakPoint:
         """The point of the step at which there is more; of numbers only, not of columns."""
         return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
 

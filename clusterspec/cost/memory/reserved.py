@@ -6,7 +6,7 @@ from clusterspec.cost.formulas.elementwise import chosen
 from clusterspec.cost.formulas.rank_memory import bucket_bytes, several
 from clusterspec.cost.memory.constants import COMMUNICATOR
 from clusterspec.cost.memory.job import GATHERED, Job
-from clusterspec.cost.memory.line import Line, Lines, line
+from clusterspec.cost.memory.line import Lines, MemoryLine, line
 from clusterspec.cost.parameters import Share
 
 DEEPSPEED = "DeepSpeed, reduce_bucket_size and allgather_bucket_size"
@@ -33,7 +33,7 @@ def communicators(job: Job) -> float:
     return chosen(layout.ranks > 1, axes + 1 + job.framework.communicators, 0.0)
 
 
-def _communicators(job: Job) -> Line:
+def _communicators(job: Job) -> MemoryLine:
     found = line("communication buffers", several, count=communicators(job), each=COMMUNICATOR.value)
     low, high = COMMUNICATOR.low / COMMUNICATOR.value, COMMUNICATOR.high / COMMUNICATOR.value
     return found._replace(low=low, high=high)

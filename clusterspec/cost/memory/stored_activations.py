@@ -8,7 +8,7 @@ from clusterspec.cost.formulas import activations
 from clusterspec.cost.formulas.elementwise import chosen
 from clusterspec.cost.formulas.rank_memory import several, tensor_bytes
 from clusterspec.cost.memory.job import GATHERED, Job
-from clusterspec.cost.memory.line import Line, Lines, line
+from clusterspec.cost.memory.line import Lines, MemoryLine, line
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.memory.tensor import Tensor
 
@@ -33,7 +33,7 @@ def _pipelined(job: Job) -> float:
     return chosen(job.layout.pp > 1, 1.0, 0.0)
 
 
-def _copies(job: Job, rank: Rank) -> Line:
+def _copies(job: Job, rank: Rank) -> MemoryLine:
     """Hidden states that come in and go out, which the pipeline engine keeps for each micro-batch in flight.
 
     The first stage takes in tokens, and the last gives out a loss.
@@ -45,7 +45,7 @@ def _copies(job: Job, rank: Rank) -> Line:
     )
 
 
-def _outputs(job: Job, rank: Rank) -> Line:
+def _outputs(job: Job, rank: Rank) -> MemoryLine:
     """Logits of every micro-batch, which the last stage keeps and joins at the end of a step."""
     each = activations.logits_bytes(job.tokens, job.model.vocab, job.layout.tp, GATHERED)
     count = job.framework.outputs_kept * job.micro_batches * rank.head

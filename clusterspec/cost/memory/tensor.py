@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clusterspec.cost.memory.line import Line
+from clusterspec.cost.memory.line import MemoryLine
 from clusterspec.cost.memory.rank import Layers
 
 KORTHIKANTI = "Korthikanti et al., arXiv 2205.05198"
@@ -14,7 +14,7 @@ DEEPSEEK = "DeepSeek-V2, arXiv 2405.04434"
 class Tensor(NamedTuple):
     """What one layer of some kind stores of one micro-batch."""
 
-    line: Line
+    line: MemoryLine
     layers: Layers = Layers.ALL
 
     @property

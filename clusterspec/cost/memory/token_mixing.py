@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clusterspec.cost.formulas import activations, parameters
 from clusterspec.cost.formulas.rank_memory import index_bytes, recurrence_bytes, tensor_bytes
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import Line, line
+from clusterspec.cost.memory.line import MemoryLine, line
 from clusterspec.cost.memory.rank import Layers
 from clusterspec.cost.memory.tensor import DEEPSEEK, KORTHIKANTI, Tensor
 
@@ -38,7 +38,7 @@ def mixing(job: Job, modules: Modules) -> list[Tensor]:
     return [*tensors, *_recurrence(job)]
 
 
-def _attention(job: Job, modules: Modules) -> list[Line]:
+def _attention(job: Job, modules: Modules) -> list[MemoryLine]:
     """Queries, keys, values, what attention yields, and what its softmax needs."""
     model = job.model
     softmax = [] if "attention" in modules else [_softmax(job, model.heads)]
@@ -51,7 +51,7 @@ def _attention(job: Job, modules: Modules) -> list[Line]:
     return [*_grouped(job, Heads(model.heads, model.kv_heads, model.head_dim, model.value_width)), *softmax]
 
 
-def _window(job: Job, modules: Modules) -> list[Line]:
+def _window(job: Job, modules: Modules) -> list[MemoryLine]:
     """The same of a layer with a window, whose heads may be others."""
     model, window = job.model, job.model.window
     if window is None or model.compressed or model.latent:
@@ -63,7 +63,7 @@ def _window(job: Job, modules: Modules) -> list[Line]:
     return [*_grouped(job, heads), *softmax]
 
 
-def _grouped(job: Job, heads: Heads) -> list[Line]:
+def _grouped(job: Job, heads: Heads) -> list[MemoryLine]:
     tp = job.layout.tp
     held = parameters.share_of_heads(heads.kv_heads, tp) * tp
     sizes = {"queries": heads.heads * (heads.key + heads.value) / 2, "keys": held * (heads.key + heads.value) / 2}
@@ -83,19 +83,19 @@ def _grouped(job: Job, heads: Heads) -> list[Line]:
     return [*found, *_gate(job, heads.heads, heads.value)]
 
 
-def _tensor(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> Line:
+def _tensor(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> MemoryLine:
     """A tensor that tensor parallelism divides."""
     sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.layout.tp, "width": width}
     return line(name, tensor_bytes, source, **sizes)
 
 
-def _gate(job: Job, heads: int, value: int) -> list[Line]:
+def _gate(job: Job, heads: int, value: int) -> list[MemoryLine]:
     """The gate on what attention yields: one number per head, or per element."""
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[job.model.attention_gate]
     return [_tensor(job, "attention gate", outputs, job.width)] if outputs else []
 
 
-def _softmax(job: Job, heads: int) -> Line:
+def _softmax(job: Job, heads: int) -> MemoryLine:
     tp = job.layout.tp
     if job.workload.attention == "plain":
         keys = job.workload.sequence_length
@@ -104,7 +104,7 @@ def _softmax(job: Job, heads: int) -> Line:
     return line("softmax", activations.softmax_bytes, FLASH, tokens=job.tokens, heads=heads, ranks=tp)
 
 
-def latents(job: Job) -> Line:
+def latents(job: Job) -> MemoryLine:
     """The compressed queries, keys and values of latent attention."""
     model = job.model
     return line(
@@ -120,7 +120,7 @@ def latents(job: Job) -> Line:
     )
 
 
-def _expanded(job: Job) -> Line:
+def _expanded(job: Job) -> MemoryLine:
     model = job.model
     return line(
         "expanded latents",
@@ -135,11 +135,11 @@ def _expanded(job: Job) -> Line:
     )
 
 
-def _output(job: Job) -> Line:
+def _output(job: Job) -> MemoryLine:
     return _tensor(job, "attention output", job.model.heads * job.model.value_width, job.width, DEEPSEEK)
 
 
-def _compressed(job: Job) -> list[Line]:
+def _compressed(job: Job) -> list[MemoryLine]:
     """Queries and outputs of heads that share one key-value vector, and the latents on both sides."""
     model, part = job.model, job.model.compressed
     if part is None:
@@ -152,7 +152,7 @@ def _compressed(job: Job) -> list[Line]:
     ]
 
 
-def _index(job: Job) -> list[Line]:
+def _index(job: Job) -> list[MemoryLine]:
     """Queries of the sparse index and the tokens that it chooses, on the share of layers that have one."""
     model, sparse = job.model, job.model.sparse
     if sparse is None:

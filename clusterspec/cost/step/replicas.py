@@ -39,7 +39,7 @@ class ReplicaWork(NamedTuple):
     turns: float
 
 
-class ReplicaHabits(NamedTuple):
+class ReplicaOverlap(NamedTuple):
     """What may hide: ``hides`` all of it at all, ``hides_across`` the sums over shard groups; ``gathers_again``
     where the backward pass gathers the weights once more; ``interference`` the share of the device that hidden
     traffic takes.
@@ -70,31 +70,31 @@ def total(exposures: tuple[Exposure, ...]) -> float:
     return sum(one.repeats * one.exposed for one in exposures)
 
 
-def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, habits: ReplicaHabits) -> tuple[Exposure, ...]:
+def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
     """Layer by layer: the next layer's weights arrive beside this one, its gradients leave beside the next.
 
     What lies outside the layers, and the first and the last layer of a step, hide beside nothing.
     """
     layers = larger(1.0, work.layers)
-    many, again = work.micro_batches * layers, habits.gathers_again
+    many, again = work.micro_batches * layers, overlap.gathers_again
     back = seconds.gather + seconds.reduce if again else seconds.reduce
-    ends = seconds.gather + seconds.reduce if habits.hides else 0.0
+    ends = seconds.gather + seconds.reduce if overlap.hides else 0.0
     return (
-        _beside("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, habits=habits),
-        _beside("reduction_of_a_layer", back, work.backward / layers, 0.0, many, habits=habits),
-        _beside("first_and_last_layer", ends, 0.0, 0.0, 1.0, habits=habits),
-        _beside("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, habits=habits),
-        _across(seconds, work, habits),
+        _beside("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
+        _beside("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
+        _beside("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
+        _beside("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
+        _across(seconds, work, overlap),
     )
 
 
-def once(seconds: ReplicaSeconds, work: ReplicaWork, habits: ReplicaHabits) -> tuple[Exposure, ...]:
+def once(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
     """Beside the first forward and the last backward pass; the first and the last bucket cannot hide."""
     bucket = 1.0 / larger(1.0, work.layers)
     return (
-        _beside("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, habits=habits),
-        _beside("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, habits=habits),
-        _across(seconds, work, habits),
+        _beside("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
+        _beside("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, overlap=overlap),
+        _across(seconds, work, overlap),
     )
 
 
@@ -108,17 +108,17 @@ def turns(stages: float, micro_batches: float, virtual_stages: float) -> float:
     return 1.0 + several * (smaller(stages, micro_batches) - 1.0)
 
 
-def _across(seconds: ReplicaSeconds, work: ReplicaWork, habits: ReplicaHabits) -> Exposure:
+def _across(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> Exposure:
     """The sums over the shard groups of hsdp, beside the last backward pass where the software can."""
-    window = work.backward if habits.hides_across else 0.0 * work.backward
+    window = work.backward if overlap.hides_across else 0.0 * work.backward
     return _beside(
-        "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, habits=habits
+        "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, overlap=overlap
     )
 
 
 def _beside(
-    name: str, seconds: float, window: float, bucket: float, repeats: float, *, habits: ReplicaHabits
+    name: str, seconds: float, window: float, bucket: float, repeats: float, *, overlap: ReplicaOverlap
 ) -> Exposure:
-    window = window if habits.hides else 0.0
-    exposed = exposed_at_least(seconds, window, habits.interference, bucket)
+    window = window if overlap.hides else 0.0
+    exposed = exposed_at_least(seconds, window, overlap.interference, bucket)
     return Exposure(name, seconds, window, bucket, repeats, exposed)

@@ -13,7 +13,7 @@ from clusterspec.cost.formulas.pipeline import fill_sends, sends
 from clusterspec.cost.formulas.update import offload_time, update_time
 from clusterspec.cost.step import replicas
 from clusterspec.cost.step.pipeline import StageTime, idle
-from clusterspec.cost.step.replicas import Exposure, ReplicaHabits, ReplicaSeconds, ReplicaWork
+from clusterspec.cost.step.replicas import Exposure, ReplicaOverlap, ReplicaSeconds, ReplicaWork
 
 
 class StepInputs(NamedTuple):
@@ -48,7 +48,7 @@ class StepChoices(NamedTuple):
 
     schedule: str
     layer_by_layer: bool
-    habits: ReplicaHabits
+    overlap: ReplicaOverlap
     hides_sends: bool
     bytes_each: float
     bandwidth: float
@@ -111,7 +111,7 @@ def data_parallel(inputs: StepInputs, choices: StepChoices) -> tuple[Exposure, .
     turns = replicas.turns(inputs.stages, count, inputs.virtual_stages)
     work = ReplicaWork(stage.forward, stage.return_time, inputs.layers, count, turns)
     timed = replicas.every_micro_batch if choices.layer_by_layer else replicas.once
-    return timed(inputs.replicas, work, choices.habits)
+    return timed(inputs.replicas, work, choices.overlap)
 
 
 def owned(dense: float, expert: float, shards: float, expert_replicas: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Overlap
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 
 
 class Hiding(NamedTuple):
@@ -24,7 +24,7 @@ class Hiding(NamedTuple):
     by_default: bool
 
     @classmethod
-    def of(cls, overlap: Overlap, software: Software) -> Hiding:
+    def of(cls, overlap: Overlap, software: SoftwareBehavior) -> Hiding:
         """What a layout's overlap says; ``partial`` is what the software does by itself."""
         refused = overlap.tp in ("none", 0)
         share = overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden

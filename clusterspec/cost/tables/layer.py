@@ -11,8 +11,8 @@ from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.kernels import Kernel, Work
 from clusterspec.cost.compute.layer import LAYERS, Parts, whole
 from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.software import Software
-from clusterspec.cost.layers import Layer, Mixer, Network
+from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.cost.layers import FeedForward, Layer, Mixer
 from clusterspec.cost.record import PartTime, PhaseTime
 from clusterspec.cost.tables.phase import PhaseTimer, Transfers
 from clusterspec.cost.traffic import context, expert, tensor
@@ -21,7 +21,7 @@ Routed = Callable[[float], Transfers]
 """The expert traffic of one pass, by the seconds of computation in it."""
 
 
-NETWORKS = {Network.DENSE: "dense_layer", Network.EXPERTS: "expert_layer", Network.NONE: "layer"}
+NETWORKS = {FeedForward.DENSE: "dense_layer", FeedForward.EXPERTS: "expert_layer", FeedForward.NONE: "layer"}
 MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_", Mixer.NONE: ""}
 
 
@@ -38,7 +38,7 @@ class Kernels(NamedTuple):
     parts: Parts
 
     @classmethod
-    def of(cls, layer: Layer, shard: Shard, software: Software) -> Kernels:
+    def of(cls, layer: Layer, shard: Shard, software: SoftwareBehavior) -> Kernels:
         return cls(layer, shard, LAYERS[layer.network](shard, software))
 
 
@@ -55,7 +55,7 @@ def timed_passes(kernels: Kernels, layout: Layout, timer: PhaseTimer) -> LayerPa
     layer, shard, parts = kernels
     device = timer.speed.device
     routed: Routed = lambda window: ()  # noqa: E731
-    if layer.network is Network.EXPERTS:
+    if layer.network is FeedForward.EXPERTS:
         routing = Routing.of(shard, timer.software.unevenness)
         domains = timer.group("ep").placement.domains if shard.ep > 1 else 1
         routed = partial(expert.each_pass, shard, routing, layout.dispatcher, domains)
@@ -85,7 +85,9 @@ def timed_layer(name: str, kernels: Kernels, passes: LayerPasses, layout: Layout
 
 def _blocks(layer: Layer, shard: Shard) -> int:
     """Blocks that tensor parallelism cuts: the mixing, and a network other than that of routed experts."""
-    cut = layer.network is Network.DENSE or (layer.network is Network.EXPERTS and shard.model.shared_experts > 0)
+    cut = layer.network is FeedForward.DENSE or (
+        layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0
+    )
     return int(layer.mixer is not Mixer.NONE) + int(cut)
 
 

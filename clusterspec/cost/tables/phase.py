@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from clusterspec.cost.compute.kernels import Kernel, Work
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.compute.speed import Speed
 from clusterspec.cost.formulas.overlap import exposed_calls
 from clusterspec.cost.formulas.roofline import launching
@@ -23,7 +23,7 @@ class PhaseTimer:
     """Times passes of one layout: kernels by ``speed``, transfers by the ``group`` of their axis."""
 
     speed: Speed
-    software: Software
+    software: SoftwareBehavior
     hiding: Hiding
     group: Callable[[str], Group]
 

@@ -11,9 +11,9 @@ from clusterspec.cost.compute import embedding_and_head
 from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.rates import Rates, rates
 from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.links import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
-from clusterspec.cost.layers import Layer, Network, layers
+from clusterspec.cost.layers import FeedForward, Layer, layers
 from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.group import Group
@@ -44,7 +44,7 @@ class Tables:
         self, cluster: Cluster, workload: Workload, stack: Stack, software_year: int, groups: Groups | None = None
     ) -> None:
         self.cluster, self.workload, self.stack, self.software_year = cluster, workload, stack, software_year
-        self.software = Software.of(stack)
+        self.software = SoftwareBehavior.of(stack)
         self.rates: Rates | None = rates(cluster, workload, self.software, software_year)
         self.groups: Groups = {} if groups is None else groups
         self._named: Groups = {}
@@ -100,7 +100,7 @@ class Tables:
         return self._end(part, layout, hiding) if isinstance(part, str) else self._layer(part, layout, hiding)
 
     def _layer(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
-        experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is Network.EXPERTS else ()
+        experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is FeedForward.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
         key = (layer, *_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())

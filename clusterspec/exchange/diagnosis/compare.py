@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collective
+from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective
 from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import ComparedRow
@@ -52,7 +52,7 @@ def cost_of(cluster: Cluster, name: str, group: Placement, size: float, algorith
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective(cluster, name, group, size, choice)
-        except NoWay:
+        except CollectiveUnavailableError:
             continue
     return None
 

@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
-from clusterspec.cost.collectives import CollectiveCost, NoWay, collective
+from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
 from clusterspec.cost.term import Communication
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
@@ -86,5 +86,5 @@ def _cost(facts: Facts, cluster: Cluster, row: Communication) -> CollectiveCost 
     placement = facts.placement(row.axis)
     try:
         return collective(cluster, row.collective, placement, row.bytes / row.calls) if placement else None
-    except NoWay:
+    except CollectiveUnavailableError:
         return None

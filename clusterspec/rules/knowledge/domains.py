@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.collectives import NoWay, collective
+from clusterspec.cost.collectives import CollectiveUnavailableError, collective
 from clusterspec.units import say
 
 LARGE = float(1 << 30)
@@ -47,5 +47,5 @@ def _bus_bandwidth(cluster: Cluster, placement: Placement, name: str) -> float |
     """B/s of a large collective, as nccl-tests counts it; None where the cost model cannot say."""
     try:
         return collective(cluster, name, placement, LARGE).busbw if cluster.nic_share or placement.nodes == 1 else None
-    except NoWay:
+    except CollectiveUnavailableError:
         return None

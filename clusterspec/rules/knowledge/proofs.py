@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import NAMES, CollectiveCost, NoWay, collective, names_of
+from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective, names_of
 from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.cost.measured import Measurement
 from clusterspec.records import replace
@@ -58,7 +58,7 @@ def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> Collecti
     machine = _without_reduction(cluster) if algorithm in FORCED else replace(cluster, measured=())
     try:
         return collective(machine, name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm)
-    except NoWay:
+    except CollectiveUnavailableError:
         return None
 
 

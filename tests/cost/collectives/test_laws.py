@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import NAMES, NoWay, collective, names_of, table
+from clusterspec.cost.collectives import NAMES, CollectiveUnavailableError, collective, names_of, table
 from clusterspec.cost.collectives.algorithms import ON_REQUEST
 from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.cost.formulas.bus import seconds_at
@@ -77,7 +77,7 @@ def test_the_band_holds_the_time_and_the_time_its_parts(machine: str, name: str,
     cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
     assert cost.low <= cost.seconds <= cost.high
     assert 0 <= cost.queued <= cost.seconds
-    assert cost.way is None or cost.seconds >= cost.way.launch + cost.sending
+    assert cost.candidate is None or cost.seconds >= cost.candidate.launch + cost.sending
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -139,23 +139,23 @@ def test_the_choice_is_never_slower_than_any_algorithm_it_chose_among(machine: s
             continue
         try:
             asked = collective(spec, name, group, 1e8, algorithm).seconds
-        except NoWay:
+        except CollectiveUnavailableError:
             continue
         assert chosen <= asked * (1 + 1e-9)
 
 
 def test_an_algorithm_that_does_not_apply_says_so() -> None:
     spec = MACHINES["mi300x"]
-    with pytest.raises(NoWay, match="nvls"):
+    with pytest.raises(CollectiveUnavailableError, match="nvls"):
         collective(spec, "all-reduce", contiguous(spec, 8), 1e9, "nvls")
-    with pytest.raises(NoWay, match="ring"):
+    with pytest.raises(CollectiveUnavailableError, match="ring"):
         collective(spec, "all-gather", contiguous(spec, 8), 1e9, "quicksort")
 
 
 def test_a_group_without_a_fabric_says_so() -> None:
     spec = replace(MACHINES["h100"], scale_out=None)
     assert collective(spec, "all-reduce", contiguous(spec, 8), 1e9).tier == "scale-up"
-    with pytest.raises(NoWay, match="reach each other"):
+    with pytest.raises(CollectiveUnavailableError, match="reach each other"):
         collective(spec, "all-reduce", contiguous(spec, 16), 1e9)
 
 

@@ -8,18 +8,20 @@ import pytest
 
 from clusterspec.cost import parameters
 from clusterspec.cost.compute import attention, embedding_and_head, feedforward
-from clusterspec.cost.compute.kernels import Kernel, Role, Shape, Work, accumulation, casts, linear, scaled
+from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, accumulation, casts, linear, scaled
 from clusterspec.cost.compute.layer import dense_layer, expert_layer, whole
 from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.layers import Mixer
 from tests.cost.plans import design, spec
 
 
-def shard(workload: dict[str, Any] | None = None, mixer: Mixer = Mixer.FULL, **layout: Any) -> tuple[Shard, Software]:
+def shard(
+    workload: dict[str, Any] | None = None, mixer: Mixer = Mixer.FULL, **layout: Any
+) -> tuple[Shard, SoftwareBehavior]:
     found = design(spec(workload=workload or {}, layout=layout))
     assert found.workload and found.layout and found.layout.stack
-    return Shard.of(found.workload, found.layout, mixer), Software.of(found.layout.stack)
+    return Shard.of(found.workload, found.layout, mixer), SoftwareBehavior.of(found.layout.stack)
 
 
 def products(kernels: tuple[Kernel, ...]) -> float:
@@ -83,15 +85,17 @@ def test_what_stays_in_sixteen_bits_stays_there() -> None:
 
 
 def test_narrow_products_cost_a_cast_of_each_input() -> None:
-    wide = linear("w", Shape(10, 20, 30), "bf16")
-    narrow = linear("w", Shape(10, 20, 30), "fp8")
+    wide = linear("w", GemmShape(10, 20, 30), "bf16")
+    narrow = linear("w", GemmShape(10, 20, 30), "fp8")
     assert casts(wide, 4.0) == Work()
     assert [k.traffic for k in casts(narrow, 4.0).forward] == [4 * 10 * 20]
     assert [k.traffic for k in casts(narrow, 4.0).backward] == [4 * 10 * 30]
 
 
 def test_each_weight_is_summed_once_a_micro_batch() -> None:
-    assert [k.traffic for k in accumulation(linear("w", Shape(10, 20, 30, 2.0), "bf16"), 8.0).backward] == [8 * 600 * 2]
+    assert [k.traffic for k in accumulation(linear("w", GemmShape(10, 20, 30, 2.0), "bf16"), 8.0).backward] == [
+        8 * 600 * 2
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,7 @@ def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -
 
 
 def test_a_share_of_a_kernel_keeps_its_shape() -> None:
-    kernel = linear("w", Shape(10, 20, 30), "bf16").forward[0]
+    kernel = linear("w", GemmShape(10, 20, 30), "bf16").forward[0]
     half = scaled(kernel, 0.5)
     assert (half.flops, half.traffic, half.shape) == (kernel.flops / 2, kernel.traffic / 2, kernel.shape)
     assert kernel.role is Role.PLAIN

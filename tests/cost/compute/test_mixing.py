@@ -8,7 +8,7 @@ from clusterspec.cost import parameters
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.layer import LAYERS, whole
-from clusterspec.cost.layers import Layer, Mixer, Network, layers
+from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers
 from clusterspec.cost.tables.layer import name_of
 from clusterspec.cost.traffic import context, tensor
 from tests.cost.compute.test_kernels import products, shard
@@ -36,7 +36,7 @@ def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: s
 @pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
 def test_tensor_parallelism_divides_every_kind_of_layer(model: str) -> None:
     share, _ = shard({"model": model}, tp=1, ep=1)
-    for layer in set(layers(share.model)) - {Layer(Mixer.NONE, Network.NONE)}:
+    for layer in set(layers(share.model)) - {Layer(Mixer.NONE, FeedForward.NONE)}:
         one, two = (sum(k.flops for k in work(model, layer, tp).forward) for tp in (1, 2))
         assert one / 2 == pytest.approx(two, rel=0.08), layer
 
@@ -47,7 +47,7 @@ def test_a_recurrence_grows_with_its_tokens_and_attention_with_their_square() ->
             shard({"model": "qwen3-next-80b-a3b", "sequence_length": length}, mixer, tp=1, ep=1)
             for length in (4096, 8192)
         )
-        cores = [sum(k.flops for k in LAYERS[Network.EXPERTS](*each)["core"].forward) for each in (short, long)]
+        cores = [sum(k.flops for k in LAYERS[FeedForward.EXPERTS](*each)["core"].forward) for each in (short, long)]
         assert cores[1] == pytest.approx(factor * cores[0])
 
 
@@ -63,7 +63,7 @@ def test_a_window_may_have_heads_of_its_own() -> None:
 def test_choosing_keys_makes_long_sequences_cheaper(model: str) -> None:
     share, software = shard({"model": model, "sequence_length": 131072}, tp=1, ep=1)
     whole_core = attention.core(share, (4.5, 5.5)).forward
-    chosen = LAYERS[Network.EXPERTS](share, software)["core"].forward
+    chosen = LAYERS[FeedForward.EXPERTS](share, software)["core"].forward
     assert sum(k.flops for k in chosen) < 0.75 * sum(k.flops for k in whole_core)
 
 
@@ -85,7 +85,7 @@ def test_nothing_is_exchanged_around_a_layer_that_mixes_no_tokens() -> None:
 
 def test_experts_of_their_own_width_take_narrower_rows() -> None:
     share, software = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=1, ep=1)
-    parts = LAYERS[Network.EXPERTS](share, software)
+    parts = LAYERS[FeedForward.EXPERTS](share, software)
     assert set(parts) == {"norms", "router", "dispatch", "experts"}
     names = [kernel.name for kernel in parts["experts"].forward]
     assert "into experts" in names
@@ -93,7 +93,7 @@ def test_experts_of_their_own_width_take_narrower_rows() -> None:
 
 
 def test_layers_are_called_by_what_they_hold() -> None:
-    assert name_of(Layer(Mixer.FULL, Network.DENSE), one_mixer=True) == "dense_layer"
-    assert name_of(Layer(Mixer.LINEAR, Network.EXPERTS), one_mixer=False) == "linear_expert_layer"
-    assert name_of(Layer(Mixer.LINEAR, Network.NONE), one_mixer=False) == "linear_layer"
-    assert name_of(Layer(Mixer.NONE, Network.EXPERTS), one_mixer=False) == "expert_layer"
+    assert name_of(Layer(Mixer.FULL, FeedForward.DENSE), one_mixer=True) == "dense_layer"
+    assert name_of(Layer(Mixer.LINEAR, FeedForward.EXPERTS), one_mixer=False) == "linear_expert_layer"
+    assert name_of(Layer(Mixer.LINEAR, FeedForward.NONE), one_mixer=False) == "linear_layer"
+    assert name_of(Layer(Mixer.NONE, FeedForward.EXPERTS), one_mixer=False) == "expert_layer"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.compute.fixed import TILES
-from clusterspec.cost.compute.kernels import Kernel, Shape, product
+from clusterspec.cost.compute.kernels import GemmShape, Kernel, product
 from clusterspec.cost.compute.rates import Rates, rates
-from clusterspec.cost.compute.software import Software
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.compute.speed import Speed
 from tests.cost.plans import design, spec
 
@@ -29,7 +29,7 @@ def reached(year: int = 2025, changed: dict[str, Any] | None = None, **workload:
 
 def rates_of(whole: Design, year: int) -> Rates | None:
     assert whole.cluster and whole.workload and whole.layout and whole.layout.stack
-    return rates(whole.cluster, whole.workload, Software.of(whole.layout.stack), year)
+    return rates(whole.cluster, whole.workload, SoftwareBehavior.of(whole.layout.stack), year)
 
 
 sizes = st.integers(1, 20_000)
@@ -37,7 +37,7 @@ sizes = st.integers(1, 20_000)
 
 @given(m=sizes, k=sizes, n=sizes)
 def test_no_product_beats_the_rate_or_the_memory(m: int, k: int, n: int) -> None:
-    kernel = product("p", Shape(m, k, n), "bf16")
+    kernel = product("p", GemmShape(m, k, n), "bf16")
     took = SPEED.seconds(kernel)
     assert took * (1 + 1e-9) >= kernel.flops / 1e15
     assert took * (1 + 1e-9) >= kernel.traffic / 2e12
@@ -45,19 +45,19 @@ def test_no_product_beats_the_rate_or_the_memory(m: int, k: int, n: int) -> None
 
 @given(m=sizes, n=sizes)
 def test_a_fuller_device_is_never_worse_for_whole_tiles(m: int, n: int) -> None:
-    fill = SPEED.fill(product("p", Shape(m, 4096, n), "bf16"))
+    fill = SPEED.fill(product("p", GemmShape(m, 4096, n), "bf16"))
     assert 0 < fill <= 1
 
 
 def test_one_tile_more_than_fits_costs_a_wave() -> None:
     tiles = Speed({"matmul_bf16": 1e15}, 1e15, 100, ((128.0, 128.0, 1.0),), 0.0, 500.0)
-    full = tiles.seconds(product("p", Shape(128 * 100, 4096, 128), "bf16"))
-    more = tiles.seconds(product("p", Shape(128 * 101, 4096, 128), "bf16"))
+    full = tiles.seconds(product("p", GemmShape(128 * 100, 4096, 128), "bf16"))
+    more = tiles.seconds(product("p", GemmShape(128 * 101, 4096, 128), "bf16"))
     assert more == pytest.approx(2 * full)
 
 
 def test_experts_run_at_their_own_rate() -> None:
-    plain = product("p", Shape(4096, 4096, 4096), "bf16")
+    plain = product("p", GemmShape(4096, 4096, 4096), "bf16")
     assert plain.shape is not None
     experts = plain._replace(shape=plain.shape._replace(experts=True))
     assert SPEED.seconds(experts) == pytest.approx(SPEED.seconds(plain) / 0.8)
@@ -65,7 +65,7 @@ def test_experts_run_at_their_own_rate() -> None:
 
 def test_short_sequences_do_not_fill_attention_kernels() -> None:
     def core(length: int) -> Kernel:
-        return Kernel("core", 1e12, 0.0, "attention_forward", Shape(length, 128, length))
+        return Kernel("core", 1e12, 0.0, "attention_forward", GemmShape(length, 128, length))
 
     assert SPEED.seconds(core(500)) > 1.8 * SPEED.seconds(core(50_000))
 

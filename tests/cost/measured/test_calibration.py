@@ -12,7 +12,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.cost.collectives import table
-from clusterspec.cost.measured import Measurement, Row, calibrated, expected
+from clusterspec.cost.measured import MeasuredSize, Measurement, calibrated, expected
 from clusterspec.origin import Measured
 from clusterspec.spec.model import ClusterSpec, Spec
 
@@ -31,7 +31,7 @@ def machine(platform: str = "dgx-h100", nodes: int = 8) -> Cluster:
 
 
 def seen(collective: str, ranks: int, busbw: float, size: float = 8 * GIB, nodes: int | None = None) -> Measurement:
-    return Measurement(0, ("measured", 0, "busbw"), collective, ranks, nodes, (Row(size, busbw),))
+    return Measurement(0, ("measured", 0, "busbw"), collective, ranks, nodes, (MeasuredSize(size, busbw),))
 
 
 def after(platform: str, *measurements: Measurement) -> Cluster:

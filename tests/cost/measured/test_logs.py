@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.cost.measured import Measurement
-from clusterspec.cost.measured.measurements import settle
+from clusterspec.cost.measured.measurements import resolve_measurements
 from clusterspec.finding import Problem
 from clusterspec.logs.inference import collective_of, ranks_of
 from clusterspec.logs.nccl_tests import LARGEST, NoLog, read_log
@@ -106,7 +106,7 @@ def test_no_text_is_more_than_a_log_or_none(text: str, rows: str) -> None:
 
 
 def settled(folder: Path, **entry: object) -> tuple[Measurement | None, list[Problem]]:
-    found, problems = settle([MeasuredSpec(**entry)], None, folder)  # type: ignore[arg-type]
+    found, problems = resolve_measurements([MeasuredSpec(**entry)], None, folder)  # type: ignore[arg-type]
     return (found[0] if found else None), problems
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from clusterspec.cost.step import pipeline, replicas
 from clusterspec.cost.step.pipeline import StageTime
-from clusterspec.cost.step.replicas import ReplicaHabits, ReplicaSeconds, ReplicaWork
+from clusterspec.cost.step.replicas import ReplicaOverlap, ReplicaSeconds, ReplicaWork
 from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
 
-HIDES = ReplicaHabits(hides=True, hides_across=True, gathers_again=True, interference=0.0)
+HIDES = ReplicaOverlap(hides=True, hides_across=True, gathers_again=True, interference=0.0)
 NO_TRAFFIC = ReplicaSeconds(0.0, 0.0, 0.0, 0.0)
 
 
@@ -20,7 +20,7 @@ def choices(**changed: Any) -> StepChoices:
     base: dict[str, Any] = {
         "schedule": "1f1b",
         "layer_by_layer": False,
-        "habits": HIDES,
+        "overlap": HIDES,
         "hides_sends": False,
         "bytes_each": 34.0,
         "bandwidth": 3.4e12,
