@@ -63,6 +63,8 @@ def interconnect(read: Reader) -> Interconnect:
         proprietary=read.flag("proprietary") or False,
         in_network_reduction=read.flag("in_network_reduction") or False,
         plugins=read.texts("plugins"),
+        protocols=read.texts("protocols"),
+        overlapped_latency=read.flag("overlapped_latency") or False,
         latency=read.figure("latency", "time"),
         year=read.count("year"),
         achievable=read.achievable(),

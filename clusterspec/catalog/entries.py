@@ -70,7 +70,8 @@ class Interconnect(Entry):
     ``bandwidth`` B/s per direction per accelerator (scale-up), per slot (host bus), or per port
     at the usual rate (scale-out); ``links`` of one accelerator, of a slot, or the ports of a node
     where the technology fixes them; ``port_rates`` the line rates a port may have, empty for any.
-    ``plugins`` are the collective plugins that belong to it, the usual first.
+    ``plugins`` are the collective plugins that belong to it, the usual first; ``protocols`` those of NCCL
+    that it carries, empty where it carries all; ``overlapped_latency`` whether latency runs beside the sending.
     """
 
     scope: str = ""
@@ -91,6 +92,8 @@ class Interconnect(Entry):
     proprietary: bool = False
     in_network_reduction: bool = False
     plugins: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    overlapped_latency: bool = False
     latency: Figure | None = None
     year: int | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)

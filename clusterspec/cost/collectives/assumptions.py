@@ -15,28 +15,13 @@ EXCHANGE = assumed(
 )
 REDUCTION = assumed(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
 REDUCTION_RANKS = assumed(LINKS, "reduction.ranks", 5, "SHARP gains from five ranks on NVLink 4, six on NVLink 5")
+REDUCTION_CHANNELS = assumed(LINKS, "reduction.channels", 32, "as NVLink 5 between domains")
 HOST = assumed(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
 NETWORKS = "networks"
-SHARES = {
-    "infiniband": assumed(NETWORKS, "infiniband.ring", 0.965, "as the entries of EDR to XDR"),
-    "roce": assumed(NETWORKS, "roce.ring", 0.945, "as the entry of RoCE v2"),
-    "efa": assumed(NETWORKS, "efa.ring", 0.95, "the middle of the entries of EFA, 0.9 to 0.955"),
-    "slingshot": assumed(NETWORKS, "slingshot.ring", 0.92, "by judgment, between RoCE and Omni-Path"),
-    "omni-path": assumed(NETWORKS, "omni-path.ring", 0.9, "by judgment: the host's processors drive it"),
-    "tcp": assumed(NETWORKS, "tcp.ring", 0.6, "by judgment, below the 0.71 of GPUDirect-TCPX"),
-}
-"""Share of the line rate that rings reach, by family, where an entry has no figure of its own."""
-OTHER_SHARE = assumed(NETWORKS, "other.ring", 0.9, "by judgment, the least of the families whose NICs move the data")
-LATENCIES = {
-    "infiniband": assumed(NETWORKS, "infiniband.latency", 0.0, "NCCL's latencies of the network are those of it", "s"),
-    "roce": assumed(NETWORKS, "roce.latency", 3e-6, "as the entry of RoCE v2", "s"),
-    "efa": assumed(NETWORKS, "efa.latency", 15e-6, "as the entry of EFA v3; those of others state 10 to 75 us", "s"),
-    "slingshot": assumed(NETWORKS, "slingshot.latency", 5e-6, "by judgment, somewhat above RoCE", "s"),
-    "omni-path": assumed(NETWORKS, "omni-path.latency", 3e-6, "by judgment, as RoCE", "s"),
-    "tcp": assumed(NETWORKS, "tcp.latency", 50e-6, "near the 45 us of GPUDirect-TCPXO", "s"),
-}
-"""Seconds that one crossing adds to the network hop of NCCL, by family, likewise."""
-OTHER_LATENCY = assumed(NETWORKS, "other.latency", 5e-6, "by judgment, somewhat above RoCE", "s")
+RING_BETWEEN = assumed(NETWORKS, "ring", 0.9, "by judgment, the least of the families whose NICs move the data")
+"""Share of the line rate that rings reach, where an entry has no figure."""
+LATENCY = assumed(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
+"""Seconds that one crossing adds to the network hop of NCCL, likewise."""
 WITHOUT_DIRECT = assumed(
     NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte passes the accelerator's slot twice"
 )
@@ -48,3 +33,4 @@ SOCKETS = Cited(
     "2026-11-20",
 )
 SOCKET_RATE = cited(NETWORKS, "sockets", 5.4e9, SOCKETS, "B/s")
+SOCKET_LATENCY = assumed(NETWORKS, "sockets.latency", 50e-6, "as the entry of Ethernet with TCP sockets", "s")

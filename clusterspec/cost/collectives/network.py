@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cost.collectives.assumptions import (
-    LATENCIES,
-    OTHER_LATENCY,
-    OTHER_SHARE,
-    SHARES,
+    LATENCY,
+    RING_BETWEEN,
+    SOCKET_LATENCY,
     SOCKET_RATE,
     SOCKETS,
     WITHOUT_DIRECT,
@@ -18,12 +17,8 @@ from clusterspec.records import dataclass
 
 STRANGERS = frozenset({"none"})
 ALL_PROTOCOLS = frozenset({"LL", "LL128", "Simple"})
-SOME_PROTOCOLS = {"efa-v1": frozenset({"LL", "Simple"}), "gpudirect-tcpx": frozenset({"Simple"})}
-"""Technologies that carry fewer: EFA v1 does not deliver 128 bytes in one piece (aws-ofi-nccl leaves LL128
-out there), and Google's settings for TCPX allow Simple alone.
-"""
-OVERLAPPED = frozenset({"gpudirect-tcpx", "ethernet"})
-"""Technologies whose CPU threads keep many messages in flight, so that latency runs beside the sending."""
+SOCKET_PROTOCOLS = frozenset({"Simple"})
+"""What is taken to run over sockets where a plugin is missing, as over GPUDirect-TCPX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +38,16 @@ def network_of(fabric: ScaleOut) -> Network:
     line = fabric.nic_bandwidth.value
     if falls_back(fabric):
         rate = min(1.0, SOCKET_RATE.value / (line * fabric.nics_per_node))
-        latency = Figure(LATENCIES["tcp"].value, "s", SOCKETS)
-        return Network(line, Figure(rate, "1", SOCKETS), latency, SOME_PROTOCOLS["gpudirect-tcpx"], overlapped=True)
-    share = _known(fabric, "ring", SHARES.get(entry.family, OTHER_SHARE))
+        return Network(line, Figure(rate, "1", SOCKETS), SOCKET_LATENCY, SOCKET_PROTOCOLS, overlapped=True)
+    share = _known(fabric, "ring", RING_BETWEEN)
     if not fabric.gpudirect_rdma and entry.rdma:
         share = Figure(share.value * WITHOUT_DIRECT.value, "1", WITHOUT_DIRECT.origin)
     return Network(
         line,
         share,
-        _known(fabric, "latency", LATENCIES.get(entry.family, OTHER_LATENCY)),
-        protocols=SOME_PROTOCOLS.get(entry.id, ALL_PROTOCOLS),
-        overlapped=entry.id in OVERLAPPED,
+        _known(fabric, "latency", LATENCY),
+        protocols=frozenset(entry.protocols) or ALL_PROTOCOLS,
+        overlapped=entry.overlapped_latency,
     )
 
 
@@ -69,7 +63,7 @@ def falls_back(fabric: ScaleOut) -> bool:
 
 
 def _known(fabric: ScaleOut, name: str, otherwise: Figure) -> Figure:
-    """A figure of the technology's entry, else what is taken for its family."""
+    """A figure of the technology's entry, else what is taken for any."""
     figure = fabric.technology.achievable.get(name)
     origin = Assumed(f"{fabric.technology.id}.{name}", str(otherwise.origin).removeprefix("assumed: "))
     return figure or Figure(otherwise.value, otherwise.unit, origin)

@@ -13,10 +13,17 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleup import NODE_SCALE
-from clusterspec.cost.collectives.assumptions import EXCHANGE, HOST, PAIR, REDUCTION, REDUCTION_RANKS, RING
+from clusterspec.cost.collectives.assumptions import (
+    EXCHANGE,
+    HOST,
+    PAIR,
+    REDUCTION,
+    REDUCTION_CHANNELS,
+    REDUCTION_RANKS,
+    RING,
+)
 from clusterspec.cost.collectives.model import Between, Inside, Paths
 from clusterspec.cost.collectives.network import network_of
-from clusterspec.cost.collectives.stack import CHUNKS_ALONE, CHUNKS_OF_MANY, CHUNKS_UNKNOWN
 from clusterspec.cost.collectives.torus import torus_exchange, torus_line, torus_reach
 from clusterspec.cost.formulas.links import mesh_bandwidth, share, slot_rate
 from clusterspec.origin import Assumed, Computed
@@ -108,9 +115,9 @@ def least_reduced(entry: Interconnect | None) -> Figure:
 
 
 def _chunks(cluster: Cluster, group: Placement) -> int:
-    entry = cluster.scale_up.interconnect
-    known = CHUNKS_ALONE if group.domains == 1 else CHUNKS_OF_MANY
-    return known.get(entry.generation if entry else "", CHUNKS_UNKNOWN)
+    """Chunks that the switches hold for each rank: one of each channel of their reduction."""
+    name = "reduction.channels" if group.domains == 1 else "reduction.channels.domains"
+    return int(achieved(cluster.scale_up.interconnect, (name,), REDUCTION_CHANNELS).value)
 
 
 def _host(cluster: Cluster, ranks: int) -> Inside:

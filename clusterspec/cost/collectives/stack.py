@@ -109,11 +109,6 @@ FABRIC_REDUCTION = cited(
 )
 SWITCH_CHUNK = 128 * 1024
 """Bytes of a chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
-CHUNKS_ALONE = {"4": 16, "5": 24}
-"""Channels of that reduction in one domain, by the generation of NVLink (NCCL, transport/nvls.cc)."""
-CHUNKS_OF_MANY = {"4": 16, "5": 32}
-"""The same between domains (NVLS_NCHANNELS_SM90, _SM100; above _SM100_NVL)."""
-CHUNKS_UNKNOWN = 32
 SWITCH_TREE = assumed(
     LIBRARY,
     "reduction in switches and a tree over reduction alone",
