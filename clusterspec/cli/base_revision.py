@@ -57,11 +57,18 @@ def at_base(path: Path) -> bytes | None:
     place = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not followed
     folder = next(one for one in place.parents if one.is_dir())
     root, commit = base(folder.resolve())
-    try:
-        relative = (folder.resolve() / place.relative_to(folder)).relative_to(root)
-    except ValueError:
-        return None
-    return blob(root, commit, relative.as_posix())
+    relative = relative_to_root(place, root)
+    return None if relative is None else blob(root, commit, relative)
+
+
+def relative_to_root(path: Path, root: Path) -> str | None:
+    """A path relative to the root of its repository; None for one outside. Links in the repository are not followed."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100
+    folder = next(one for one in place.parents if one.is_dir())
+    for whole in (place, folder.resolve() / place.relative_to(folder)):
+        if whole.is_relative_to(root):
+            return whole.relative_to(root).as_posix()
+    return None
 
 
 def base_config(folder: Path) -> Config:

@@ -43,9 +43,10 @@ def configured(asked: argparse.Namespace, folder: Path) -> Config:
         elif trust == "none":
             config = Config()
         elif trust == "base":
+            from clusterspec.cli.base_folders import with_base_folders
             from clusterspec.cli.base_revision import base_config
 
-            config = base_config(folder)
+            config = with_base_folders(base_config(folder), folder, asked)
         else:
             config = configuration.discover(folder)
     except configuration.ConfigFault as fault:
@@ -63,7 +64,7 @@ def opened(asked: argparse.Namespace, config: Config) -> Catalog:
     Raises `UsageFault` for a folder that is not there, and for a catalog of another version than is required.
     """
     try:
-        catalog = Catalog.open([*config.catalog, *(Path(name) for name in asked.catalog)])
+        catalog = Catalog.open([*config.catalog, *named_catalogs(asked)])
     except NotADirectoryError as fault:
         raise UsageFault(str(fault)) from None
     except (OSError, ValueError) as fault:
@@ -74,6 +75,16 @@ def opened(asked: argparse.Namespace, config: Config) -> Catalog:
             f"{config.file}: catalog-version is {config.catalog_version}, and the catalog here is {catalog.version}"
         )
     return catalog
+
+
+def named_catalogs(asked: argparse.Namespace) -> list[Path]:
+    """The catalog folders that the call names, with ``--trust base`` those of the base revision."""
+    paths = [Path(name) for name in asked.catalog]
+    if paths and getattr(asked, "trust", "spec") == "base":
+        from clusterspec.cli.base_folders import base_folder
+
+        return [base_folder(path, Path.cwd(), asked) for path in paths]
+    return paths
 
 
 def with_options(config: Config, asked: argparse.Namespace) -> Config:

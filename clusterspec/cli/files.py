@@ -49,12 +49,24 @@ def skipped(desk: Desk, path: str) -> find.Skipped:
     """What a search of a folder passes over: what the configuration excludes, and what git ignores."""
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     config = desk.settings(folder.resolve()).config
-    ignored = Ignored(path) if config.respect_gitignore and Path(path).is_dir() else None
+    ignored = _ignored(desk.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
 
     def skip(name: str, is_folder: bool) -> bool:
         return config.excludes(name, folder=is_folder) or (ignored is not None and ignored(name, folder=is_folder))
 
     return skip
+
+
+def _ignored(asked: argparse.Namespace, path: str) -> Ignored | None:
+    """What git ignores in a folder, by the ``.gitignore`` files that ``--trust`` names; None where none counts."""
+    if asked.trust == "none":
+        return None
+    if asked.trust == "base":
+        from clusterspec.cli.base_folders import base_ignores
+
+        folder = Path(path).resolve()
+        return Ignored(str(folder), base_ignores(folder))
+    return Ignored(path)
 
 
 def checked(asked: argparse.Namespace, desk: Desk, names: Sequence[str]) -> list[Checked]:
@@ -100,6 +112,10 @@ def leave_interrupts() -> None:
 
 def chunk(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
     """What is found in some files, fit to be sent to another process."""
+    if asked.trust == "base":
+        from clusterspec.cli.base_revision import choose
+
+        choose(asked)  # a process that was not forked has no base revision yet
     found = list(in_turn(Desk(asked), names))
     return [replace(one, fault=OwnFault(told(one.fault))) if one.fault else one for one in found]
 

@@ -19,6 +19,8 @@ _QUIET = {
     "LC_ALL": "C",
 }
 _SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.pager=cat")
+_REGULAR = (b"100644", b"100755")
+"""Modes of files that are neither links nor submodules."""
 LONGEST = 60
 """Seconds after which git is given up."""
 
@@ -60,6 +62,22 @@ def commit_of(root: Path, revision: str) -> str | None:
 def blob(root: Path, commit: str, path: str) -> bytes | None:
     """The bytes of a file in a commit; None where there is no such file. ``path`` is relative to the root."""
     entry = git(root, "ls-tree", "-z", "--full-tree", commit, "--", path)
-    if not entry or not entry.startswith((b"100644", b"100755")):
+    if not entry or not entry.startswith(_REGULAR):
         return None  # absent, a folder, a submodule or a symbolic link
-    return git(root, "cat-file", "blob", entry.split(b"\t")[0].split()[2].decode("ascii", "replace"))
+    return blob_of(root, _object(entry))
+
+
+def blob_of(root: Path, object_: str) -> bytes | None:
+    """The bytes of an object; None where there is none."""
+    return git(root, "cat-file", "blob", object_)
+
+
+def tree(root: Path, commit: str, path: str) -> dict[str, str]:
+    """The regular files of a folder of a commit by their path in it, each with its object; none where it is absent."""
+    listed = git(root, "ls-tree", "-r", "-z", "--full-tree", f"{commit}:{path}") or b""
+    entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry.startswith(_REGULAR))
+    return {os.fsdecode(name): _object(words) for words, _, name in entries if b".." not in name.split(b"/")}
+
+
+def _object(entry: bytes) -> str:
+    return entry.split(b"\t")[0].split()[2].decode("ascii", "replace")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 LARGEST = 256 * 1024
 """Bytes of a ``.gitignore`` that are read."""
+Data = Callable[[Path], bytes | None]
+"""Returns the bytes of a file; None where there is none."""
 
 
 @lru_cache(maxsize=256)
@@ -33,7 +35,8 @@ def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = Fa
 class Ignored:
     """What the ``.gitignore`` files from the root of a repository downward name."""
 
-    def __init__(self, start: str) -> None:
+    def __init__(self, start: str, data: Data | None = None) -> None:
+        self._data = data or _data
         folder = Path(os.path.abspath(start))  # noqa: PTH100
         above = (folder, *folder.parents)
         self._root = next((one for one in above if os.path.exists(one / ".git")), folder)  # noqa: PTH110
@@ -55,17 +58,22 @@ class Ignored:
 
     def _of(self, folder: Path) -> tuple[str, ...]:
         if folder not in self._patterns:
-            self._patterns[folder] = _lines(folder / ".gitignore")
+            self._patterns[folder] = _lines(self._data(folder / ".gitignore"))
         return self._patterns[folder]
 
 
-def _lines(path: Path) -> tuple[str, ...]:
-    """The lines of a ``.gitignore``; none of one that is absent, no file or unreadable."""
+def _data(path: Path) -> bytes | None:
+    """The bytes of a ``.gitignore``; None of one that is absent, no file or unreadable."""
     try:
         if not path.is_file():
-            return ()
+            return None
         with path.open("rb") as file:
-            text = file.read(LARGEST).decode("utf-8", "replace")
+            return file.read(LARGEST)
     except OSError:
-        return ()
+        return None
+
+
+def _lines(data: bytes | None) -> tuple[str, ...]:
+    """The patterns of a ``.gitignore``."""
+    text = (data or b"")[:LARGEST].decode("utf-8", "replace")
     return tuple(line for line in text.splitlines() if len(line) < 1000)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import BASE, Call
+from clusterspec import resources
+from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
 
 RULE = "duplex-counted-as-one-way"
@@ -127,3 +130,90 @@ def test_a_spec_outside_of_a_repository_has_no_base(call: Call) -> None:
     done = call("check", "spec.yaml", "--trust", "base")
     assert done.status == 2
     assert "not in a git repository" in done.error
+
+
+FOLDERS = 'catalog = ["hardware"]\nrules = ["policy"]\n'
+STRICT = 'rules:\n  - {name: few-nodes, assert: "cluster.nodes <= 2", message: too many nodes, severity: error}\n'
+LAX = STRICT.replace("<= 2", "<= 99")
+LINK = "hardware/interconnects/nvlink-4.yaml"
+
+
+@pytest.fixture
+def company(repository: Path) -> Path:
+    """The repository with a company's catalog and rules, committed."""
+    Path("hardware/interconnects").mkdir(parents=True)
+    Path("policy").mkdir()
+    shipped = resources.catalog() / "interconnects" / "nvlink-4.yaml"
+    Path(LINK).write_text(shipped.read_text("utf-8"))
+    Path("policy/rules.yaml").write_text(STRICT)
+    Path("clusterspec.toml").write_text(FOLDERS)
+    git("add", ".")
+    git("commit", "-q", "-m", "company")
+    return repository
+
+
+def test_rules_of_a_company_are_those_of_the_base_revision(company: Path, call: Call) -> None:
+    Path("policy/rules.yaml").write_text(LAX)
+    assert "own/few-nodes" not in rules(call, "spec.yaml")
+    assert "own/few-nodes" in rules(call, "spec.yaml", *BASE_OPTIONS)
+    Path("policy/rules.yaml").unlink()
+    assert "own/few-nodes" in rules(call, "spec.yaml", *BASE_OPTIONS)
+
+
+@pytest.mark.parametrize("options", [(), ("--catalog", "hardware")])
+def test_catalogs_are_those_of_the_base_revision(options: tuple[str, ...], company: Path, call: Call) -> None:
+    """A change of an entry that would excuse a spec counts for nothing, nor does a link in place of the folder."""
+    if options:
+        Path("clusterspec.toml").write_text('rules = ["policy"]\n')
+        git("commit", "-q", "-a", "-m", "no catalog")
+    assert RULE in rules(call, "spec.yaml", *options, *BASE_OPTIONS)
+    Path(LINK).write_text(Path(LINK).read_text().replace("900 GB/s duplex", "1800 GB/s duplex"))
+    assert RULE not in rules(call, "spec.yaml", *options)
+    assert RULE in rules(call, "spec.yaml", *options, *BASE_OPTIONS)
+    Path("hardware").rename("elsewhere")
+    Path("hardware").symlink_to("elsewhere")
+    assert RULE not in rules(call, "spec.yaml", *options)
+    assert RULE in rules(call, "spec.yaml", *options, *BASE_OPTIONS)
+
+
+def test_a_catalog_outside_of_the_repository_is_read_as_it_is(
+    company: Path, call: Call, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "hardware"
+    Path("hardware").rename(outside)
+    entry = outside / "interconnects" / "nvlink-4.yaml"
+    entry.write_text(entry.read_text().replace("900 GB/s duplex", "1800 GB/s duplex"))
+    assert RULE not in rules(call, "spec.yaml", "--catalog", str(outside), *BASE_OPTIONS)
+
+
+def test_a_folder_that_the_base_revision_does_not_have_is_one_clear_line(company: Path, call: Call) -> None:
+    Path("new").mkdir()
+    done = call("check", "spec.yaml", "--catalog", "new", *BASE_OPTIONS)
+    assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+    assert "the folder new holds no YAML in the base revision" in done.error
+
+
+@pytest.mark.parametrize(("options", "found"), [((), False), (BASE_OPTIONS, True), (("--trust", "none"), True)])
+def test_a_new_gitignore_hides_no_spec(options: tuple[str, ...], found: bool, repository: Path, call: Call) -> None:
+    Path(".gitignore").write_text("*.yaml\n")
+    assert (RULE in rules(call, ".", *options)) is found
+
+
+def test_a_gitignore_of_the_base_revision_counts(repository: Path, call: Call) -> None:
+    Path(".gitignore").write_text("spec.yaml\n")
+    git("add", ".gitignore")
+    git("commit", "-q", "-m", "two")
+    Path(".gitignore").unlink()
+    assert RULE not in rules(call, ".", *BASE_OPTIONS)
+
+
+def test_copies_of_the_base_revision_are_removed(company: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    temporary = tmp_path_factory.mktemp("temporary")
+    done = subprocess.run(
+        [sys.executable, "-m", "clusterspec", "check", "spec.yaml", *BASE_OPTIONS],
+        env=os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert list(temporary.iterdir()) == []

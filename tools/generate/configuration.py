@@ -41,18 +41,18 @@ ignore = ["shared-nic"]
 
 ## Pull requests: `--trust`
 
-A pull request may change its own configuration, waivers and baseline. `--trust` says whose count:
+A pull request may change its own configuration, catalog, rules, waivers and baseline. `--trust` says whose count:
 
-| | configuration | waivers | baseline |
+| | configuration, its catalogs and rules, `.gitignore` | waivers | baseline, `--catalog` |
 |---|---|---|---|
-| `--trust spec` (default) | of the files as they are | all | as it is |
+| `--trust spec` (default) | of the files as they are | all | as they are |
 | `--trust base` | of the base revision | those that the base revision holds on the same keys | of the base revision |
-| `--trust none` | none | none | refused |
+| `--trust none` | none | none | a baseline is refused, a catalog that the call names is read as it is |
 
 The base revision is `--base-revision`, else the target branch of the pull request (`GITHUB_BASE_REF`) or merge request
 (`CI_MERGE_REQUEST_DIFF_BASE_SHA`, `CI_MERGE_REQUEST_TARGET_BRANCH_NAME`), else the default branch of `origin`; it must
-have been fetched. Folders of catalog entries and of own rules are read from the working tree: protect them by code
-owners.
+have been fetched. With `--trust base`, a spec that uses a new catalog entry passes once the entry has been merged. A
+catalog or a folder of rules outside of the repository is read as it is.
 
 Whatever is chosen, `duplicate-key`, `unreadable-yaml`, `unresolved-extends` and `unsupported-spec-version` are
 reported: what else is wrong with such a text is not known.

@@ -67,7 +67,7 @@ def describe(one: argparse.ArgumentParser) -> None:
         "--trust",
         choices=("spec", "base", "none"),
         default="spec",
-        help="whose waivers, baseline and configuration count: those of the files as they are, those of the base "
+        help="whose waivers, baseline, configuration, catalog and rules count: those of the files as they are, those of the base "
         "revision (for pull requests), or none (default: spec)",
     )
     one.add_argument(

@@ -1,0 +1,99 @@
+"""Folders of the base revision, for ``--trust base``: catalogs, rules of a company and ``.gitignore`` files.
+
+The files of a folder are copied from the commit into a temporary folder, which is removed when the program exits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from clusterspec.cli import UsageFault
+from clusterspec.cli.base_revision import base, relative_to_root
+from clusterspec.cli.git import blob_of, tree
+from clusterspec.config import Config
+from clusterspec.records import replace
+
+MOST = 5_000
+"""Files of a folder that are read; the shipped catalog has some 400."""
+LARGEST = 1024 * 1024
+"""Bytes of the largest file that is read."""
+
+
+def with_base_folders(config: Config, folder: Path, asked: argparse.Namespace) -> Config:
+    """The configuration of a folder, whose catalogs and rules are those of the base revision.
+
+    Raises `UsageFault` for a folder of the repository that the base revision does not have.
+    """
+    return replace(
+        config,
+        catalog=tuple(base_folder(path, folder, asked) for path in config.catalog),
+        rules=tuple(base_folder(path, folder, asked) for path in config.rules),
+    )
+
+
+def base_folder(path: Path, folder: Path, asked: argparse.Namespace) -> Path:
+    """A path as the base revision has it; the path itself where it lies outside of the repository of ``folder``.
+
+    Raises `UsageFault` for one that the base revision does not have, or that holds too many files.
+    """
+    root, commit = base(folder)
+    relative = relative_to_root(path, root)
+    if relative is None:
+        return path
+    copied = _copies(asked) / commit / relative
+    if not copied.is_dir():
+        _copy(root, commit, relative, copied)
+    return copied
+
+
+@cache
+def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
+    """A function that returns the bytes of a ``.gitignore`` in the base revision; None where there is none."""
+    root, commit = base(folder)
+    found = {root / name: one for name, one in tree(root, commit, "").items() if Path(name).name == ".gitignore"}
+
+    def held(path: Path) -> bytes | None:
+        return blob_of(root, found[path]) if path in found else None
+
+    return held
+
+
+def _copies(asked: argparse.Namespace) -> Path:
+    """The temporary folder of this call, which its worker processes share."""
+    if getattr(asked, "base_copies", None) is None:
+        asked.base_copies = tempfile.mkdtemp(prefix="clusterspec-")
+        atexit.register(_remove, asked.base_copies, os.getpid())
+    return Path(asked.base_copies)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy(root: Path, commit: str, relative: str, target: Path) -> None:
+    """Copies the regular files of a folder of a commit; the copy appears whole or not at all."""
+    found = {name: one for name, one in tree(root, commit, relative).items() if name.endswith((".yaml", ".yml"))}
+    if not found:
+        raise UsageFault(f"--trust base: the folder {relative} holds no YAML in the base revision")
+    if len(found) > MOST:
+        raise UsageFault(f"--trust base: the folder {relative} holds more than {MOST} files")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=target.parent))
+    for name, one in found.items():
+        place = made / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((blob_of(root, one) or b"")[: LARGEST + 1])
+    try:
+        made.rename(target)
+    except OSError:
+        if not target.is_dir():  # another process has copied it meanwhile
+            raise
+        shutil.rmtree(made, ignore_errors=True)
