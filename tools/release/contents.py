@@ -14,7 +14,8 @@ IN_WHEEL = (
     "clusterspec/_data/schemas/spec.schema.json",
     "clusterspec/_data/catalog/VERSION",
 )
-NOWHERE = ("__pycache__", ".pyc", ".venv", ".git/", "node_modules", ".hypothesis", ".mypy_cache", "out/")
+NOWHERE = {"__pycache__", ".venv", ".git", "node_modules", ".hypothesis", ".mypy_cache", ".ruff_cache", "out", "dist"}
+"""Folders that no package holds."""
 
 
 def faults(folder: Path) -> list[str]:
@@ -26,8 +27,13 @@ def faults(folder: Path) -> list[str]:
         in_wheel = package.namelist()
     found = [f"{sdist.name} lacks {name}" for name in IN_SDIST if name not in in_sdist]
     found += [f"{wheel.name} lacks {name}" for name in IN_WHEEL if name not in in_wheel]
-    found += [f"{name} should not be there" for name in (*in_sdist, *in_wheel) if any(part in name for part in NOWHERE)]
+    found += [f"{name} should not be there" for name in (*in_sdist, *in_wheel) if stray(name)]
     return found + [f"{name} should not be in the wheel" for name in in_wheel if name.startswith(("tests/", "tools/"))]
+
+
+def stray(name: str) -> bool:
+    """Whether a path in a package lies in a folder that no package holds, or is compiled."""
+    return name.endswith(".pyc") or not NOWHERE.isdisjoint(name.split("/"))
 
 
 if __name__ == "__main__":

@@ -67,8 +67,8 @@ def describe(one: argparse.ArgumentParser) -> None:
         "--trust",
         choices=("spec", "base", "none"),
         default="spec",
-        help="whose waivers, baseline, configuration, catalog and rules count: those of the files as they are, those of the base "
-        "revision (for pull requests), or none (default: spec)",
+        help="whose waivers, baseline, configuration, catalog and rules count: those of the files as they are, those "
+        "of the base revision (for pull requests), or none (default: spec)",
     )
     one.add_argument(
         "--base-revision", metavar="REV", type=named, help="the base revision (default: the target branch in CI)"
