@@ -1,4 +1,4 @@
-"""FLOPs of everything that mixes tokens in a model, by the convention of `formulas.flops`."""
+"""FLOPs of token mixing in a model, by the convention of `formulas.flops`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cost.formulas import compressed, flops, linear_attention
 
 STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
-"""Products of a recurrence with its state for each token (`formulas.linear_attention.recurrence_flops`)."""
+"""Products of a recurrence with its state per token (`formulas.linear_attention.recurrence_flops`)."""
 
 
 def attention_flops(model: Model, sequence: float) -> float:
-    """FLOPs per token of scores and values, of sparse indices and of recurrences, forward and backward.
+    """FLOPs per token of attention scores and values, sparse indices and recurrences, forward and backward.
 
-    As if unmasked; a window or an index bounds the tokens that one attends to.
+    Attention counts as unmasked. A window or an index limits the tokens that one token attends to.
     """
     found = _full(model, sequence) + _window(model, sequence)
     return found + (_recurrence(model.linear) if model.linear else 0.0)

@@ -1,7 +1,7 @@
-"""What serving keeps of one sequence on one tensor-parallel rank, in elements.
+"""State kept per sequence in serving, on one tensor-parallel rank, in elements.
 
-Keys and values, the keys of a sparse index and the recurrent state of linear attention are counted
-apart, since engines keep them in different precisions.
+Keys and values, the keys of a sparse index and the recurrent state of linear attention are counted separately, since
+engines store them in different precisions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clusterspec.cost.layers import Chunk
 
 
 class Cache(NamedTuple):
-    """Elements kept of one sequence: ``keys_values`` and ``index_keys`` grow with it, ``state`` does not."""
+    """Elements stored per sequence: ``keys_values`` and ``index_keys`` grow with its length, ``state`` does not."""
 
     keys_values: float
     index_keys: float
@@ -23,9 +23,9 @@ class Cache(NamedTuple):
 
 
 def of_sequence(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1) -> Cache:
-    """What the chunks ``held`` keep of a sequence of ``tokens`` tokens on one of ``ranks`` ranks.
+    """The elements that the chunks ``held`` store for a sequence of ``tokens`` tokens on one of ``ranks`` ranks.
 
-    Compressed keys and values, indices and their like are not cut: every rank keeps them whole.
+    Compressed keys and values and sparse indices are not sharded: every rank stores them in full.
     """
     full = sum(chunk.full_layers for chunk in held)
     window = sum(chunk.window_layers for chunk in held)
@@ -45,7 +45,7 @@ def of_next_token(model: Model, held: tuple[Chunk, ...], ranks: int = 1) -> floa
 
 
 def _full(model: Model, tokens: float, ranks: int) -> float:
-    """Keys and values of one layer with full attention; the mean of both kinds where they are compressed."""
+    """Keys and values of one layer with full attention; the mean of light and heavy layers if compressed."""
     if model.compressed:
         return _compressed(model, model.compressed, tokens)
     if model.latent:
@@ -68,7 +68,7 @@ def _window(model: Model, tokens: float, ranks: int) -> float:
 
 
 def _compressed(model: Model, part: CompressedAttention, tokens: float) -> float:
-    """Entries of a compressed layer, each one vector, and the latest tokens beside them."""
+    """Entries of a compressed layer, one vector each, and the uncompressed latest tokens."""
     light = part.light_layers * compressed.compressed_entries(tokens, part.light_ratio)
     heavy = part.heavy_layers * compressed.compressed_entries(tokens, part.heavy_ratio)
     mean = (light + heavy) / max(1, part.light_layers + part.heavy_layers)

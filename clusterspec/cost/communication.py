@@ -1,4 +1,4 @@
-"""What each axis of a layout sends in one step: a row for each collective of each axis."""
+"""Communication of each axis of a layout in one step: one row per collective of each axis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusterspec.cost.term import Communication
 from clusterspec.records import replace
 
 UNCOUNTED = "first_and_last_layer"
-"""The exposure of transfers that other rows already count."""
+"""Exposed time of transfers that other rows already count."""
 
 
 Sent = tuple[Communication, CollectiveCost]
@@ -55,7 +55,7 @@ def _row(one: TransferTime, repeats: float) -> Sent:
 
 
 def _shared(group: ReplicaTransfers) -> Iterator[Sent]:
-    """What is exposed, shared among the transfers by their time."""
+    """The exposed time of transfers that run together, divided in proportion to their times."""
     repeats, whole = group.exposure.repeats, group.exposure.seconds
     counted = 0.0 if group.exposure.name == UNCOUNTED else repeats
     for transfer, cost, seconds in zip(group.transfers, group.costs, group.seconds, strict=True):

@@ -1,6 +1,6 @@
-"""The numeric constants of the cost model that no entry of the catalog holds, each with its reason or its source.
+"""Numeric constants of the cost model that no catalog entry holds, each with its reason or source.
 
-A module that needs one declares it here by `assumed` or `cited`; docs/accuracy.md lists them all.
+A module declares its constants here by `assumed` or `cited`; docs/accuracy.md lists all of them.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from clusterspec.origin import Assumed, Cited, Origin
 from clusterspec.quantity import Figure
 
 CONSTANTS: dict[str, dict[str, Figure]] = {}
-"""By what they belong to, and by name."""
+"""Constants by group and by name."""
 
 
 def assumed(group: str, name: str, value: float, why: str, unit: str = "1") -> Figure:
-    """A figure that no source states, with the reason to take it."""
+    """A figure that no source states, with the reason for it."""
     return _declared(group, name, value, unit, Assumed(f"{group}.{name}", why))
 
 

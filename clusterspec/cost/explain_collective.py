@@ -1,4 +1,4 @@
-"""The seconds of a collective as an expression over its size, its path and its latencies."""
+"""The time of a collective as an expression over its size, its links and its latencies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusterspec.quantity import Figure
 
 
 def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
-    """Seconds on the device of one call, launching left out; ``prefix`` begins every name."""
+    """Seconds of one call on the device, without launch time; ``prefix`` begins every name."""
     if cost.candidate is None or cost.paths is None:
         return Expanded(0.0, "0", ())
     line, share = _slowest(cost.paths, cost.candidate)
@@ -41,7 +41,7 @@ def _word(word: str, names: dict[str, str]) -> str:
 
 
 def _at_line_rate(cost: CollectiveCost, prefix: str) -> Expanded:
-    """What the links need at line rate, where that is more than the model of the algorithm gives."""
+    """The time at line rate, where that exceeds the prediction of the algorithm."""
     assert cost.candidate is not None
     inputs = {
         "size": computed(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
@@ -54,7 +54,7 @@ def _at_line_rate(cost: CollectiveCost, prefix: str) -> Expanded:
 
 
 def _slowest(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
-    """The line rate of the tier that sends longest, and the share of it that the algorithm reaches."""
+    """The line rate of the tier that sends longest, and the share of it that the algorithm achieves."""
     send = candidate.algorithm == "send"
     if paths.between is not None and candidate.between >= candidate.inside:
         return paths.between.sender if send else paths.between.line, paths.between.share

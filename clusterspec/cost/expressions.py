@@ -1,8 +1,8 @@
-"""What makes a function a formula: it holds for columns of numbers, and has a printed expression.
+"""Formula functions: they accept numbers or columns of numbers, and have a printed expression.
 
-A formula is written for one number each (`float`) and holds for columns of numbers as well: arrays of
-equal length with arithmetic operators, as NumPy has them. Nothing here imports an array library; a
-column names its own (the array API standard, ``__array_namespace__``).
+A formula is written for one number each (`float`) and accepts columns of numbers as well: arrays of equal length with
+arithmetic operators, such as those of NumPy. Nothing here imports an array library; a column names its own (the array
+API standard, ``__array_namespace__``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Library(Protocol):
 
 
 class Formula(Protocol[P]):
-    """A function of numbers; with columns among its arguments it yields a column."""
+    """A function of numbers; it returns a column where an argument is one."""
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
@@ -45,17 +45,17 @@ class Formula(Protocol[P]):
 
 
 EXPRESSIONS: dict[object, str] = {}
-"""What each formula computes, as an expression over the names of its parameters.
+"""The expression of each formula, over the names of its parameters.
 
-The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test
-evaluates every expression beside its function.
+The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test evaluates every
+expression against its function.
 """
 
 
 def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
-    """Makes a function a formula: it holds for columns too, and prints as ``expression``.
+    """Declares a function a formula: it accepts columns, and prints as ``expression``.
 
-    Without an expression it cannot be the formula of a term.
+    A formula without an expression cannot be the formula of a term.
     """
 
     def registered(function: Callable[P, float]) -> Formula[P]:

@@ -1,7 +1,7 @@
-"""Many layouts of one job at once: columns of degrees in, columns of step time and memory out.
+"""Estimates of many layouts at once: columns of degrees in, columns of step time and memory out.
 
-The sub-results come from the same tables as those of one plan, and `compose` puts them together on columns as it
-does on numbers. The array library is handed in; without one, layouts are estimated one by one.
+Sub-results come from the same tables as those of one plan, and `compose` combines columns as it combines numbers. The
+caller passes the array library; without one, layouts are estimated one at a time.
 """
 
 from __future__ import annotations

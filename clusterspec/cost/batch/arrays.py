@@ -1,6 +1,6 @@
-"""What a batch asks of an array library: the functions of NumPy that it uses, by their types.
+"""Protocols of the array functions that a batch uses; NumPy satisfies them.
 
-Arrays of whole numbers are indices, columns hold floats. Only `clusterspec.search` imports NumPy.
+Integer arrays are indices, columns hold floats. Only `clusterspec.search` imports NumPy.
 """
 
 from __future__ import annotations

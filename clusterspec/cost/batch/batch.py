@@ -1,4 +1,4 @@
-"""Times many layouts at once: sub-results from tables, composed on columns."""
+"""Step time and memory of many layouts: sub-results from tables, composed on columns."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from clusterspec.cost.tables import Tables
 from clusterspec.cost.tables.hiding import Hiding
 
 ROWS = 1 << 13
-"""Rows that are worked out together: their columns fit the second-level cache of one core."""
+"""Rows evaluated together; their columns fit in the L2 cache of one core."""
 
 
 class BatchResult(NamedTuple):
-    """A column for each result: seconds of a step, not a number where nothing joins the ranks of a group, and bytes
-    on the fullest accelerator.
+    """One column per result: seconds of a step (NaN where no fabric connects the ranks of a group), and bytes on the
+    fullest accelerator.
     """
 
     step_time: Array
@@ -32,7 +32,7 @@ class BatchResult(NamedTuple):
 
 
 class BatchTables:
-    """The tables of a job by number: what the rows of a call look up."""
+    """The tables of one job. The rows of a call look up their entries by number."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.placements = PlacementIndex(library)
@@ -50,7 +50,7 @@ class BatchTables:
 
 
 class Batch:
-    """Columns of layouts of one job. What one call has worked out serves all later ones."""
+    """Estimates columns of layouts of one job. Each call reuses the sub-results of earlier calls."""
 
     def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
         self.tables, self.library = tables, library
@@ -73,7 +73,7 @@ class Batch:
         return found
 
     def _block(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
-        """Rows with one stage and rows with several apart, where data parallelism differs between them."""
+        """Estimates rows with one stage and rows with several separately, since their data parallelism differs."""
         if variants[0].sharding not in LAYER_BY_LAYER:
             return self._computed(variants, columns)
         count = len(columns["tp"])

@@ -1,4 +1,4 @@
-"""One call of a batch: rows looked up in the tables, and composed."""
+"""One call of a batch: rows are looked up in the tables and composed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 AXES = ("tp", "cp", "ep", "expert_tp", "pp", "dp_cp", "expert_dp")
 SHARDED_AXES = (*AXES, "shard", "replicate")
 NUMBERED = ("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch", "shard_group")
-"""The degrees that sub-results are kept by."""
+"""The degrees by which sub-results are stored."""
 COMPOSED = ("pp", "virtual_stages", "shard_group", "expert_dp")
 NO_TIME = StageTime(0.0, 0.0, 0.0)
 
 
 class Call:
-    """Rows that all have one pipeline stage or all have several."""
+    """Rows that all have one pipeline stage, or all have several."""
 
     def __init__(
         self,
@@ -71,8 +71,9 @@ class Call:
         return self.library.maximum(dense // expert, 1)
 
     def _variant(self) -> tuple[Numbers, Numbers]:
-        """Whether each row has sequence parallelism, and the number of the rest of its variant, the same in every
-        call. Without tensor parallelism there is none, and without context parallelism its method does not matter.
+        """Whether each row has sequence parallelism, and the number of the other settings of its variant, equal in
+        every call. Without tensor parallelism there is no sequence parallelism; without context parallelism its method
+        has no effect.
         """
         several = [(self.columns[axis] > 1) * 1 for axis in ("tp", "cp")]
         parallel = self.library.asarray([int(one.sequence_parallel) for one in self.variants], "int64")
@@ -90,7 +91,7 @@ class Call:
 
     @property
     def mirrored(self) -> bool:
-        """Whether a rank also holds the chunk of the opposite stage."""
+        """Whether each rank also holds the chunk of the opposite stage."""
         return self.template.schedule == "dualpipe"
 
     @cached_property
@@ -105,7 +106,7 @@ class Call:
 
     @cached_property
     def cut(self) -> Numbers:
-        """The number of the degrees that cut weights."""
+        """The number of the combination of degrees that shard weights."""
         return self.known.cuts([self.numbers[axis] for axis in ("tp", "ep", "expert_tp")])
 
     def step_time(self) -> Array:
@@ -147,7 +148,7 @@ class Call:
         return self.library.maximum(batch // (columns["dp"] * columns["micro_batch"]), 1)
 
     def _stage(self, stages: StageTable, kinds: Numbers, share: float) -> tuple[StageTime, float, Numbers]:
-        """One micro-batch on the slowest stage, on all stages together, and the place of the slowest kind."""
+        """The time of one micro-batch on the slowest stage, its sum over all stages, and the index of that stage."""
         parts = self._parts()
         times, every = [], 0.0
         for count, *content in stages.columns(kinds):
@@ -176,11 +177,11 @@ class Call:
 
     @cached_property
     def _passes(self) -> tuple[tuple[str, ...], ...]:
-        """The passes that take time in each part of the model: nothing outside the layers is computed again."""
+        """The passes that take time in each part of the model; only layers are recomputed."""
         return tuple(PHASES if isinstance(part, Layer) else PHASES[:2] for part in self.tables.parts)
 
     def _part_seconds(self, row: int) -> list[float]:
-        """The passes of every part, in order; not numbers where nothing joins the ranks of a group."""
+        """The passes of every part, in order; NaN where no fabric connects the ranks of a group."""
         timing = self.row(row)
         found: list[float] = []
         for part, passes in zip(self.tables.parts, self._passes, strict=True):
@@ -198,7 +199,7 @@ class Call:
         return weights.dense, weights.expert, share.units
 
     def _send(self) -> float:
-        """Seconds in which a stage passes one micro-batch on; 0 where there is one stage."""
+        """Seconds in which a stage sends one micro-batch to the next stage; 0 with one stage."""
         several = bool((self.columns["pp"] > 1).any())
         if not several:
             return 0.0

@@ -1,4 +1,4 @@
-"""Columns where formulas are written for numbers, and values that are made when they are first asked for."""
+"""Type casts for columns passed to functions typed for numbers, and a cache lookup."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def whole(column: Array) -> int:
 
 
 def kept(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
-    """What is kept under a key, made when it is first asked for."""
+    """The value stored under a key; computed on the first request."""
     if key not in tables:
         tables[key] = made()
     return tables[key]

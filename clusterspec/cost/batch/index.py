@@ -1,7 +1,7 @@
-"""Numbers distinct rows of whole numbers, the same number for the same row in every call.
+"""Numbers distinct rows of integers; the same row has the same number in every call.
 
-A row is numbered pair by pair through dense tables, so that a call takes a few passes over its columns and no
-sorting; what a table holds grows with what has been seen.
+Rows are numbered pair by pair through dense tables, so that a call takes a few passes over its columns and no sorting.
+Tables grow with the number of distinct values.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ValueIndex:
 
 
 class PairIndex:
-    """Numbers the pairs of two columns of numbers, and tells a row of each new pair."""
+    """Numbers the pairs of two columns of numbers, and reports one row of each new pair."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
@@ -53,7 +53,7 @@ class PairIndex:
         self._table = library.full(64, -1, "int64")
 
     def __call__(self, first: Numbers, second: Numbers, added: Callable[[int], None] | None = None) -> Numbers:
-        """For each pair its number; ``added`` is called with a row of each new one, in order of their numbers."""
+        """The number of each pair; ``added`` is called with one row of each new pair, in ascending number."""
         self._grow(first.end, second.end)
         code = first.values * self._shape[1] + second.values
         found = self._table.take(code)
@@ -85,7 +85,7 @@ class RowIndex:
         self._pairs = [PairIndex(library) for _ in range(columns - 1)]
 
     def __call__(self, columns: Sequence[Numbers], added: Callable[[int], None] | None = None) -> Numbers:
-        """For each row its number; ``added`` is called with one row of each new number, in order."""
+        """The number of each row; ``added`` is called with one row of each new number, in ascending order."""
         found = columns[0]
         last = len(self._pairs) - 1
         for place, (pair, column) in enumerate(zip(self._pairs, columns[1:], strict=True)):
@@ -94,7 +94,7 @@ class RowIndex:
 
 
 class RowTable:
-    """Numbers kept for each distinct row: worked out for a row of each new kind, and looked up for all others."""
+    """Values stored for each distinct row: computed once for one row of each kind, looked up for all others."""
 
     def __init__(self, library: ArrayLibrary, columns: int, width: int) -> None:
         self.library, self.width = library, width
@@ -103,11 +103,11 @@ class RowTable:
         self.size = 0
 
     def __call__(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
-        """The numbers of each row, a column for each; ``compute`` gives them for the row of this position."""
+        """The values of each row, one column per value; ``compute`` returns them for the row at a position."""
         return self.look_up(self.number(columns, compute))
 
     def number(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> Numbers:
-        """For each row its number, which `look_up` takes."""
+        """The number of each row, which `look_up` takes."""
         fresh: list[Sequence[float]] = []
         found = self._index(columns, lambda row: fresh.append(compute(row)))
         if fresh:
@@ -115,7 +115,7 @@ class RowTable:
         return found
 
     def in_bulk(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> list[Array]:
-        """The same as a call; ``compute`` gives the columns for the rows of all new kinds together."""
+        """The same as a call; ``compute`` returns the columns for one row of every new kind."""
         rows: list[int] = []
         found = self._index(columns, rows.append)
         if rows:
@@ -123,7 +123,7 @@ class RowTable:
         return self.look_up(found)
 
     def look_up(self, numbers: Numbers) -> list[Array]:
-        """The numbers kept for each row, a column for each."""
+        """The values stored for each row, one column per value."""
         return [self._values[place].take(numbers.values) for place in range(self.width)]
 
     def _add(self, fresh: Sequence[Sequence[float]]) -> None:

@@ -1,4 +1,4 @@
-"""One layout of a batch, from the layout that it varies and its degrees."""
+"""One layout of a batch, from its variant and its degrees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clusterspec.cluster.stages import even_stages
 from clusterspec.records import replace
 
 DEGREES = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group")
-"""The numbers of a layout that vary within a batch, in ranks, chunks and sequences."""
+"""The numbers of a layout that differ within a batch, in ranks, chunks and sequences."""
 
 
 def layout_of(variant: Layout, workload: Workload, degrees: Mapping[str, int]) -> Layout:

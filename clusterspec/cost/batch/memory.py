@@ -1,6 +1,6 @@
-"""The memory of many layouts: what layers and stages take from tables, summed on columns.
+"""Memory of many layouts: bytes of layers and stages from tables, summed on columns.
 
-The sums are those of `clusterspec.cost.memory.peak_memory`, which hold for columns.
+The sums are those of `clusterspec.cost.memory.peak_memory`, which accept columns.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units",
 
 
 class MemoryTables:
-    """The tables of memory of a job by number."""
+    """The memory tables of a job by number."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
@@ -55,7 +55,7 @@ class MemoryTables:
 
 
 def memory_of(call: Call) -> Array:
-    """Bytes on the fullest accelerator for each row of a call; rows that differ in placement alone share them."""
+    """Bytes on the fullest accelerator for each row of a call. Rows that differ in placement only share one result."""
     template, known = call.template, call.known.memory
     columns = [call.shape, call.numbers["ep"], call.numbers["expert_tp"], call.kinds]
     if template.sharding == "hsdp":
@@ -67,7 +67,7 @@ def memory_of(call: Call) -> Array:
 
 
 class _Rows:
-    """Some rows: their job with columns for degrees, and the ranks of each place in the order of their stages."""
+    """Some rows of a call: their job with columns for degrees, and the ranks at each position in stage order."""
 
     def __init__(self, call: Call, rows: Array) -> None:
         self.call, self.known, self.library, self.rows = call, call.known.memory, call.library, rows
@@ -79,7 +79,7 @@ class _Rows:
         self._layers = self._layer_numbers()
 
     def _some(self, found: Numbers) -> Numbers:
-        """Of numbers of all rows those of these."""
+        """The numbers of these rows."""
         return Numbers(found.values[self.rows], found.end)
 
     def total(self) -> Array:
@@ -117,7 +117,9 @@ class _Rows:
         return [number(column) for column in self.known.layers.in_bulk([*map(self._some, columns)], self._of_layers)]
 
     def _of_layers(self, positions: Array) -> list[Array]:
-        """What one layer takes in some of the rows: those with the same words, as recomputation, together."""
+        """Bytes of one layer in some of the rows; rows with equal non-numeric settings (such as recomputation) are
+        computed together.
+        """
         rows = self.rows[positions]
         variant = self.call.columns["variant"][rows]
         found = [self.library.zeros(len(rows)) for _ in range(self.known.layers.width)]
@@ -129,12 +131,12 @@ class _Rows:
         return found
 
     def _group(self, kind: int, place: int) -> StageGroup:
-        """The group at a place; a pipeline with fewer has its first one there again."""
+        """The stage group at a position; pipelines with fewer groups repeat their first."""
         groups = self.groups[kind]
         return groups[place if place < len(groups) else 0]
 
     def rank(self, place: int) -> Rank:
-        """The ranks of the stages at a place."""
+        """The ranks of the stages at a position."""
         shares = kept(self.known.shares, (self.call.mirrored, place), lambda: RowTable(self.library, 2, len(SHARES)))
         columns = [self._some(self.call.cut), self.kinds]
         found = dict(zip(SHARES, shares(columns, lambda position: self._share(position, place)), strict=True))
@@ -153,7 +155,7 @@ class _Rows:
         return tuple(getattr(share, name) for name in SHARES)
 
     def _in_flight(self, position: int, place: int) -> list[float]:
-        """Layers of each kind times micro-batches in flight, and what `Rank` says of a stage."""
+        """Layers of each kind times micro-batches in flight, and the fields of `Rank` that depend on the stage."""
         group, layout = self._group(int(self.kinds.values[position]), place), self.layout(position)
         counts = in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
@@ -161,13 +163,13 @@ class _Rows:
         return [*(held[kind] for kind in KINDS), max(counts), float(not first), float(not last), float(last)]
 
     def layer(self, place: int) -> LayerMemory:
-        """What the layers of the stages at a place take."""
+        """Memory of the layers of the stages at a position."""
         stored, working = self._layers[: len(KINDS)], self._layers[len(KINDS) : -1]
         tensors = [Tensor(_sum_of(value), kind) for kind, value in zip(KINDS, stored, strict=True) if self._has(kind)]
         return LayerMemory(tensors, (_sum_of(self._layers[-1]),), (_sum_of(self._working(working, place)),))
 
     def _has(self, kind: Layers) -> bool:
-        """Whether some layer of the model may be of a kind."""
+        """Whether the model may have layers of a kind."""
         model = self.call.tables.workload.model
         there = {
             Layers.WINDOW: model.window_layers,
@@ -177,7 +179,7 @@ class _Rows:
         return bool(there.get(kind, 1))
 
     def _working(self, working: Sequence[float], place: int) -> float:
-        """The working space of the layers at a place, by the feed-forward networks that they have."""
+        """The working memory of the layers at a position, by their feed-forward networks."""
         networks = {kind: self._networks(kind, place) for kind in set(self.kinds.values.tolist())}
         if len(set(networks.values())) == 1:
             return working[networks.popitem()[1]]
@@ -189,14 +191,14 @@ class _Rows:
         return found
 
     def _networks(self, kind: int, place: int) -> int:
-        """Which of `NETWORKS` the layers at a place have."""
+        """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
         chunks = self._group(kind, place).chunks
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         return NETWORKS.index(frozenset(each for each, has in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if has))
 
 
 def _of_layer(job: Job) -> list[float]:
-    """Bytes that a layer stores by the layers that have them, its working space by its networks, and the logits."""
+    """Bytes that a layer stores, by the kind of layer; its working memory by feed-forward network; and the logits."""
     tensors = stored_tensors(job)
     stored = [added(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
     exchanged = added(peak.exchanged(job))
@@ -205,5 +207,5 @@ def _of_layer(job: Job) -> list[float]:
 
 
 def _sum_of(value: float) -> MemoryLine:
-    """Bytes that were summed before, as one line."""
+    """A sum of bytes as one line."""
     return MemoryLine("sum", value, several, {})

@@ -1,7 +1,7 @@
-"""Where the groups of many layouts lie: the digits of a rank and their strides, as columns.
+"""Placement of the groups of many layouts: the digits of a rank and their strides, as columns.
 
-The digits are those of `clusterspec.cluster.groups`: sizes in ranks, the fastest first. Two layouts with the same
-sizes and strides of the digits of an axis have the same groups along it.
+The digits are those of `clusterspec.cluster.groups`: sizes in ranks, the fastest-varying first. Two layouts whose
+digits of an axis have equal sizes and strides have equal groups along it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from clusterspec.cost.batch.index import Numbers, RowTable, ValueIndex
 from clusterspec.cost.tables.group import Group
 
 HALVES = {"cp": ("cp_shard", "cp_replicate"), "dp": ("dp_shard", "dp_replicate")}
-"""The digits that a word of an order stands for where shard groups split it."""
+"""The digits of an axis that shard groups split."""
 WHOLE = {"cp": ("cp",), "dp_cp": ("cp", "dp")}
-"""The digits of an axis where nothing splits them."""
+"""The digit of an axis that nothing splits."""
 EXPERT = {"tp": "expert_tp", "ep": "ep", "dp": "expert_dp", "dp_shard": "expert_dp", "pp": "pp"}
 
 
@@ -26,7 +26,7 @@ GroupOf = Callable[[int, str], Group]
 
 
 class PlacementIndex:
-    """Numbers the groups of each axis: layouts with one number have groups with the same paths."""
+    """Numbers the groups of each axis; layouts with the same number have groups with the same paths."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
@@ -37,7 +37,7 @@ class PlacementIndex:
     def number(
         self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf
     ) -> dict[str, Numbers]:
-        """For each axis the numbers of its groups; ``columns`` hold the degrees and expert_dp."""
+        """The numbers of the groups of each axis; ``columns`` hold the degrees and expert_dp."""
         split = template.sharding == "hsdp" or "dp_shard" in template.order
         digits = _dense_digits(template.order, split)
         dense = self._strides(digits, self._halves(columns) if split else columns)

@@ -1,4 +1,4 @@
-"""What the pipeline stages of many layouts hold, by their degrees."""
+"""Contents of the pipeline stages of many layouts, by their degrees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StageKind:
-    """Stages of one layout that hold the same: how many, how much, and the chunks of the first of them."""
+    """Stages of one layout with equal contents: their count, their `Content`, and the chunks of the first of them."""
 
     count: int
     content: Content
@@ -37,7 +37,7 @@ class StageTable:
         self._lengths = library.zeros(0, "int64")
 
     def number(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
-        """For each row the number of its pair; ``compute`` gives the kinds for the row of this position."""
+        """The number of the pair in each row; ``compute`` returns the kinds for the row at a position."""
         before = len(self.kinds)
         found = self._index(pp, virtual_stages, lambda row: self.kinds.append(compute(row)))
         if len(self.kinds) > before:
@@ -46,8 +46,8 @@ class StageTable:
         return found
 
     def _filled(self) -> Iterator[list[Array]]:
-        """For each place in the order of kinds: their counts and what they hold; a layout that has no kind at a
-        place has none of its first kind there.
+        """For each position in the order of kinds: stage counts and contents. A layout with fewer kinds has a count of
+        zero there, with the contents of its first kind.
         """
         for place in range(max(map(len, self.kinds))):
             rows = [
@@ -57,7 +57,7 @@ class StageTable:
             yield [self.library.asarray(column, "float64") for column in zip(*rows, strict=True)]
 
     def columns(self, numbers: Numbers) -> Iterator[Sequence[Array]]:
-        """For each place in the order of kinds: the count of such stages, and the numbers of their `Content`."""
+        """For each position in the order of kinds: the count of such stages, and the numbers of their `Content`."""
         most = int(self._lengths.take(numbers.values).max())
         for place in self._columns[:most]:
             yield [column.take(numbers.values) for column in place]

@@ -1,4 +1,4 @@
-"""Which algorithms there are for each collective."""
+"""The algorithms of each collective."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ CHOICES: dict[str, dict[str, Algorithm]] = {
     "broadcast": {"ring": rings.ring_broadcast, "torus": rings.torus_broadcast},
     "send-recv": {"send": exchanges.send},
 }
-"""What a library chooses among by itself."""
+"""Algorithms that a library chooses from by default."""
 ON_REQUEST: dict[str, dict[str, Algorithm]] = {
     "all-reduce": {"nvls-tree": trees.switch_all_reduce, "hierarchical": trees.hierarchical_all_reduce},
     "send-recv": {"direct": exchanges.send},
 }
-"""What it does only when asked for, and other names of what it does."""
+"""Algorithms used only on request, and alternative names."""
 
 
 def algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
-    """Those to choose among; empty where the collective has none of that name."""
+    """The algorithms to choose from; empty where the collective has none of that name."""
     if algorithm is None:
         return tuple(CHOICES[name].values())
     asked = {**CHOICES[name], **ON_REQUEST.get(name, {})}.get(algorithm)
@@ -42,5 +42,5 @@ def algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """The algorithms that may be asked for."""
+    """The algorithm names that a caller may request for a collective."""
     return (*CHOICES[name], *ON_REQUEST.get(name, {}))

@@ -1,4 +1,4 @@
-"""What no algorithm can exceed: bus bandwidth at line rate, nothing lost to protocols or latency."""
+"""Upper bounds of bus bandwidth: links at line rate, without protocol overhead or latency."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def factor(name: str, ranks: int) -> float:
 
 
 def ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
-    """B/s of bus bandwidth that the links of the group allow; two or more ranks.
+    """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
 
-    ``reduces`` says whether the switches of the domain can reduce, at whatever gain.
+    ``reduces`` is whether the switches of the domain can reduce, with or without a gain.
     """
     if name == "send-recv":
         return _send(paths)

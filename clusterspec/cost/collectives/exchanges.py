@@ -1,4 +1,4 @@
-"""Exchanges of parts: all-to-all, and sends to a neighbour."""
+"""All-to-all, and sends to a neighbor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusterspec.cost.formulas import all_to_all
 
 
 def direct_all_to_all(paths: Paths) -> Candidates:
-    """Every rank sends every other its part itself."""
+    """Every rank sends its part directly to every other rank."""
     if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
         return
     hops = SIMPLE.ring_hops[paths.inside.hops]
@@ -21,7 +21,9 @@ def direct_all_to_all(paths: Paths) -> Candidates:
 
 
 def staged_all_to_all(paths: Paths) -> Candidates:
-    """What leaves the island first hops to the rail of its destination: fewer messages, more traffic inside."""
+    """Data for other islands first moves to the rail of its destination: fewer messages, more traffic inside the
+    island.
+    """
     if paths.between is None or paths.inside.ranks == 1:
         return
     latency = SIMPLE.ring_hops[paths.inside.hops] + crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
@@ -39,7 +41,7 @@ def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate
 
 
 def send(paths: Paths) -> Candidates:
-    """Every rank sends to its neighbour; where the group spans islands, some pair lies in two of them."""
+    """Every rank sends to its neighbor; where the group spans islands, some pair crosses them."""
     for protocol in protocols(paths):
         peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
         near = 1 / peer if paths.inside.ranks > 1 else 0.0

@@ -1,4 +1,4 @@
-"""The tiers as one process group sees them, the ways to do a collective over them, and what it costs."""
+"""The links of a process group by tier, candidate algorithms of a collective over them, and its cost."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 
 NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
-"""The collectives that are known, as nccl-tests names them."""
+"""The supported collectives, as nccl-tests names them."""
 
 
 class CollectiveUnavailableError(Exception):
-    """A collective cannot be timed; the message says why in a few words."""
+    """Raised where a collective cannot be timed; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The tier inside an island (a domain, or a node without one), as one rank of the group sees it.
+    """The tier inside an island (a domain, or a node without one), as seen by one rank of the group.
 
-    ``ranks`` of the group in the fullest island; ``line`` what one rank sends to all others together,
-    ``peer`` to one of them, both at line rate, B/s per direction; ``ring``, ``exchange`` and
-    ``reduction`` the shares of the line that rings, direct exchanges and the switches' own reduction
-    reach (``reduction`` is ``None`` where there is none or the group is too small for it);
-    ``chunks`` how many chunks the switches hold for each rank; ``low_latency`` the most that the
-    protocol LL carries, ``tree`` the most that a tree over more than two islands does, both bus
-    bandwidth; ``hops`` whose latencies count (``nvlink`` or ``pci``);
-    ``reach`` the hops to the farthest rank of a torus.
+    ``ranks`` of the group in the fullest island. ``line`` is the bandwidth of one rank to all others together, ``peer``
+    to one of them, both at line rate in B/s per direction. ``ring``, ``exchange`` and ``reduction`` are the shares of
+    the line that rings, direct exchanges and in-switch reduction reach; ``reduction`` is ``None`` where the switches do
+    not reduce or the group is too small. ``chunks`` is the number of chunks that the switches hold per rank.
+    ``low_latency`` is the limit of the LL protocol and ``tree`` that of a tree over more than two islands, both as bus
+    bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or ``pci``); ``reach`` is the number of hops to
+    the farthest rank of a torus.
     """
 
     tier: str
@@ -44,7 +43,7 @@ class Inside:
 
     @property
     def ring_rate(self) -> float:
-        """B/s that a ring really gets."""
+        """B/s that a ring achieves."""
         return self.line.value * self.ring.value
 
 
@@ -52,12 +51,11 @@ class Inside:
 class Between:
     """The tier between islands.
 
-    ``line`` is what one island of the group sends at line rate, its share among the groups that use
-    the same NICs and behind tapered switches; ``sender`` what a single rank sends; ``share`` the part
-    of it that is reached; ``latency`` what one crossing adds to the network hop of the stack, seconds.
-    ``protocols`` are those that the network can carry; ``overlapped`` where CPU threads move the data;
-    ``reduces`` where the switches reduce; ``rails_apart`` where no switch joins the rails, so that
-    data changes rails inside an island only.
+    ``line`` is the line rate of one island of the group: its share of NICs that several groups use, behind
+    oversubscribed switches. ``sender`` is that of a single rank. ``share`` is the achieved share of it; ``latency`` is
+    what one crossing adds to the network hop of the stack, in seconds. ``protocols`` are those that the network can
+    carry; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``rails_apart`` where
+    no switch connects the rails, so that data changes rails inside an island only.
     """
 
     tier: str
@@ -73,13 +71,13 @@ class Between:
 
     @property
     def rate(self) -> float:
-        """B/s that an island of the group really sends."""
+        """B/s that an island of the group achieves."""
         return self.line.value * self.share.value
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All paths of one group."""
+    """All links of one group, by tier."""
 
     ranks: int
     nodes: int
@@ -98,11 +96,11 @@ class Paths:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One algorithm with one protocol on one group: what it takes for any size.
+    """One algorithm with one protocol on one group, timed for any size.
 
-    ``latency`` and ``launch`` in seconds; ``inside`` and ``between`` the seconds that each byte of the
-    size takes on either tier, which send at the same time; ``held`` the seconds to send what the full
-    pipeline holds; ``overlapped`` where the latency runs beside the sending.
+    ``latency`` and ``launch`` in seconds. ``inside`` and ``between`` are seconds per byte of the size on either tier;
+    both tiers send at the same time. ``held`` is the time in seconds to send the contents of a full pipeline;
+    ``overlapped`` where latency overlaps with sending.
     """
 
     algorithm: str
@@ -116,11 +114,11 @@ class Candidate:
 
     @property
     def per_byte(self) -> float:
-        """Seconds of the slower tier for each byte of the size."""
+        """Seconds per byte of the size on the slower tier."""
         return max(self.inside, self.between)
 
     def queued(self, size: float) -> float:
-        """Seconds of ``size`` bytes on the device, launching left out; ``size`` may be a column."""
+        """Seconds of ``size`` bytes on the device, without launch time; ``size`` may be a column."""
         sending = self.per_byte * size
         if self.overlapped:
             return overlapped(self.latency, sending)
@@ -131,12 +129,11 @@ class Candidate:
 class CollectiveCost:
     """One collective over one group.
 
-    ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter
-    and an all-to-all); ``seconds`` the time that nccl-tests would print; ``sending`` the seconds that
-    bandwidth alone takes; ``low`` and ``high`` what the uncertainty of the origins allows; ``algbw``,
-    ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is sent. ``tier`` is the
-    outermost tier that the group crosses, ``bound_by`` what takes most of the time. ``paths`` and
-    ``candidate`` are what it was worked out from, None where nothing is sent.
+    ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter and an all-to-all);
+    ``seconds`` the time that nccl-tests would print; ``sending`` the seconds that bandwidth alone takes; ``low`` and
+    ``high`` the uncertainty range; ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 where nothing is
+    sent. ``tier`` is the outermost tier that the group crosses, ``bound_by`` the bottleneck. ``paths`` and
+    ``candidate`` are the inputs of the prediction, None where nothing is sent.
     """
 
     name: str
@@ -158,10 +155,10 @@ class CollectiveCost:
 
     @property
     def queued(self) -> float:
-        """Seconds on the device alone: a training step queues its collectives long before they run."""
+        """Seconds on the device: a training step queues its collectives long before they run."""
         return self.seconds - (self.candidate.launch if self.candidate else 0.0)
 
     @property
     def uncertainty(self) -> float:
-        """Half the width of its band over its time; 0 where nothing is sent."""
+        """Half the width of the uncertainty range relative to the time; 0 where nothing is sent."""
         return (self.high - self.low) / (2 * self.seconds) if self.seconds else 0.0

@@ -1,7 +1,7 @@
-"""From a cluster and a placement to the paths of one group, every figure with its origin.
+"""The links of one process group, from a cluster and a placement; every figure has its origin.
 
-An *island* is what the scale-up interconnect joins, or a node where that is larger. What an entry of
-the catalog says of its achievable shares is used; what it does not say is an assumption.
+An *island* is a scale-up domain, or a node where that is larger. Achieved shares come from the catalog entries; where
+an entry states none, the share is an assumption.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MESHES = frozenset({"full-mesh", "partial-mesh"})
 
 
 def paths_of(cluster: Cluster, group: Placement) -> Paths | None:
-    """The paths of a group; ``None`` where it leaves its domain and nothing is known of the fabric."""
+    """The links of a group; ``None`` where it leaves its domain and the fabric is not known."""
     node_is_island = group.nodes > 1 and group.ranks_per_domain < group.ranks_per_node
     if group.domains == 1:
         return Paths(group.ranks, group.nodes, _scale_up(cluster, group), None)
@@ -47,7 +47,7 @@ def paths_of(cluster: Cluster, group: Placement) -> Paths | None:
 
 
 def achieved(entry: Interconnect | None, names: tuple[str, ...], otherwise: Figure) -> Figure:
-    """The first of the named shares that the entry has, else what is taken for its kind."""
+    """The first of the named shares that the entry has, else the assumption for its kind."""
     known = entry.achievable if entry else {}
     found = next((known[name] for name in names if name in known), None)
     why = str(otherwise.origin).removeprefix("assumed: ")
@@ -82,10 +82,10 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
 
 
 def _line(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
-    """What a rank of the group sends to the others in its domain.
+    """The bandwidth of a rank of the group to the others in its domain.
 
-    Ranks of one package share its links: those of the same group pass each other's traffic on, those
-    of different groups divide them.
+    Ranks of one package share its links: those of the same group forward each other's traffic, those of different
+    groups divide the links.
     """
     up = cluster.scale_up
     if up.topology == "torus" and up.shape:
@@ -101,7 +101,7 @@ def _line(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
 
 
 def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
-    """The share of the line that the switches' own reduction reaches; ``None`` where it is not used."""
+    """The share of the line that in-switch reduction reaches; ``None`` where it is not used."""
     up = cluster.scale_up
     if not up.in_network_reduction or ranks < least_reduced(up.interconnect).value:
         return None
@@ -110,7 +110,9 @@ def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
 
 
 def least_reduced(entry: Interconnect | None) -> Figure:
-    """Ranks from which on the library reduces in the switches of a domain; with fewer a ring is as fast."""
+    """The smallest number of ranks for which the library reduces in the switches of a domain; with fewer a ring is as
+    fast.
+    """
     return achieved(entry, ("reduction.ranks",), REDUCTION_RANKS)
 
 
@@ -121,7 +123,7 @@ def _chunks(cluster: Cluster, group: Placement) -> int:
 
 
 def _host(cluster: Cluster, ranks: int) -> Inside:
-    """The PCIe of a node, where nothing else joins its accelerators."""
+    """The PCIe links of a node that has no other scale-up interconnect."""
     up, slot = cluster.scale_up, slot_rate(cluster.pcie_host) if cluster.pcie_host else None
     known = slot if slot is not None and up.topology != "pcie" else up.bandwidth.value
     entry = up.interconnect if up.topology == "pcie" else None
@@ -157,13 +159,13 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
 
 
 def _taper(cluster: Cluster, group: Placement) -> float:
-    """The product of the ratios of the switch levels that the group crosses, none below 1:1."""
+    """The product of the oversubscription of the switch levels that the group crosses, each at least 1:1."""
     levels = fabric_levels(cluster)
     return prod(max(1.0, levels[index].oversubscription) for index in group.levels)
 
 
 def _slots(cluster: Cluster, ranks: int, own: float) -> float:
-    """What the ranks of a node can push through their slots, and at least their own NICs."""
+    """The bandwidth of the ranks of a node through their PCIe slots, at least that of their own NICs."""
     if cluster.pcie_host is None:
         return float("inf")
     return ranks * max(own, slot_rate(cluster.pcie_host) / cluster.ranks_per_accelerator)

@@ -1,4 +1,4 @@
-"""A collective over a group: the fastest way to do it, as the library would choose."""
+"""The cost of a collective over a group by its fastest algorithm, as the library would choose it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from clusterspec.records import dataclass
 def collective(
     cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None = None
 ) -> CollectiveCost:
-    """What a collective over a group costs.
+    """The cost of a collective over a group.
 
-    ``name`` is one of `NAMES`, ``size`` in bytes as nccl-tests counts it. Without ``algorithm`` the
-    fastest is taken, as the library's own cost model would. Raises `CollectiveUnavailableError` where the cluster does
-    not say how the ranks reach each other, and where the algorithm does not apply to the group.
+    ``name`` is one of `NAMES`, ``size`` in bytes as nccl-tests counts it. Without ``algorithm`` the fastest is used, as
+    the library's own cost model would choose. Raises `CollectiveUnavailableError` where the cluster does not state how
+    the ranks are connected, and where the algorithm does not apply to the group.
     """
     if group.ranks <= 1 or size <= 0:
         return nothing(name, group.ranks, max(0.0, size))
@@ -43,7 +43,7 @@ def timing_of(cluster: Cluster, name: str, group: Placement, algorithm: str | No
 
 
 def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
-    """The same of a group with these paths."""
+    """The timing of a collective over a group with these links."""
     paths = with_measured(paths, name, cluster.measured)
     candidates = tuple(candidate for each in algorithms(name, algorithm) for candidate in each(paths))
     if not candidates:
@@ -56,15 +56,15 @@ def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None =
 
 
 def nothing(name: str, ranks: int, size: float) -> CollectiveCost:
-    """One rank, or no bytes: nothing is sent."""
+    """The cost of a collective that sends nothing: one rank, or no bytes."""
     return CollectiveCost(name, "none", "none", "none", ranks, size, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "nothing")
 
 
 @dataclass(frozen=True, slots=True)
 class CollectiveTiming:
-    """A collective over one group, of any size: the ways to do it, and the least that its links allow.
+    """A collective over one group, for any size: its candidates, and the ceiling of its links.
 
-    ``ceiling`` is the bus bandwidth at line rate, B/s; ``bus_factor`` bus bandwidth over algorithm bandwidth.
+    ``ceiling`` is the bus bandwidth at line rate, B/s; ``bus_factor`` is bus bandwidth over algorithm bandwidth.
     """
 
     name: str
@@ -74,7 +74,7 @@ class CollectiveTiming:
     bus_factor: float
 
     def queued(self, size: float) -> float:
-        """Seconds on the device, launching left out; ``size`` above zero, or a column."""
+        """Seconds on the device, without launch time; ``size`` is above zero, or a column."""
         launch = self.candidates[0].launch
         fastest = self.candidates[0].queued(size)
         for candidate in self.candidates[1:]:
@@ -82,7 +82,7 @@ class CollectiveTiming:
         return larger(fastest, seconds_at(size, self.ceiling, self.bus_factor) - launch)
 
     def cost(self, size: float) -> CollectiveCost:
-        """Everything there is to say of one size above zero."""
+        """The cost of one size above zero."""
         candidate = min(self.candidates, key=lambda each: each.launch + each.queued(size))
         least = seconds_at(size, self.ceiling, self.bus_factor)
         total = max(candidate.launch + candidate.queued(size), least)
@@ -109,7 +109,7 @@ class CollectiveTiming:
 
 
 def _bound_by(paths: Paths, candidate: Candidate, sending: float, total: float) -> str:
-    """What takes most of the time: starting, or the bandwidth of the tier that sends longest."""
+    """The bottleneck: latency, or the bandwidth of the tier that sends longest."""
     if sending < total / 2:
         return "latency"
     between = paths.between

@@ -1,4 +1,4 @@
-"""Rings, and what takes their place on meshes and tori."""
+"""Rings, and the algorithms that replace them on meshes and tori."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def ring_gather(paths: Paths) -> Candidates:
 
 
 def ring_broadcast(paths: Paths) -> Candidates:
-    """Round the ring: every link carries every byte once."""
+    """A broadcast along the ring: every link carries every byte once."""
     return _rings(paths, 1.0, ring.gather_steps(paths.ranks))
 
 
 def _rings(paths: Paths, factor: float, steps: float) -> Candidates:
-    """A ring through all ranks, on each protocol."""
+    """A ring over all ranks, on each protocol."""
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
@@ -60,13 +60,15 @@ def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
 
 
 def _mesh_gain(paths: Paths) -> float:
-    """Rings that fit a mesh of m, over the m − 1 of its line rate: m where they leave it and need not close inside."""
+    """Rings that fit a mesh of m ranks, relative to the m − 1 links of its line rate: m where they leave the mesh and
+    need not close inside.
+    """
     ranks = paths.inside.ranks
     return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0
 
 
 def _latency(paths: Paths, protocol: Protocol, steps: float) -> float:
-    """Seconds of a ring's steps: base, hops inside, crossings between."""
+    """Seconds of a ring's steps: base latency, hops inside, crossings between islands."""
     hop = protocol.ring_hops[paths.inside.hops]
     if paths.between is None:
         return protocol.ring + steps * hop
@@ -76,7 +78,7 @@ def _latency(paths: Paths, protocol: Protocol, steps: float) -> float:
 
 
 def mesh_all_reduce(paths: Paths) -> Candidates:
-    """Every rank of a mesh sends each peer its part, and gets the sums back: two hops."""
+    """Every rank of a mesh sends each peer its part and receives the sums: two hops."""
     return _mesh(paths, bus.all_reduce_factor(paths.ranks), hops=2)
 
 
@@ -94,7 +96,7 @@ def _mesh(paths: Paths, traffic: float, hops: int) -> Candidates:
 
 
 def torus_all_reduce(paths: Paths) -> Candidates:
-    """A reduce-scatter and an all-gather along all axes at once; between slices every rank with its own part."""
+    """A reduce-scatter and an all-gather along all axes at once; between slices every rank sends its own part."""
     near, far = bus.all_reduce_factor(paths.inside.ranks), bus.all_reduce_factor(paths.islands)
     return _torus(paths, near, far, passes=2)
 

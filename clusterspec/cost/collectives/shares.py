@@ -1,4 +1,4 @@
-"""Puts what was measured in place of what the catalog expects, on the paths of one group."""
+"""Replaces catalog shares on the links of a group by measured shares."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from clusterspec.quantity import Figure
 from clusterspec.records import replace
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
-"""Collectives that run on the same rings: where one was measured, it speaks for the others."""
+"""Collectives that use the same rings: a measurement of one applies to the others."""
 
 
 def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
-    """The paths of a group with the measured shares that hold for a collective on them.
+    """The links of a group with the measured shares that apply to a collective on them.
 
-    Of several, one of the same collective is taken, else one of its kin; then the one of the nearest
-    number of ranks. What was measured inside an island holds there for groups that leave it, too.
+    Among several, one of the same collective is preferred, then one of a collective with the same ring; then the
+    nearest number of ranks. A share measured inside an island also applies to groups that leave it.
     """
     if not measured:
         return paths
@@ -40,7 +40,7 @@ def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) ->
 
 
 def _inside(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
-    """Of the tier that the group crosses, else of the tier inside its islands."""
+    """The measurement of the tier that the group crosses, else that of the tier inside its islands."""
     for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
         fitting = [each for each in measured if each.part == part and each.tier == tier and _alike(paths, each)]
         if found := _best(name, paths.ranks, fitting):
@@ -49,14 +49,16 @@ def _inside(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: st
 
 
 def _alike(paths: Paths, share: MeasuredShare) -> bool:
-    """Whether a group of one size speaks for another: a pair of a mesh has one link, a rack its own switches."""
+    """Whether a measurement on one group applies to a group of another size: a pair in a mesh has one link, a rack has
+    its own switches.
+    """
     if paths.inside.topology in MESHES and (paths.ranks > 2) != (share.ranks > 2):
         return False
     return (paths.ranks > NODE_SCALE) == (share.ranks > NODE_SCALE) or paths.between is not None
 
 
 def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
-    """The share nearest in collective, and then in ranks; None where there is none, or none of its kin."""
+    """The share nearest in collective, then in ranks; None where no measurement applies."""
 
     def distance(each: MeasuredShare) -> tuple[bool, bool, float]:
         kin = name in RINGS and each.collective in RINGS

@@ -30,7 +30,7 @@ class CollectiveRow:
 
     @property
     def least_busbw(self) -> float:
-        """Bus bandwidth at the slow end of the band, in B/s: what a sound machine shows at the least."""
+        """Bus bandwidth at the slow end of the uncertainty range, in B/s: the least that a sound machine shows."""
         return self.busbw * self.seconds / self.high if self.high else self.busbw
 
     @classmethod

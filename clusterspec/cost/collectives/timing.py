@@ -1,4 +1,4 @@
-"""What every algorithm shares: launching, the protocols that may be used, hops and crossings."""
+"""Terms that all algorithms share: launch time, allowed protocols, hops and crossings."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Algorithm = Callable[[Paths], Candidates]
 
 
 def launching(paths: Paths) -> float:
-    """Seconds until all ranks run the kernel: one process drives a node, one process each rank of several."""
+    """Seconds until all ranks run the kernel: one process drives a single node, one process per rank drives several."""
     alone = paths.nodes == 1
     return stack.LAUNCH.value + stack.LAUNCH_PER_RANK.value * (paths.ranks - 1) * alone
 
 
 def protocols(paths: Paths) -> Iterator[Protocol]:
-    """Those that the paths of the group allow."""
+    """The protocols that the links of the group allow."""
     allowed = paths.between.protocols if paths.between else ALL_PROTOCOLS
     whole = paths.inside.hops == "nvlink"
     return (each for each in PROTOCOLS if each.name in allowed and (whole or each is not LL128))
@@ -33,17 +33,17 @@ def crossing(protocol: Protocol, hop: float, between: Between) -> float:
 
 
 def low_latency_most(paths: Paths) -> float:
-    """B/s that LL carries at most."""
+    """The highest rate of LL, B/s."""
     if paths.between:
         return stack.LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))].value
     return paths.inside.low_latency.value if paths.inside.low_latency else inf
 
 
 def overlapped(paths: Paths) -> bool:
-    """Whether latency runs beside the sending."""
+    """Whether latency overlaps with sending."""
     return paths.between is not None and paths.between.overlapped
 
 
 def filled(protocol: Protocol, rate: float) -> float:
-    """Seconds to send what a full pipeline holds: one chunk of each channel."""
+    """Seconds to send the contents of a full pipeline: one chunk of each channel."""
     return stack.CHANNELS.value * protocol.chunk / rate

@@ -1,4 +1,4 @@
-"""Which axes of a torus a group runs along, and what a rank sends along all of them together."""
+"""The axes of a torus along which a group runs, and the bandwidth of a rank along all of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Whole 4×4×4 cubes are joined by optical switches, and a 2D slice closes at its
 (Google Cloud, TPU system architecture).
 """
 ALWAYS_WRAPS = 3
-"""Elsewhere an axis of three or more closes; of two, its two ranks have one link."""
+"""On other tori an axis of three or more forms a ring; on an axis of two, one link connects both ranks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 where they close a ring."""
+    """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 where they form a ring."""
 
     side: int
     step: int
@@ -30,7 +30,7 @@ class Axis:
 
 
 def axes_of(cluster: Cluster, group: Placement) -> tuple[Axis, ...]:
-    """The axes that a group runs along, walking the torus from its fastest axis."""
+    """The axes along which a group runs, from the fastest-varying axis of the torus."""
     up = cluster.scale_up
     left, stride = max(1, group.accelerators), max(1, group.stride // cluster.ranks_per_accelerator)
     axes = []
@@ -54,7 +54,7 @@ def link_bandwidth(up: ScaleUp, axis: int) -> float:
 
 
 def torus_line(cluster: Cluster, group: Placement) -> Bandwidth:
-    """B/s that a rank of the group sends along all its axes at once."""
+    """The bandwidth in B/s of a rank of the group along all its axes at once."""
     axes = axes_of(cluster, group)
     if not axes:
         return Bandwidth.one_way(cluster.scale_up.bandwidth.value, cluster.scale_up.bandwidth.origin)
@@ -63,14 +63,14 @@ def torus_line(cluster: Cluster, group: Placement) -> Bandwidth:
 
 
 def torus_reach(cluster: Cluster, group: Placement) -> float:
-    """Hops to the farthest rank, all axes together; 0 where there is no torus."""
+    """Hops to the farthest rank over all axes; 0 without a torus."""
     if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
         return 0.0
     return float(sum(steps(axis.side, axis.wraps) * axis.step for axis in axes_of(cluster, group)))
 
 
 def torus_exchange(cluster: Cluster, group: Placement) -> float:
-    """What an all-to-all reaches of the line, since its bytes pass several links: 1 where there is no torus."""
+    """The share of the line that an all-to-all achieves, since its bytes cross several links: 1 without a torus."""
     axes = axes_of(cluster, group) if cluster.scale_up.topology == "torus" else ()
     if not axes:
         return 1.0

@@ -1,4 +1,4 @@
-"""Trees, reduction in switches, and algorithms in two tiers: all of them all-reduces."""
+"""All-reduces by trees, by in-switch reduction, and in two tiers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
 
 
 def _most(paths: Paths) -> float:
-    """B/s of bus bandwidth to which its channels hold a tree over more than two islands."""
+    """The highest bus bandwidth in B/s that its channels allow a tree over more than two islands."""
     return paths.inside.tree.value if paths.inside.tree and paths.islands > 2 else inf
 
 

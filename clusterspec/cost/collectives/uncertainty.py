@@ -1,4 +1,4 @@
-"""How far off a collective may be, by where its figures come from."""
+"""The uncertainty range of a collective, by the origin of its figures."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SENDING = {
     "cited": assumed(GROUP, "sending.cited", 0.09, f"of a share that an entry states for its kind, {_COUNTED}"),
     "assumed": assumed(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
 }
-"""Relative uncertainty of the time to send, by the origin of the share of the line that is reached."""
+"""Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
 STARTING = assumed(GROUP, "starting", 0.3, f"of launching, latency and filling, {_COUNTED}")
 
 
 def band(paths: Paths, candidate: Candidate, sending: float, total: float, least: float) -> tuple[float, float]:
-    """Low and high seconds: the parts vary together, and nothing is faster than the wire."""
+    """Low and high seconds: the terms vary together, and the low end is at least the time at line rate."""
     spread = (total - sending) * STARTING.value + sending * SENDING[_kind(_origin(paths, candidate))].value
     return min(total, max(least, total - spread)), max(total, total + spread)
 
 
 def _origin(paths: Paths, candidate: Candidate) -> Origin:
-    """Of the share that bounds the sending."""
+    """The origin of the share that limits the sending."""
     if paths.between and candidate.between >= candidate.inside:
         return paths.between.share.origin
     if candidate.algorithm.startswith("nvls") and paths.inside.reduction:
