@@ -1,4 +1,4 @@
-"""What is taken of links and networks where their entries state no achieved share."""
+"""Assumed shares and latencies of links and networks whose catalog entries state none."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ REDUCTION_CHANNELS = assumed(LINKS, "reduction.channels", 32, "as NVLink 5 betwe
 HOST = assumed(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
 NETWORKS = "networks"
 RING_BETWEEN = assumed(NETWORKS, "ring", 0.9, "by judgment, the least of the families whose NICs move the data")
-"""Share of the line rate that rings reach, where an entry has no figure."""
+"""Share of line rate that rings achieve, where an entry has no figure."""
 LATENCY = assumed(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
-"""Seconds that one crossing adds to the network hop of NCCL, likewise."""
+"""Seconds that one crossing adds to the network hop of NCCL, where an entry has no figure."""
 WITHOUT_DIRECT = assumed(
     NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte passes the accelerator's slot twice"
 )

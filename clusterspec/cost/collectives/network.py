@@ -1,4 +1,4 @@
-"""What the network between nodes really carries: the technology, its plugin, and falling back to sockets."""
+"""Achieved bandwidth and latency of the network between nodes: technology, plugin, and fallback to TCP sockets."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
 
-STRANGERS = frozenset({"none"})
+NO_PLUGIN = frozenset({"none"})
 ALL_PROTOCOLS = frozenset({"LL", "LL128", "Simple"})
 SOCKET_PROTOCOLS = frozenset({"Simple"})
-"""What is taken to run over sockets where a plugin is missing, as over GPUDirect-TCPX."""
+"""Protocols assumed over TCP sockets where a plugin is missing, as over GPUDirect-TCPX."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One NIC's line rate (B/s), the share of it that is reached, and what a crossing adds in seconds."""
+    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing in seconds."""
 
     line: float
     share: Figure
@@ -33,7 +33,7 @@ class Network:
 
 
 def network_of(fabric: ScaleOut) -> Network:
-    """How the fabric carries collectives, by its technology and its plugin."""
+    """The achieved bandwidth and latency of the fabric, by its technology and plugin."""
     entry = fabric.technology
     line = fabric.nic_bandwidth.value
     if falls_back(fabric):
@@ -52,18 +52,18 @@ def network_of(fabric: ScaleOut) -> Network:
 
 
 def falls_back(fabric: ScaleOut) -> bool:
-    """Whether the library finds no way to the NICs but the kernel's sockets.
+    """Whether the library falls back to TCP sockets of the kernel.
 
-    That is so where a proprietary technology has no plugin, or one that belongs to another.
+    That is the case where a proprietary technology has no plugin, or the plugin of another technology.
     """
     entry, plugin = fabric.technology, fabric.collective_plugin
     if not entry.proprietary or plugin is None:
         return False
-    return plugin in STRANGERS or (bool(entry.plugins) and plugin not in entry.plugins)
+    return plugin in NO_PLUGIN or (bool(entry.plugins) and plugin not in entry.plugins)
 
 
 def _known(fabric: ScaleOut, name: str, otherwise: Figure) -> Figure:
-    """A figure of the technology's entry, else what is taken for any."""
+    """A figure of the technology's entry, else the assumption for all networks."""
     figure = fabric.technology.achievable.get(name)
     origin = Assumed(f"{fabric.technology.id}.{name}", str(otherwise.origin).removeprefix("assumed: "))
     return figure or Figure(otherwise.value, otherwise.unit, origin)

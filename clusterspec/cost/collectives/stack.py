@@ -1,7 +1,7 @@
-"""What the collective library costs by itself: latencies, protocols and the chunks in flight.
+"""Overhead of the collective library: latencies, protocols and chunks in flight.
 
-NCCL publishes the constants of its own cost model; RCCL inherits them, and other libraries are
-taken to be alike (which their bands of uncertainty say).
+NCCL publishes the constants of its own cost model; RCCL inherits them. Other libraries are assumed to be similar, with
+a wider uncertainty range.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def _tuning(fact: str, note: str = "") -> Cited:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How a receiver recognizes fresh bytes, and what that costs. Latencies in seconds.
+    """How a receiver detects new data, and its overhead. Latencies in seconds.
 
-    ``share`` of the wire that carries data; ``tree`` and ``ring`` the base latency of either
-    algorithm; ``hops`` the latency of one hop by the kind of link, for trees and rings; ``posting``
-    what a step of an inter-node ring costs the CPU at least; ``crossings`` how often a message waits
-    for the network's own latency at one crossing; ``chunk`` the bytes of one chunk in flight.
+    ``share`` of the wire that carries data; ``tree`` and ``ring`` the base latency of either algorithm; ``hops`` the
+    latency of one hop by the kind of link, for trees and rings; ``posting`` the least CPU time of one step of an
+    inter-node ring; ``crossings`` how many network latencies a message waits at one crossing; ``chunk`` the bytes of
+    one chunk in flight.
     """
 
     name: str
@@ -56,7 +56,7 @@ def _hops(nvlink: float, pci: float, net: float) -> dict[str, float]:
 LL = Protocol(
     "LL", 0.5, 6.8e-6, 6.6e-6, _hops(0.6, 1.0, 5.0), _hops(0.6, 1.0, 2.7), posting=2e-6, crossings=1, chunk=MEBI / 32
 )
-"""A flag beside every four bytes: half of the wire, and no waiting for a fence."""
+"""A flag beside every four bytes: half of the wire rate, without a memory fence."""
 LL128 = Protocol(
     "LL128",
     0.92,
@@ -76,7 +76,7 @@ and B200 ask for what Simple pays.
 SIMPLE = Protocol(
     "Simple", 1.0, 8.4e-6, 8.4e-6, _hops(4.0, 4.0, 14.0), _hops(3.4, 5.7, 14.0), posting=6e-6, crossings=2, chunk=MEBI
 )
-"""Whole chunks and a fence: all of the wire; two of eight half-megabyte steps make a slice."""
+"""Whole chunks and a memory fence: the full wire rate; two of eight half-megabyte steps make a slice."""
 PROTOCOLS = (LL, LL128, SIMPLE)
 PROTOCOL_ORIGIN: Origin = _tuning("baseLatencies, hwLatencies, net overhead")
 
@@ -94,7 +94,7 @@ LOW_LATENCY_BETWEEN = {
     2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning("llMaxBws"), "B/s"),
     3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning("llMaxBws"), "B/s"),
 }
-"""The most bus bandwidth that LL carries between two nodes, and between more."""
+"""The highest bus bandwidth of LL between two nodes, and between more."""
 
 SWITCH_REDUCTION = cited(
     LIBRARY,
@@ -108,7 +108,7 @@ FABRIC_REDUCTION = cited(
     LIBRARY, "CollNet latency", 31e-6, _tuning("hwLatencies of CollNet Direct over the network"), "s"
 )
 SWITCH_CHUNK = 128 * 1024
-"""Bytes of a chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
+"""Bytes of one chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
 SWITCH_TREE = assumed(
     LIBRARY,
     "reduction in switches and a tree over reduction alone",
