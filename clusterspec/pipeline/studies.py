@@ -227,9 +227,9 @@ def study_file(path: FilePath, settings: Settings | None = None) -> Study:
 
 def prose(source: Source, data: bytes, settings: Settings) -> Checked:
     """What is wrong with the quantities of running text."""
-    from clusterspec.prose import judge
+    from clusterspec.prose import check_text
 
-    problems = judge(source, settings.catalog, settings.today)
+    problems = check_text(source, settings.catalog, settings.today)
     settled = [places.settle(problem, None, source) for problem in rules.bounded(problems)]
     findings = tuple(sorted(rules.choose(settled, settings.config), key=_by_place))
     return Checked(Input(source.name, data), findings, {source.name: source})

@@ -1,9 +1,9 @@
-"""Slips in running text: the quantities of a document held against the catalog and against each other.
+"""Checks of running text: its quantities are compared with the catalog and with each other.
 
-text → blocks → tokens → sentences and tables → claims → slips → problems
+text → blocks → tokens → sentences and tables → claims → likely errors → problems
 
-Everything is a closed reader, linear in the length of the text. A claim that is merely unusual stays silent: a finding
-needs a figure that is wrong in every reading which its words allow, and a slip that explains it.
+Every step is linear in the length of the text. An unusual figure alone is not reported: a problem needs a figure that
+is wrong under every interpretation its words allow, and a known error that explains it.
 """
 
 from __future__ import annotations
@@ -16,67 +16,67 @@ from clusterspec.finding import Problem
 from clusterspec.prose import (
     arithmetic,
     bisections,
+    catalog_comparison,
     claims,
     collectives,
     counts,
-    figures,
-    laws,
-    rows,
+    table_claims,
+    table_consistency,
     tables,
-    tiers,
-    waived,
+    tier_comparison,
+    waivers,
 )
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.sentence import Sentence
-from clusterspec.prose.told import Told
+from clusterspec.prose.text_problem import TextProblem
 from clusterspec.source import Source
 
-__all__ = ["judge"]
+__all__ = ["check_text"]
 
 
-def judge(source: Source, catalog: Catalog, today: date | None = None) -> list[Problem]:
-    """What is wrong with the quantities of a text, in order of place; every problem has a span.
+def check_text(source: Source, catalog: Catalog, today: date | None = None) -> list[Problem]:
+    """The problems with the quantities of a text, in order of position, each with its span.
 
-    One wrong figure is one problem. ``today`` ends waivers that say `until`; without it none has ended.
+    A figure has at most one problem. Waivers with an `until` date expire on ``today``; without it none expires.
     """
     text = ProseText(source.text, catalog)
-    first: dict[tuple[int, int], Told] = {}
-    for told in (*_of_sentences(text), *_of_tables(text), *_of_text(text)):
-        first.setdefault((told.start.line, told.start.column), told)
+    first: dict[tuple[int, int], TextProblem] = {}
+    for problem in (*_sentence_problems(text), *_table_problems(text), *_text_problems(text)):
+        first.setdefault((problem.start.line, problem.start.column), problem)
     problems = [first[place].problem(source.name) for place in sorted(first)]
-    return list(waived.apply(problems, source.text, source.name, today))
+    return list(waivers.apply(problems, source.text, source.name, today))
 
 
-def _of_sentences(text: ProseText) -> Iterator[Told]:
+def _sentence_problems(text: ProseText) -> Iterator[TextProblem]:
     for sentence in text.sentences:
         if any(token.value for token in sentence.words):
             for claim in claims.claims(sentence, text):
-                yield from figures.judge(claim, text.known)
-            yield from _of_sentence(sentence, text)
+                yield from catalog_comparison.check_claim(claim, text.known)
+            yield from _consistency_problems(sentence, text)
 
 
-def _of_sentence(sentence: Sentence, text: ProseText) -> Iterator[Told]:
+def _consistency_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     yield from arithmetic.mismatches(sentence)
-    yield from tiers.ratios(sentence, text)
+    yield from tier_comparison.ratios(sentence, text)
     yield from bisections.bisections(sentence, text)
     yield from collectives.volumes(sentence)
     yield from collectives.times(sentence, text)
     yield from counts.miscounted(sentence, text)
 
 
-def _of_tables(text: ProseText) -> Iterator[Told]:
-    for written in text.tables:
-        table = tables.table(written, text.names)
-        for _, claim in rows.claims(table, text):
-            yield from figures.judge(claim, text.known)
-        yield from laws.broken(table)
-        yield from rows.mixed(table, text)
+def _table_problems(text: ProseText) -> Iterator[TextProblem]:
+    for block in text.tables:
+        table = tables.parse_table(block, text.names)
+        for _, claim in table_claims.claims(table, text):
+            yield from catalog_comparison.check_claim(claim, text.known)
+        yield from table_consistency.inconsistent_cells(table)
+        yield from table_claims.mixed_directions(table, text)
 
 
-def _of_text(text: ProseText) -> Iterator[Told]:
-    yield from tiers.side_by_side(text)
+def _text_problems(text: ProseText) -> Iterator[TextProblem]:
+    yield from tier_comparison.adjacent_figures(text)
     yield from collectives.metrics(text)
     for line in text.lines:
-        yield from counts.misspelt(line)
+        yield from counts.ambiguous_rates(line)
     for one, other in zip(text.sentences[:1] + text.sentences, text.sentences, strict=False):
-        yield from counts.named_units(one, other)
+        yield from counts.misnamed_units(one, other)

@@ -1,14 +1,14 @@
-"""A figure as a text claims it: the quantity, of what, counted how."""
+"""Claims: a quantity of the text with the hardware it refers to, its channel, direction and scope."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from clusterspec.prose.document import ProseText
-from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, Precision
-from clusterspec.prose.names import UNKNOWN, Named, Subject
-from clusterspec.prose.scan import Token, words_of
+from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.sentence import Sentence
+from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
+from clusterspec.prose.tokenize import Token, words_of
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
 
@@ -16,19 +16,19 @@ _UNITS = frozenset(("B/s", "B", "FLOP/s", "W", "T/s"))
 _BY_UNIT = {"W": Channel.POWER, "FLOP/s": Channel.PEAK, "B": Channel.CAPACITY}
 _LINKING = words_of("of over via for on from with per the using in through a an its by to at each ( ~ - ` about")
 _BARRIERS = frozenset((";", "—", "|", "while", "whereas", "but", "than", "vs", "versus", "unlike", "instead"))
-_TWOFOLD = words_of("twin dual two 2x osfp qsfp cage cages cable cables transceiver transceivers optics switch")
-_TWOFOLD |= words_of("switches breakout split splits aggregate aggregated total combined node bonded bonding pair")
+_DOUBLING = words_of("twin dual two 2x osfp qsfp cage cages cable cables transceiver transceivers optics switch")
+_DOUBLING |= words_of("switches breakout split splits aggregate aggregated total combined node bonded bonding pair")
 _SPARSE = words_of("sparse sparsity sparsities structured dense")
-AHEAD = 5
-"""How many tokens behind a quantity its subject may begin."""
+MAX_GAP = 5
+"""Maximum tokens between a quantity and a subject that follows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A quantity and what is stated of it.
+    """A quantity and what the text states about it.
 
-    ``subjects`` are what it may be of, the likeliest first; ``others`` what the sentence also refers to: a figure
-    that is right of one of those is silent. ``count`` is how many of the thing the same stretch of text counts.
+    ``subjects`` are the parts it may refer to, likeliest first. ``others`` are the further parts the sentence names; a
+    figure that is correct for one of them is not reported. ``counts`` are the counts in the same sentence.
     """
 
     token: Token
@@ -39,85 +39,87 @@ class Claim:
     scope: FigureScope | None = None
     sparsity: Sparsity | None = None
     precision: str = ""
-    about: bool = False
+    approximate: bool = False
     counts: tuple[float, ...] = ()
-    remote: bool = False
-    """The subject stands outside the sentence."""
+    subject_elsewhere: bool = False
+    """Whether the subject is named outside the sentence."""
     of_port: bool = False
-    """Ports, NICs or adapters are what the figure is of."""
-    twofold: bool = False
-    """Something says that two of the thing are meant: two ports, a cage, a cable."""
+    """Whether the figure is of ports, NICs or adapters."""
+    doubled: bool = False
+    """Whether a word indicates two of the part: two ports, a cage, a cable."""
     sparse_near: bool = False
-    """Sparsity is spoken of close by, or a footnote is."""
+    """Whether the sentence mentions sparsity, or has a footnote mark."""
 
     @property
-    def far(self) -> bool:
-        """Whether the sentence itself does not say which part, or which generation, it refers to."""
+    def names_no_part(self) -> bool:
+        """Whether the sentence itself does not name the part, or its generation."""
         near = [subject for subject in self.subjects if subject.ids and subject.channel in (None, self.channel)]
-        return self.remote or all(subject.inferred for subject in near)
+        return self.subject_elsewhere or all(subject.inferred for subject in near)
 
-    def labelled(self, value: float) -> bool:
-        """Whether a rate in B/s is in the subject's own name (`NDR200`)."""
+    def is_in_name(self, value: float) -> bool:
+        """Whether a rate in B/s is part of the subject's name (`NDR200`)."""
         named = (*self.subjects, *self.others)
         return any(subject.label and abs(subject.label * 1.25e8 / value - 1) < 0.01 for subject in named)
 
 
 def claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
-    """The figures of a sentence that can be held against the catalog."""
+    """The figures of a sentence that can be compared with the catalog."""
     for at in sentence.quantities:
         token = sentence.words[at]
-        if token.unit in _UNITS and not token.ranged and not _hedged(sentence, at):
+        if token.unit in _UNITS and not token.ranged and not _is_qualified(sentence, at):
             found = tuple(_subjects_of(sentence, at))
-            near = (*_all(sentence), *sentence.before)
-            settled = tuple(text.settled(each, near) for each in found or sentence.before[-1:])
-            if settled:
-                yield _claim(sentence, at, settled, text, remote=not found)
+            near = (*_all_subjects(sentence), *sentence.before)
+            with_generation = tuple(text.with_generation(each, near) for each in found or sentence.before[-1:])
+            if with_generation:
+                yield _claim(sentence, at, with_generation, text, subject_elsewhere=not found)
 
 
-def _claim(sentence: Sentence, at: int, subjects: tuple[Subject, ...], text: ProseText, remote: bool) -> Claim:
-    precision = sentence.only(at, Precision)
+def _claim(
+    sentence: Sentence, at: int, subjects: tuple[Subject, ...], text: ProseText, subject_elsewhere: bool
+) -> Claim:
+    precision = sentence.sole_meaning(at, PrecisionName)
     scope = sentence.scope(at)
     words = set(sentence.between(0, len(sentence.words)))
     return Claim(
         sentence.words[at],
         subjects,
-        tuple(text.settled(each, sentence.before) for each in _all(sentence)),
+        tuple(text.with_generation(each, sentence.before) for each in _all_subjects(sentence)),
         channel=_channel(sentence, at, subjects),
-        direction=sentence.only(at, Direction),
+        direction=sentence.sole_meaning(at, Direction),
         scope=scope,
-        sparsity=sentence.only(at, Sparsity),
+        sparsity=sentence.sole_meaning(at, Sparsity),
         precision=precision.name if precision else "",
-        about=sentence.says(at, Hint.ABOUT),
+        approximate=sentence.has_meaning(at, Hint.ABOUT),
         counts=tuple(count.value for count in sentence.counts if count.value > 1),
-        remote=remote,
+        subject_elsewhere=subject_elsewhere,
         of_port=scope is FigureScope.PORT or _is_port(sentence, at),
-        twofold=bool(words & _TWOFOLD),
+        doubled=bool(words & _DOUBLING),
         sparse_near=bool(words & _SPARSE) or "*" in words,
     )
 
 
 def _is_port(sentence: Sentence, at: int) -> bool:
-    """Whether a noun for ports follows a quantity or before it: `200 Gb/s ports`, `4 NICs of 100 Gb/s`."""
+    """Whether a noun for ports follows or precedes a quantity: `200 Gb/s ports`, `4 NICs of 100 Gb/s`."""
     behind = list(sentence.between(at + 1, at + 4))
     return any(COUNTED.get(word) is FigureScope.PORT for word in behind) or any(
-        count.noun is FigureScope.PORT and 0 < at - count.at <= AHEAD + 2 for count in sentence.counts
+        count.noun is FigureScope.PORT and 0 < at - count.at <= MAX_GAP + 2 for count in sentence.counts
     )
 
 
-def _all(sentence: Sentence) -> tuple[Subject, ...]:
+def _all_subjects(sentence: Sentence) -> tuple[Subject, ...]:
     return tuple(dict.fromkeys(named.subject for named in sentence.named))
 
 
-def _hedged(sentence: Sentence, at: int) -> bool:
-    """Whether words make a quantity a bound, deny it, or call it a bisection, which is judged elsewhere."""
-    return any(sentence.says(at, hint) for hint in (Hint.BOUND, Hint.DENIED, Hint.BISECTION))
+def _is_qualified(sentence: Sentence, at: int) -> bool:
+    """Whether words make a quantity a bound, negate it, or call it a bisection, which has its own check."""
+    return any(sentence.has_meaning(at, hint) for hint in (Hint.BOUND, Hint.DENIED, Hint.BISECTION))
 
 
 def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
-    """What a quantity is of: what closely follows it, then what precedes it."""
+    """The parts that a quantity may refer to: the one that closely follows it, then the one before it."""
     behind = next((named for named in sentence.named if named.start > at), None)
     before = next((named for named in reversed(sentence.named) if named.end <= at), None)
-    near = behind is not None and _reaches(sentence, at, behind)
+    near = behind is not None and _is_linked_to(sentence, at, behind)
     if behind is not None and near:
         yield behind.subject
         if behind.subject.family == UNKNOWN:
@@ -126,20 +128,20 @@ def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
         yield before.subject
 
 
-def _reaches(sentence: Sentence, at: int, named: Named) -> bool:
-    """Whether only linking words are between a quantity and a subject behind it."""
-    if named.start - at > AHEAD:
+def _is_linked_to(sentence: Sentence, at: int, named: Mention) -> bool:
+    """Whether only linking words separate a quantity from a subject that follows it."""
+    if named.start - at > MAX_GAP:
         return False
-    marked = {index for mark in sentence.marks for index in range(mark.start, mark.end)}
+    marked = {index for phrase in sentence.phrases for index in range(phrase.start, phrase.end)}
     between = range(at + 1, named.start)
     return all(index in marked or sentence.words[index].text.lower() in _LINKING for index in between)
 
 
 def _channel(sentence: Sentence, at: int, subjects: Sequence[Subject]) -> Channel | None:
-    """What carries the bytes: what the subject is, else what the words beside the quantity say."""
+    """The channel of a quantity: from its unit, else its subject, else the words near it."""
     if (by_unit := _BY_UNIT.get(sentence.words[at].unit)) is not None:
         return by_unit
     for subject in subjects:
         if subject.channel is not None:
             return subject.channel
-    return sentence.only(at, Channel)
+    return sentence.sole_meaning(at, Channel)

@@ -1,15 +1,15 @@
-"""Counts that a text gets wrong: links of a node, neighbours of an accelerator, accelerators of a cluster, lanes as ports."""
+"""Wrong counts: links of a node, neighbors of an accelerator, accelerators of a cluster, lanes counted as ports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.prose.blocks import ProseLine
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint
-from clusterspec.prose.scan import MISSPELT, Sort, Token, words_of
 from clusterspec.prose.sentence import Sentence
-from clusterspec.prose.text import ProseLine
-from clusterspec.prose.told import Told
+from clusterspec.prose.text_problem import TextProblem
+from clusterspec.prose.tokenize import AMBIGUOUS_RATE, Token, TokenKind, words_of
 from clusterspec.units import say_bits
 from clusterspec.units.slips import near
 
@@ -17,17 +17,17 @@ _TOTAL = frozenset(("total", "totaling", "totalling", "altogether"))
 _PEERS = words_of("chips accelerators gpus devices cards neighbours neighbors peers")
 
 
-def miscounted(sentence: Sentence, text: ProseText) -> Iterator[Told]:
-    """Every count of a sentence that the catalog, or the sentence itself, contradicts."""
+def miscounted(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+    """The counts of a sentence that the catalog or the sentence itself contradicts."""
     yield from _links(sentence, text)
-    yield from _neighbours(sentence, text)
+    yield from _neighbors(sentence, text)
     yield from _accelerators(sentence, text)
     yield from _lanes(sentence, text)
 
 
-def _links(sentence: Sentence, text: ProseText) -> Iterator[Told]:
+def _links(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`six switches of 12 NVLinks for a total of 72`: a node has as many links as its accelerators have."""
-    total = _stated_total(sentence)
+    total = _written_total(sentence)
     if total is None or not any(count.noun is FigureScope.LINK for count in sentence.counts):
         return
     for named in sentence.named:
@@ -37,26 +37,26 @@ def _links(sentence: Sentence, text: ProseText) -> Iterator[Told]:
         count, each = known
         if not any(near(total.value, right, 0.001) for right in (each, count * each, count * each / 2)):
             message = f"{total.text} is not the number of links of {named.subject.name}: {count} accelerators have {each} each"
-            yield Told("links-miscounted", total, message, f"write {count * each}")
+            yield TextProblem("links-miscounted", total, message, f"write {count * each}")
         return
 
 
-def _stated_total(sentence: Sentence) -> Token | None:
-    """The number behind `a total of`, where it is a bare one."""
+def _written_total(sentence: Sentence) -> Token | None:
+    """The bare number after `a total of`."""
     words = sentence.words
     for at, token in enumerate(words):
         behind = words[at + 1 : at + 3]
         if token.text.lower() in _TOTAL:
-            return next((word for word in behind if word.sort is Sort.NUMBER), None)
+            return next((word for word in behind if word.kind is TokenKind.NUMBER), None)
     return None
 
 
-def _neighbours(sentence: Sentence, text: ProseText) -> Iterator[Told]:
-    """`each connects to 3 other chips`: a torus has as many neighbours as links, a full mesh one for each peer."""
+def _neighbors(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+    """`each connects to 3 other chips`: in a torus neighbors equal links; in a full mesh all peers are neighbors."""
     words = sentence.words
     for at, token in enumerate(words[:-2]):
         if (
-            token.sort is not Sort.NUMBER
+            token.kind is not TokenKind.NUMBER
             or words[at + 1].text.lower() != "other"
             or words[at + 2].text.lower() not in _PEERS
         ):
@@ -64,14 +64,14 @@ def _neighbours(sentence: Sentence, text: ProseText) -> Iterator[Told]:
         if not {"connects", "connected", "linked", "links"} & set(sentence.between(max(0, at - 4), at)):
             continue
         named = next((each for each in reversed(sentence.named) if each.end <= at), None)
-        right = text.known.neighbours(named.subject) if named else frozenset()
+        right = text.known.neighbors(named.subject) if named else frozenset()
         if right and token.value not in right:
             shown = " or ".join(str(number) for number in sorted(right))
-            message = f"{named.subject.name if named else ''} has {shown} neighbours, not {token.text}"
-            yield Told("links-miscounted", token, message, f"write {shown}")
+            message = f"{named.subject.name if named else ''} has {shown} neighbors, not {token.text}"
+            yield TextProblem("links-miscounted", token, message, f"write {shown}")
 
 
-def _accelerators(sentence: Sentence, text: ProseText) -> Iterator[Told]:
+def _accelerators(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`1,296 nodes of 8 GPUs, 9,216 GPUs in total`."""
     nodes = [count for count in sentence.counts if count.noun is FigureScope.NODE]
     devices = [count for count in sentence.counts if count.noun is FigureScope.DEVICE and count.value > 1]
@@ -80,12 +80,12 @@ def _accelerators(sentence: Sentence, text: ProseText) -> Iterator[Told]:
     total = max(devices, key=lambda count: count.value)
     each = {count.value for count in devices if count is not total} or _per_node(sentence, text)
     token = sentence.words[total.at]
-    if len(each) != 1 or token.sort is not Sort.NUMBER or not total.value > nodes[0].value > 1:
+    if len(each) != 1 or token.kind is not TokenKind.NUMBER or not total.value > nodes[0].value > 1:
         return
     right = nodes[0].value * each.copy().pop()
     if not near(total.value, right, 0.001):
         message = f"{nodes[0].value:,.0f} nodes of {right / nodes[0].value:.0f} accelerators are {right:,.0f}, not {token.text}"
-        yield Told("accelerators-miscounted", token, message, f"write {right:,.0f}")
+        yield TextProblem("accelerators-miscounted", token, message, f"write {right:,.0f}")
 
 
 def _per_node(sentence: Sentence, text: ProseText) -> set[float]:
@@ -93,7 +93,7 @@ def _per_node(sentence: Sentence, text: ProseText) -> set[float]:
     return {float(each[0]) for each in known if each is not None}
 
 
-def _lanes(sentence: Sentence, text: ProseText) -> Iterator[Told]:
+def _lanes(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`4 x NDR lanes give 1600 Gb/s`: four lanes are one port."""
     for named in sentence.named:
         start, end = named.start, named.end
@@ -105,40 +105,46 @@ def _lanes(sentence: Sentence, text: ProseText) -> Iterator[Told]:
         ):
             continue
         count = next((each for each in sentence.counts if 0 < start - each.at <= 2), None)
-        facts = [fact for fact in text.known.of(named.subject) if fact.channel is Channel.NETWORK and not fact.minor]
+        facts = [
+            fact for fact in text.known.of(named.subject) if fact.channel is Channel.NETWORK and not fact.reduced_rate
+        ]
         ports = [fact.value for fact in facts if fact.scope is FigureScope.PORT]
         lanes = [fact.value for fact in facts if fact.scope is FigureScope.LANE]
         for at in sentence.quantities if count and ports and lanes else ():
             token = sentence.words[at]
             if count is not None and token.unit == "B/s" and near(token.value, ports[0] * count.value, 0.02):
                 right = say_bits(lanes[0] * count.value)
-                message = (
-                    f"{count.value:.0f} lanes of {named.subject.name} carry {right}; {token.written} is as many ports"
+                message = f"{count.value:.0f} lanes of {named.subject.name} carry {right}; {token.written} is the rate of that many ports"
+                yield TextProblem(
+                    "lanes-counted-as-nics", token, message, f"write {right}, or `ports` instead of `lanes`"
                 )
-                yield Told("lanes-counted-as-nics", token, message, f"write {right}, or ports for lanes")
 
 
-def named_units(one: Sentence, other: Sentence) -> Iterator[Told]:
-    """`nic_gbps=50` beside 50 GB/s: the name says bits, and the figure counts bytes."""
+def misnamed_units(one: Sentence, other: Sentence) -> Iterator[TextProblem]:
+    """Values whose name and figure disagree on bits or bytes: `nic_gbps=50` next to 50 GB/s."""
     if other.words[0].line - one.words[-1].line > 1:
         return
     stated = {token.value: token for token in (*_rates(one), *_rates(other)) if not token.bits}
     for at, token in enumerate(other.words[2:], 2):
-        if token.sort is Sort.NUMBER and other.words[at - 1].text == "=" and other.words[at - 2].text == "gbps":
+        if token.kind is TokenKind.NUMBER and other.words[at - 1].text == "=" and other.words[at - 2].text == "gbps":
             same = stated.get(token.value * 1e9)
             if same is not None:
-                message = f"`gbps={token.text}` is named for Gb/s, and {same.written} beside it counts bytes: a factor of eight"
-                yield Told("bits-and-bytes-swapped", token, message, f"write {token.value * 8:g}, or name it for GB/s")
+                message = (
+                    f"`gbps={token.text}` reads as Gb/s, but {same.written} next to it is in bytes: a factor of eight"
+                )
+                yield TextProblem(
+                    "bits-and-bytes-swapped", token, message, f"write {token.value * 8:g}, or rename it to GB/s"
+                )
 
 
 def _rates(sentence: Sentence) -> Iterator[Token]:
     return (sentence.words[at] for at in sentence.quantities if sentence.words[at].unit == "B/s")
 
 
-def misspelt(line: ProseLine) -> Iterator[Told]:
-    """A rate whose letters do not say bits or bytes."""
-    for match in MISSPELT.finditer(line.text):
-        token = Token(Sort.QUANTITY, match[0], line.number, match.start() + 1)
+def ambiguous_rates(line: ProseLine) -> Iterator[TextProblem]:
+    """Rates whose unit may be bits or bytes (`Gps`)."""
+    for match in AMBIGUOUS_RATE.finditer(line.text):
+        token = Token(TokenKind.QUANTITY, match[0], line.number, match.start() + 1)
         prefix, number = match["unit"][0], match[0].removesuffix(match["unit"]).strip()
         message = f"{match[0]} does not say whether bits or bytes are meant, a factor of eight"
-        yield Told("ambiguous-unit", token, message, f"write `{number} {prefix}b/s` or `{number} {prefix}B/s`")
+        yield TextProblem("ambiguous-unit", token, message, f"write `{number} {prefix}b/s` or `{number} {prefix}B/s`")

@@ -1,4 +1,4 @@
-"""A document as it is judged: its sentences and tables, and the parts of the catalog that it names."""
+"""A parsed text: its sentences and tables, and the catalog parts it names."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose.known import KnownFigures
-from clusterspec.prose.names import UNKNOWN, Names, Subject
-from clusterspec.prose.scan import tokens
+from clusterspec.prose.blocks import BlockKind, ProseLine, TextBlock, blocks
+from clusterspec.prose.known_figures import KnownFigures
 from clusterspec.prose.sentence import Sentence, split
-from clusterspec.prose.text import Block, BlockKind, ProseLine, blocks
+from clusterspec.prose.subjects import UNKNOWN, NameIndex, Subject
+from clusterspec.prose.tokenize import tokens
 from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenQuantity:
-    """A table with the sentences that lead in to it."""
+class TableBlock:
+    """The block of a table with the sentences and the heading before it."""
 
-    block: Block
+    block: TextBlock
     before: tuple[Sentence, ...]
     heading: tuple[Subject, ...] = ()
 
 
 class ProseText:
-    """One text, read once: what it says and what it refers to."""
+    """A text parsed once, with the index of names and the catalog figures it is compared with."""
 
     def __init__(self, text: str, catalog: Catalog) -> None:
-        self.names = Names(catalog)
+        self.names = NameIndex(catalog)
         self.known = KnownFigures(catalog)
         self.sentences: list[Sentence] = []
-        self.tables: list[WrittenQuantity] = []
+        self.tables: list[TableBlock] = []
         self.lines: list[ProseLine] = []
         self._read(text)
 
@@ -40,30 +40,32 @@ class ProseText:
         for block in blocks(text):
             self.lines += block.lines
             if block.kind is BlockKind.TABLE:
-                self.tables.append(WrittenQuantity(block, lead, heading))
+                self.tables.append(TableBlock(block, lead, heading))
                 continue
-            said = self._sentences(block, heading, lead)
+            sentences = self._sentences(block, heading, lead)
             if block.kind is BlockKind.HEADING:
-                heading, lead = _subjects(said), ()
+                heading, lead = _subjects(sentences), ()
             elif block.kind is BlockKind.PROSE:
-                lead = said
-            self.sentences += said
+                lead = sentences
+            self.sentences += sentences
 
-    def _sentences(self, block: Block, heading: tuple[Subject, ...], lead: Sequence[Sentence]) -> tuple[Sentence, ...]:
-        """The sentences of a block, each with what precedes it."""
-        said: list[Sentence] = []
+    def _sentences(
+        self, block: TextBlock, heading: tuple[Subject, ...], lead: Sequence[Sentence]
+    ) -> tuple[Sentence, ...]:
+        """The sentences of a block, each with the subjects named before it."""
+        sentences: list[Sentence] = []
         before = heading
         if block.kind is BlockKind.ITEM and lead and lead[-1].words[-1].text == ":":
             before = _subjects(lead[-1:]) or heading
         for sentence in split(tokens(block.lines), block.kind, self.names):
             sentence.before = before
             before = tuple(named.subject for named in sentence.named) or before
-            said.append(sentence)
-        return tuple(said)
+            sentences.append(sentence)
+        return tuple(sentences)
 
     @cached_property
     def families(self) -> dict[str, tuple[str, ...]]:
-        """The entries that the text names, by family; where it names none, those of the accelerators it names."""
+        """The interconnect entries that the text names, by family; else those of the accelerators it names."""
         found: dict[str, dict[str, None]] = {}
         for subject in self.subjects:
             found.setdefault(subject.family, {}).update(dict.fromkeys(subject.ids))
@@ -75,13 +77,13 @@ class ProseText:
 
     @cached_property
     def subjects(self) -> tuple[Subject, ...]:
-        """Every part that the text names, once."""
+        """The parts that the text names, without duplicates."""
         of_tables = (named.subject for table in self.tables for named in self.names.find(tokens(table.block.lines)))
         of_sentences = (named.subject for sentence in self.sentences for named in sentence.named)
         return tuple(dict.fromkeys((*of_sentences, *of_tables)))
 
-    def settled(self, subject: Subject, near: Sequence[Subject]) -> Subject:
-        """A family with the generation that what is near, or the whole text, gives it; as it is where nothing does."""
+    def with_generation(self, subject: Subject, near: Sequence[Subject]) -> Subject:
+        """A subject with the generation implied by nearby subjects, else by the whole text, else unchanged."""
         if subject.ids or subject.family in ("ethernet", UNKNOWN):
             return subject
         same = [id_ for other in near for id_ in self._entries(other, subject.family)]
@@ -89,7 +91,7 @@ class ProseText:
         return _with(subject, ids)
 
     def _entries(self, other: Subject, family: str) -> tuple[str, ...]:
-        """The entries of a family that another subject represents: itself, or an accelerator's interconnect."""
+        """The entries of a family that another subject implies: its own, or an accelerator's interconnect."""
         if other.family == family:
             return other.ids
         if other.kind in ("accelerator", "platform"):

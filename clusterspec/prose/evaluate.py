@@ -1,6 +1,6 @@
-"""The value of an expression: numbers and quantities joined by signs, a noun behind each (`18 links × 25 GB/s`).
+"""Evaluation of expressions with dimensions: numbers and quantities joined by operators (`18 links × 25 GB/s`).
 
-It is worked out with its dimensions, by the usual precedence, in one pass.
+Nouns after a number are skipped. Operators have their usual precedence.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from clusterspec.prose.scan import LARGEST, Sort, Token
+from clusterspec.prose.tokenize import MAX_VALUE, Token, TokenKind
 from clusterspec.records import dataclass
 
 PRODUCT = frozenset(("*", "x", "×", "·", "∗"))
@@ -37,7 +37,7 @@ class Value:
 
 
 def evaluate(words: Sequence[Token], tight: bool = False) -> Value | None:
-    """The value of an expression; None for anything that is not one from end to end.
+    """The value of an expression; None if the words are not one complete expression.
 
     ``tight`` reads `a / b * c` as a / (b * c).
     """
@@ -48,7 +48,7 @@ def evaluate(words: Sequence[Token], tight: bool = False) -> Value | None:
 
 
 class _Reader:
-    """Reads sums of products of numbers, brackets and quantities."""
+    """A recursive-descent parser of sums of products of numbers, quantities and brackets."""
 
     def __init__(self, words: Sequence[Token], tight: bool) -> None:
         self.words = words
@@ -76,7 +76,7 @@ class _Reader:
         return value
 
     def _denominator(self, depth: int) -> Value | None:
-        """Everything up to the next division."""
+        """The product up to the next division sign."""
         value = self.operand(depth)
         while value is not None and self._sign() in PRODUCT:
             self.at += 1
@@ -95,15 +95,19 @@ class _Reader:
                 return None
             self.at += 1
             return value
-        if token.sort not in (Sort.NUMBER, Sort.QUANTITY) or token.unit not in _DIMENSIONS or token.value >= LARGEST:
+        if (
+            token.kind not in (TokenKind.NUMBER, TokenKind.QUANTITY)
+            or token.unit not in _DIMENSIONS
+            or token.value >= MAX_VALUE
+        ):
             return None
-        if self.at < len(self.words) and self.words[self.at].sort is Sort.WORD and not self.words[self.at].gap:
+        if self.at < len(self.words) and self.words[self.at].kind is TokenKind.WORD and not self.words[self.at].gap:
             return None  # a letter on a number: algebra, or thousands and millions
         self._nouns()
         return Value(token.value, _DIMENSIONS[token.unit])
 
     def _nouns(self) -> None:
-        """Passes over the words behind a number."""
+        """Skip the nouns after a number."""
         end = self.at
         while end < len(self.words) and end - self.at < NOUNS and self._is_noun(end):
             end += 1
@@ -111,7 +115,7 @@ class _Reader:
 
     def _is_noun(self, at: int) -> bool:
         token = self.words[at]
-        return token.sort is Sort.WORD and token.text not in (
+        return token.kind is TokenKind.WORD and token.text not in (
             "x",
             "and",
             "or",

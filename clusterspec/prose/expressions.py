@@ -1,6 +1,6 @@
-"""Arithmetic that a text writes out: `64*7=448`, `8 x 400 Gb/s = 3.2 Tb/s`, `16/300 = 0.053`.
+"""Equations in a text: `64*7=448`, `8 x 400 Gb/s = 3.2 Tb/s`, `16/300 = 0.053`.
 
-Each side of an equals sign is the longest run of words that can be worked out (`clusterspec.prose.evaluate`).
+Each side of an equals sign is the longest sequence of tokens that `clusterspec.prose.evaluate` accepts.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 
 from clusterspec.prose.evaluate import PRODUCT, QUOTIENT, SKIPPED, SUM, Value, evaluate
-from clusterspec.prose.scan import Sort, Token, words_of
+from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.records import dataclass
 
 EQUALS = frozenset(("=", "==", "≈", "~="))
-LONGEST = 40
+MAX_TOKENS = 40
 """Tokens of one side of an equation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """Two sides that are said to be equal, as token ranges and values; ``result`` is the last figure of the right one.
+    """The two sides of an equation, as token ranges and values; ``result`` is the last figure on the right.
 
-    ``left`` holds two values where `a / b * c` may be meant as a / (b * c). ``parts`` is how many numbers the left
-    side holds.
+    ``left`` has two values if `a / b * c` may also mean a / (b * c). ``parts`` is the number of numbers on the left.
     """
 
     left: tuple[Value, ...]
@@ -36,7 +35,7 @@ class Equation:
 
 
 def equations(words: Sequence[Token], names: Container[int]) -> Iterator[Equation]:
-    """Every equation whose two sides can be worked out; the tokens in ``names`` are no numbers (`PCIe 5 x16`)."""
+    """The equations whose two sides can be evaluated; tokens in ``names`` are not numbers (`PCIe 5 x16`)."""
     for at, token in enumerate(words):
         if token.text in EQUALS and not _assigns(words, at):
             left, right = _left(words, at, names), _right(words, at, names)
@@ -45,20 +44,20 @@ def equations(words: Sequence[Token], names: Container[int]) -> Iterator[Equatio
 
 
 def _is_result(words: Sequence[Token], at: int, end: int) -> bool:
-    """Whether the right side is one figure, not a further step of a derivation."""
-    return sum(word.sort in (Sort.NUMBER, Sort.QUANTITY) for word in words[at + 1 : end]) == 1
+    """Whether the right side is a single figure, not another step of a derivation."""
+    return sum(word.kind in (TokenKind.NUMBER, TokenKind.QUANTITY) for word in words[at + 1 : end]) == 1
 
 
 def _assigns(words: Sequence[Token], at: int) -> bool:
-    """Whether an equals sign gives a name its value: `PP=24`."""
-    return at == 0 or (words[at - 1].sort is Sort.WORD and not words[at].gap)
+    """Whether an equals sign assigns a value to a name: `PP=24`."""
+    return at == 0 or (words[at - 1].kind is TokenKind.WORD and not words[at].gap)
 
 
 def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: tuple[int, Value]) -> Equation:
     start, value = left
     other_way = evaluate(words[start:at], tight=True)
-    operands = tuple(word for word in words[start:at] if word.sort in (Sort.NUMBER, Sort.QUANTITY))
-    results = [i for i in range(at + 1, right[0]) if words[i].sort in (Sort.NUMBER, Sort.QUANTITY)]
+    operands = tuple(word for word in words[start:at] if word.kind in (TokenKind.NUMBER, TokenKind.QUANTITY))
+    results = [i for i in range(at + 1, right[0]) if words[i].kind in (TokenKind.NUMBER, TokenKind.QUANTITY)]
     rough = words[at].text in ("≈", "~=") or any(word.text in ("~", "≈", "about") for word in words[at : results[0]])
     result = results[-1]
     share = result + 1 < len(words) and words[result + 1].text == "%"
@@ -70,60 +69,65 @@ def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: t
 def _left(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
     """The longest expression that ends before a token."""
     start = at
-    while start > 0 and at - start < LONGEST and start - 1 not in names and _may_stand(words, start - 1):
+    while start > 0 and at - start < MAX_TOKENS and start - 1 not in names and _is_operand(words, start - 1):
         start -= 1
     while start < at:
         if (value := evaluate(words[start:at])) is not None:
-            return None if start and _joins(words[start - 1], words[start]) else (start, value)
+            return None if start and _extends_left(words[start - 1], words[start]) else (start, value)
         start += 1
     return None
 
 
-def _joins(token: Token, first: Token) -> bool:
-    """Whether a token before an expression makes it the end of a longer one, or the argument of a function."""
+def _extends_left(token: Token, first: Token) -> bool:
+    """Whether the token before an expression extends it to the left, or makes it a function argument."""
     ratio = token.text == ":" and not first.gap
-    called = first.text == "(" and token.sort is Sort.WORD and not first.gap
-    return called or token.sort is Sort.TIMES or token.text in PRODUCT | QUOTIENT | SUM | {"(", ">", "<", "^"} or ratio
+    called = first.text == "(" and token.kind is TokenKind.WORD and not first.gap
+    return (
+        called
+        or token.kind is TokenKind.TIMES
+        or token.text in PRODUCT | QUOTIENT | SUM | {"(", ">", "<", "^"}
+        or ratio
+    )
 
 
 def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
-    """The longest expression that begins behind a token, as (token after it, value)."""
+    """The longest expression after a token, as (index after it, value)."""
     end = at + 1
-    while end < len(words) and end - at <= LONGEST and end not in names and _may_stand(words, end):
+    while end < len(words) and end - at <= MAX_TOKENS and end not in names and _is_operand(words, end):
         end += 1
     while end > at + 1:
         if (value := evaluate(words[at + 1 : end])) is not None:
             return (
                 None
-                if _goes_on(words, end) or any(w.text.lower() in _TIMES_WORDS for w in words[at + 1 : end])
+                if _continues(words, end) or any(w.text.lower() in _TIME_WORDS for w in words[at + 1 : end])
                 else (end, value)
             )
         end -= 1
     return None
 
 
-_TIMES_WORDS = words_of("years year months month weeks week hours hour days day minutes min seconds h k m b t")
+_TIME_WORDS = words_of("years year months month weeks week hours hour days day minutes min seconds h k m b t")
 
 
-def _goes_on(words: Sequence[Token], end: int) -> bool:
-    """Whether what follows changes the figure: a unit we do not reckon in, a letter on it, more of a formula."""
+def _continues(words: Sequence[Token], end: int) -> bool:
+    """Whether the next token changes the figure: an unsupported unit, a letter suffix, or more of a formula."""
     if end >= len(words):
         return False
     follows = words[end]
-    glued = not follows.gap and (follows.sort is Sort.WORD or follows.text in ("^", "\\", "_"))
+    glued = not follows.gap and (follows.kind is TokenKind.WORD or follows.text in ("^", "\\", "_"))
     return (
         glued
-        or follows.text.lower() in _TIMES_WORDS
-        or follows.sort is Sort.TIMES
+        or follows.text.lower() in _TIME_WORDS
+        or follows.kind is TokenKind.TIMES
         or follows.text in PRODUCT | QUOTIENT
     )
 
 
-def _may_stand(words: Sequence[Token], at: int) -> bool:
+def _is_operand(words: Sequence[Token], at: int) -> bool:
     """Whether a token may be part of an expression."""
     token = words[at]
-    if token.sort in (Sort.NUMBER, Sort.QUANTITY, Sort.TIMES):
+    if token.kind in (TokenKind.NUMBER, TokenKind.QUANTITY, TokenKind.TIMES):
         return not token.ranged
     if token.text in PRODUCT | QUOTIENT | SUM | SKIPPED or token.text in ("(", ")"):
         return True
-    return token.sort is Sort.WORD and token.text.isalpha()
+    return token.kind is TokenKind.WORD and token.text.isalpha()

@@ -1,7 +1,7 @@
-"""The words that say how a figure counts: its direction, its scope, its sparsity, its metric.
+"""Phrases that qualify a figure: its direction, scope, sparsity, channel and metric.
 
-The lexicon is closed. A phrase is up to four words in lower case, hyphens read as spaces; one phrase may mean several
-things (`gpu to gpu` says both what carries the bytes and between whom).
+A phrase has up to four words in lower case; hyphens count as spaces. A phrase may have several meanings (`gpu to gpu`
+gives both the channel and the scope).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from clusterspec.prose.scan import Token
+from clusterspec.prose.tokenize import Token
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
 
 
 class FigureScope(StrEnum):
-    """What a bandwidth is the bandwidth of."""
+    """The part or group of parts that a figure covers."""
 
     LANE = "lane"
     LINK = "link"
@@ -27,7 +27,7 @@ class FigureScope(StrEnum):
 
 
 class Channel(StrEnum):
-    """What carries the bytes, or does the work."""
+    """The resource that a figure describes: a memory, a link tier, a peak, a capacity or power."""
 
     MEMORY = "memory"
     SCALE_UP = "scale-up"
@@ -39,7 +39,7 @@ class Channel(StrEnum):
 
 
 class Hint(StrEnum):
-    """What else a word says of the figures beside it."""
+    """Other qualifications of a figure."""
 
     ABOUT = "about"
     BOUND = "bound"
@@ -54,18 +54,18 @@ class Hint(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Precision:
+class PrecisionName:
     """The number format of a peak."""
 
     name: str
 
 
-Meaning = Direction | Sparsity | FigureScope | Channel | Hint | Precision
+Meaning = Direction | Sparsity | FigureScope | Channel | Hint | PrecisionName
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A phrase of the lexicon at some tokens: from ``start`` up to, not including, ``end``."""
+class PhraseMatch:
+    """A phrase of the lexicon found at tokens ``start`` (inclusive) to ``end`` (exclusive)."""
 
     start: int
     end: int
@@ -86,7 +86,7 @@ COUNTED: dict[str, FigureScope] = {
     for noun in nouns.split("|")
     for form in (noun, f"{noun}s", f"{noun}es")
 } | {"nvlinks": FigureScope.LINK, "nics": FigureScope.PORT, "connections": FigureScope.LINK, "gpus": FigureScope.DEVICE}
-"""What a count may count."""
+"""The scope of each noun that a number can count."""
 _EACH = ("per", "/", "each", "every", "a single", "one", "for each", "a", "an")
 _PHRASES: tuple[tuple[Meaning, str], ...] = (
     (
@@ -131,14 +131,14 @@ _PHRASES: tuple[tuple[Meaning, str], ...] = (
     (Hint.EACH, "each|apiece|per"),
     (Hint.TOTAL, "total|totals|totaling|totalling|in total|aggregate|combined|altogether|in all|sum|overall"),
     (Hint.VERSUS, "vs|versus|instead of|compared to|compared with|against|rather than"),
-    *((Precision(name), name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")),
-    (Precision("bf16"), "bfloat16"),
-    (Precision("fp4"), "nvfp4|mxfp4"),
+    *((PrecisionName(name), name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")),
+    (PrecisionName("bf16"), "bfloat16"),
+    (PrecisionName("fp4"), "nvfp4|mxfp4"),
 )
 
 
 def _lexicon() -> tuple[dict[tuple[str, ...], list[Meaning]], dict[str, int]]:
-    """Every phrase with what it means, and every first word with the length of its longest phrase."""
+    """The meanings of every phrase, and for every first word the length of its longest phrase."""
     phrases: dict[tuple[str, ...], list[Meaning]] = {}
     firsts: dict[str, int] = {}
     for meaning, written in _PHRASES:
@@ -152,28 +152,28 @@ def _lexicon() -> tuple[dict[tuple[str, ...], list[Meaning]], dict[str, int]]:
 _LEXICON, _FIRSTS = _lexicon()
 
 
-def marks(words: Sequence[Token]) -> Iterator[Mark]:
-    """Where phrases stand, in order: at each word the longest one of each meaning."""
+def phrase_matches(words: Sequence[Token]) -> Iterator[PhraseMatch]:
+    """The phrases of a token sequence, in order: at each token the longest one of each kind of meaning."""
     for at, token in enumerate(words):
         longest = _FIRSTS.get(token.text.lower())
         if longest is not None:
-            yield from _marks_at(words, at, longest)
+            yield from _matches_at(words, at, longest)
 
 
-def _marks_at(words: Sequence[Token], at: int, longest: int) -> Iterator[Mark]:
-    spelled, ends = _ahead(words, at, longest)
-    told: set[type[Meaning]] = set()
+def _matches_at(words: Sequence[Token], at: int, longest: int) -> Iterator[PhraseMatch]:
+    spelled, ends = _next_words(words, at, longest)
+    matched: set[type[Meaning]] = set()
     for length in range(len(spelled), 0, -1):
         for meaning in _LEXICON.get(tuple(spelled[:length]), ()):
-            if meaning is Hint.COLLECTIVE and _identifier(words, at, ends[length - 1]):
+            if meaning is Hint.COLLECTIVE and _is_program_name(words, at, ends[length - 1]):
                 continue
-            if type(meaning) not in told or isinstance(meaning, Hint):
-                told.add(type(meaning))
-                yield Mark(at, ends[length - 1], meaning)
+            if type(meaning) not in matched or isinstance(meaning, Hint):
+                matched.add(type(meaning))
+                yield PhraseMatch(at, ends[length - 1], meaning)
 
 
-def _identifier(words: Sequence[Token], start: int, end: int) -> bool:
-    """Whether words are a part of the name of a program: `all_reduce_bench.py`."""
+def _is_program_name(words: Sequence[Token], start: int, end: int) -> bool:
+    """Whether tokens are part of a program name: `all_reduce_bench.py`."""
     return (
         end < len(words)
         and not words[end].gap
@@ -181,8 +181,8 @@ def _identifier(words: Sequence[Token], start: int, end: int) -> bool:
     )
 
 
-def _ahead(words: Sequence[Token], at: int, longest: int) -> tuple[list[str], list[int]]:
-    """The next words, hyphens left out, and the token after each."""
+def _next_words(words: Sequence[Token], at: int, longest: int) -> tuple[list[str], list[int]]:
+    """The next words without hyphens, and the index after each."""
     spelled: list[str] = []
     ends: list[int] = []
     for index in range(at, min(at + 2 * longest, len(words))):

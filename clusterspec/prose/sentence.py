@@ -1,4 +1,4 @@
-"""Sentences: their words, the subjects they name, and which word refers to which quantity."""
+"""Sentences: their tokens, the subjects they name, and which phrase qualifies which quantity."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, Mark, Meaning, Precision, marks
-from clusterspec.prose.names import Named, Names, Subject
-from clusterspec.prose.scan import Sort, Token
-from clusterspec.prose.text import BlockKind
+from clusterspec.prose.blocks import BlockKind
+from clusterspec.prose.lexicon import (
+    COUNTED,
+    Channel,
+    FigureScope,
+    Hint,
+    Meaning,
+    PhraseMatch,
+    PrecisionName,
+    phrase_matches,
+)
+from clusterspec.prose.subjects import Mention, NameIndex, Subject
+from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass, field
 
-_M = TypeVar("_M", Direction, Sparsity, Precision, Channel)
+_M = TypeVar("_M", Direction, Sparsity, PrecisionName, Channel)
 _ABBREVIATED = frozenset(("e", "g", "i", "vs", "approx", "cf", "al", "no", "fig", "ca", "resp", "incl"))
 _PAUSES = frozenset((",", ";", ":", "and", "or", "while", "whereas", "but", "—", "–", "|", "+", "→", "vs", "versus"))
 _STOPS = frozenset((";", "—", "–", "|", "while", "whereas", "but"))
@@ -24,23 +33,23 @@ _NUMERALS = {
     )
 }
 _NUMERALS |= {"sixteen": 16, "eighteen": 18}
-LONGEST = 250
-"""Words of a sentence: a longer one is cut, so that no text costs more than its length."""
-REACH = 7
-"""How far, in tokens, a word may stand from the quantity that it speaks of."""
-_COSTS = {**dict.fromkeys(_PAUSES, 3), ")": 2, "(": 0, "-": 0, "~": 0}
-"""What a word between them counts as: a comma or an `and` as three, the end of a bracket as two."""
-NEAR_SUM = 4
-"""How far off `per GPU` may stand to say what a total is the total for."""
+MAX_WORDS = 250
+"""Maximum tokens of a sentence; a longer one is split, which keeps the work linear."""
+MAX_DISTANCE = 7
+"""Maximum weighted distance, in tokens, between a phrase and the quantity it qualifies."""
+_DISTANCE_OF = {**dict.fromkeys(_PAUSES, 3), ")": 2, "(": 0, "-": 0, "~": 0}
+"""Weight of tokens between them: three for a comma or `and`, two for a closing bracket; one by default."""
+MAX_SUM_DISTANCE = 4
+"""Maximum distance of a phrase (`per GPU`) that sets the scope of a total."""
 _SCOPE_OF_KIND = {"accelerator": FigureScope.DEVICE, "platform": FigureScope.NODE}
-_BESIDE = (FigureScope.LANE, FigureScope.LINK, FigureScope.PORT)
-BESIDE = 2
-"""How far before a quantity a word may stand that weakens or denies it."""
+_PORT_LIKE = (FigureScope.LANE, FigureScope.LINK, FigureScope.PORT)
+HEDGE_REACH = 2
+"""Maximum distance before a quantity of a word that qualifies or negates it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedNoun:
-    """A number of things: `18 links`, `8x 400 Gb/s`, `8 GPUs`."""
+    """A count and its noun: `18 links`, `8x 400 Gb/s`, `8 GPUs`; ``at`` is the index of the number."""
 
     at: int
     value: float
@@ -49,59 +58,65 @@ class CountedNoun:
 
 @dataclass
 class Sentence:
-    """A stretch of text that is read on its own.
+    """A sequence of tokens that is interpreted on its own.
 
-    ``said`` are the meanings that words give to each quantity, by its token, with their distance; ``before`` the subjects of what stands
-    before the sentence, nearest first: the sentence before, the words that lead in, the heading.
+    ``meanings`` maps the index of each quantity to its meanings and their distance in tokens. ``before`` holds the
+    subjects named before the sentence, nearest first: in the previous sentence, the lead-in, the heading.
     """
 
     words: Sequence[Token]
     kind: BlockKind
-    named: tuple[Named, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    named: tuple[Mention, ...] = ()
+    phrases: tuple[PhraseMatch, ...] = ()
     before: tuple[Subject, ...] = ()
-    said: dict[int, dict[Meaning, int]] = field(default_factory=dict)
+    meanings: dict[int, dict[Meaning, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, words: Sequence[Token], kind: BlockKind, names: Names) -> Sentence:
+    def of(cls, words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Sentence:
         named = tuple(names.find(words))
-        sentence = cls(words, kind, named, tuple(sorted((*marks(words), *_each_part(words, named)), key=_place)))
-        sentence.said = _bound(sentence)
+        sentence = cls(
+            words, kind, named, tuple(sorted((*phrase_matches(words), *_scopes_of_parts(words, named)), key=_start_of))
+        )
+        sentence.meanings = _assign_meanings(sentence)
         return sentence
 
     @cached_property
     def quantities(self) -> tuple[int, ...]:
-        """The tokens that are quantities."""
-        return tuple(at for at, token in enumerate(self.words) if token.sort is Sort.QUANTITY)
+        """The indices of the tokens that are quantities."""
+        return tuple(at for at, token in enumerate(self.words) if token.kind is TokenKind.QUANTITY)
 
     @cached_property
     def counts(self) -> tuple[CountedNoun, ...]:
-        """What the sentence counts; the number of a name (`PCIe 5 x16`) is no count."""
+        """The counts of the sentence; a number within a name (`PCIe 5 x16`) is not one."""
         named = {at for each in self.named for at in range(each.start, each.end)}
         return tuple(count for count in _counts(self.words) if count.at not in named)
 
     def has(self, *meanings: Meaning) -> bool:
-        """Whether one of these is anywhere in the sentence."""
-        return any(mark.meaning in meanings for mark in self.marks)
+        """Whether the sentence has a phrase with one of some meanings."""
+        return any(phrase.meaning in meanings for phrase in self.phrases)
 
-    def says(self, at: int, meaning: Meaning) -> bool:
-        """Whether a word gives this meaning to a quantity."""
-        return meaning in self.said.get(at, ())
+    def has_meaning(self, at: int, meaning: Meaning) -> bool:
+        """Whether a phrase gives a meaning to the quantity at an index."""
+        return meaning in self.meanings.get(at, ())
 
-    def only(self, at: int, kind: type[_M]) -> _M | None:
-        """The meaning of a kind that the nearest word gives to a quantity; None without one, and where two disagree."""
-        found = {meaning: distance for meaning, distance in self.said.get(at, {}).items() if isinstance(meaning, kind)}
+    def sole_meaning(self, at: int, kind: type[_M]) -> _M | None:
+        """The meaning of a type that the nearest phrase gives to a quantity; None if there is none or two disagree."""
+        found = {
+            meaning: distance for meaning, distance in self.meanings.get(at, {}).items() if isinstance(meaning, kind)
+        }
         nearest = [meaning for meaning, distance in found.items() if distance == min(found.values())]
         return nearest[0] if len(nearest) == 1 else None
 
     def scope(self, at: int) -> FigureScope | None:
-        """What a quantity is of; a sum gives way to what it is the sum for (`total bandwidth per GPU`)."""
+        """The scope of a quantity; a more specific scope overrides a sum (`total bandwidth per GPU`)."""
         scopes = {
-            meaning: distance for meaning, distance in self.said.get(at, {}).items() if isinstance(meaning, FigureScope)
+            meaning: distance
+            for meaning, distance in self.meanings.get(at, {}).items()
+            if isinstance(meaning, FigureScope)
         }
         special = {scope: distance for scope, distance in scopes.items() if scope is not FigureScope.SUM}
         if FigureScope.SUM in scopes:
-            special = {scope: distance for scope, distance in special.items() if distance <= NEAR_SUM}
+            special = {scope: distance for scope, distance in special.items() if distance <= MAX_SUM_DISTANCE}
         return min(special or scopes, key=lambda scope: scopes[scope]) if scopes else None
 
     def between(self, start: int, end: int) -> Iterable[str]:
@@ -109,82 +124,86 @@ class Sentence:
         return (token.text.lower() for token in self.words[start:end])
 
     def text(self, start: int, end: int) -> str:
-        """Some tokens as they were written."""
+        """The text of a token range."""
         return "".join((" " if t.gap and at else "") + t.text for at, t in enumerate(self.words[start:end]))
 
 
-def split(words: Sequence[Token], kind: BlockKind, names: Names) -> Iterator[Sentence]:
+def split(words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Iterator[Sentence]:
     """The sentences of a block."""
     start = 0
     for at, token in enumerate(words):
-        if at - start >= LONGEST or (token.text in (".", "!", "?") and _ends(words, at)):
+        if at - start >= MAX_WORDS or (token.text in (".", "!", "?") and _ends_sentence(words, at)):
             yield Sentence.of(words[start : at + 1], kind, names)
             start = at + 1
     if start < len(words):
         yield Sentence.of(words[start:], kind, names)
 
 
-def _each_part(words: Sequence[Token], named: Sequence[Named]) -> Iterator[Mark]:
-    """`per H100`, `each DGX H100`, `each MI300X link`: a figure beside it is of one accelerator, one node, one link."""
+def _scopes_of_parts(words: Sequence[Token], named: Sequence[Mention]) -> Iterator[PhraseMatch]:
+    """Scopes given by part names: `per H100`, `each DGX H100`, `each MI300X link`."""
     for each in named:
         noun = words[each.end].text.lower() if each.end < len(words) else ""
         scope = COUNTED.get(noun, _SCOPE_OF_KIND.get(each.subject.kind))
         if scope is not None and each.start and words[each.start - 1].text.lower() in ("each", "every", "per"):
-            yield Mark(each.start - 1, each.end, scope)
+            yield PhraseMatch(each.start - 1, each.end, scope)
 
 
-def _place(mark: Mark) -> int:
-    return mark.start
+def _start_of(phrase: PhraseMatch) -> int:
+    return phrase.start
 
 
-def _ends(words: Sequence[Token], at: int) -> bool:
-    """Whether a full stop ends a sentence: a gap and a capital follow, and no abbreviation goes before."""
+def _ends_sentence(words: Sequence[Token], at: int) -> bool:
+    """Whether a full stop ends a sentence: a space and a capital follow, and no abbreviation precedes."""
     if at + 1 == len(words):
         return True
     follows = words[at + 1]
     if not (follows.gap or follows.line != words[at].line):
         return False
     before = words[at - 1].text.lower() if at else ""
-    return before not in _ABBREVIATED and (follows.text[:1].isupper() or follows.sort is not Sort.WORD)
+    return before not in _ABBREVIATED and (follows.text[:1].isupper() or follows.kind is not TokenKind.WORD)
 
 
-def _bound(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
-    """Gives each word that says how a figure counts to the quantity that it refers to."""
-    said: dict[int, dict[Meaning, int]] = {at: {} for at in sentence.quantities}
-    for mark in sentence.marks if said else ():
-        for at, distance in _spoken_of(sentence, mark):
-            said[at][mark.meaning] = min(distance, said[at].get(mark.meaning, distance))
-    for count in sentence.counts if said else ():
-        _each_of(sentence, count, said)
-    for at, meanings in said.items():
-        if (noun := _noun_beside(sentence, at)) is not None:
-            meanings[noun] = -1
-    return said
+def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
+    """The meanings of each quantity, with the distance of the phrase that gives them."""
+    meanings: dict[int, dict[Meaning, int]] = {at: {} for at in sentence.quantities}
+    for phrase in sentence.phrases if meanings else ():
+        for at, distance in _referents(sentence, phrase):
+            meanings[at][phrase.meaning] = min(distance, meanings[at].get(phrase.meaning, distance))
+    for count in sentence.counts if meanings else ():
+        _assign_each(sentence, count, meanings)
+    for at, found in meanings.items():
+        if (noun := _adjacent_noun(sentence, at)) is not None:
+            found[noun] = -1
+    return meanings
 
 
-def _noun_beside(sentence: Sentence, at: int) -> FigureScope | None:
-    """The thing that a quantity is of, right beside it: `200 Gb/s ports`, `ports of 200 Gb/s`, `links at 50 GB/s`."""
+def _adjacent_noun(sentence: Sentence, at: int) -> FigureScope | None:
+    """The noun adjacent to a quantity: `200 Gb/s ports`, `ports of 200 Gb/s`, `links at 50 GB/s`."""
     words = [word.text.lower() for word in sentence.words[max(0, at - 2) : at + 2]]
-    if at + 1 < len(sentence.words) and COUNTED.get(words[-1]) in _BESIDE:
+    if at + 1 < len(sentence.words) and COUNTED.get(words[-1]) in _PORT_LIKE:
         return COUNTED[words[-1]]
-    if at >= 2 and words[1] in ("of", "at", "with") and COUNTED.get(words[0]) in _BESIDE:
+    if at >= 2 and words[1] in ("of", "at", "with") and COUNTED.get(words[0]) in _PORT_LIKE:
         return COUNTED[words[0]]
     return None
 
 
-def _spoken_of(sentence: Sentence, mark: Mark) -> Iterator[tuple[int, int]]:
-    """The quantity that a mark refers to, and how far off: the nearest one in reach, the one before it first."""
-    if isinstance(mark.meaning, FigureScope) and mark.start and sentence.words[mark.start - 1].sort is Sort.NUMBER:
-        return  # `8 per node` says of the eight what they are per
-    left = max((at for at in sentence.quantities if at < mark.start), default=None)
-    right = min((at for at in sentence.quantities if at >= mark.end), default=None)
-    if mark.meaning in (Hint.ABOUT, Hint.BOUND, Hint.DENIED):
-        if right is not None and right - mark.end < BESIDE + (mark.meaning is Hint.DENIED) * 2:
-            yield right, right - mark.end
+def _referents(sentence: Sentence, phrase: PhraseMatch) -> Iterator[tuple[int, int]]:
+    """The quantity that a phrase qualifies and its distance: the nearest within reach, the preceding one on a tie."""
+    if (
+        isinstance(phrase.meaning, FigureScope)
+        and phrase.start
+        and sentence.words[phrase.start - 1].kind is TokenKind.NUMBER
+    ):
+        return  # in `8 per node` the phrase qualifies the count
+    left = max((at for at in sentence.quantities if at < phrase.start), default=None)
+    right = min((at for at in sentence.quantities if at >= phrase.end), default=None)
+    if phrase.meaning in (Hint.ABOUT, Hint.BOUND, Hint.DENIED):
+        if right is not None and right - phrase.end < HEDGE_REACH + (phrase.meaning is Hint.DENIED) * 2:
+            yield right, right - phrase.end
         return
-    before = _distance(sentence, left + 1, mark.start) if left is not None else REACH + 1
-    after = _distance(sentence, mark.end, right) if right is not None else REACH + 1
-    if min(before, after) > REACH:
+    before = _distance(sentence, left + 1, phrase.start) if left is not None else MAX_DISTANCE + 1
+    after = _distance(sentence, phrase.end, right) if right is not None else MAX_DISTANCE + 1
+    if min(before, after) > MAX_DISTANCE:
         return
     if left is not None and before <= after:
         yield left, before
@@ -193,47 +212,47 @@ def _spoken_of(sentence: Sentence, mark: Mark) -> Iterator[tuple[int, int]]:
 
 
 def _distance(sentence: Sentence, start: int, end: int) -> int:
-    """Tokens between a quantity and a word, pauses counted more."""
-    return sum(_COSTS.get(word, 1) for word in sentence.between(start, end))
+    """The weighted number of tokens between a quantity and a phrase."""
+    return sum(_DISTANCE_OF.get(word, 1) for word in sentence.between(start, end))
 
 
-def _each_of(sentence: Sentence, count: CountedNoun, said: dict[int, dict[Meaning, int]]) -> None:
-    """`18 lanes at 50 GB/s each`: the quantity is of one of the things counted."""
+def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dict[Meaning, int]]) -> None:
+    """Set the scope of a quantity given `each`: `18 lanes at 50 GB/s each`."""
     if count.noun is None or count.value < 2:
         return
     after = next((at for at in sentence.quantities if at > count.at), None)
     if (
         after is None
-        or after - count.at > 2 * REACH
+        or after - count.at > 2 * MAX_DISTANCE
         or any(word in _STOPS for word in sentence.between(count.at, after))
     ):
         return
     tail = list(sentence.between(after + 1, after + 4))
     inner = list(sentence.between(count.at, after))
     if "each" in tail or "each" in inner:
-        said[after][count.noun] = 0
+        meanings[after][count.noun] = 0
 
 
 def _counts(words: Sequence[Token]) -> Iterator[CountedNoun]:
-    """Numbers that count things: before a multiplication sign, or before a noun that is one to three words on."""
+    """Numbers before a multiplication sign, or one to three words before a noun of the lexicon."""
     for at, token in enumerate(words[:-1]):
-        value = token.value if token.sort is Sort.NUMBER else _NUMERALS.get(token.text.lower(), 0)
+        value = token.value if token.kind is TokenKind.NUMBER else _NUMERALS.get(token.text.lower(), 0)
         if value < 1:
             continue
-        times = words[at + 1].sort is Sort.TIMES
+        times = words[at + 1].kind is TokenKind.TIMES
         noun = _noun(words, at + 1 + times)
         if times or noun is not None:
             yield CountedNoun(at, value, noun)
 
 
 def _noun(words: Sequence[Token], at: int) -> FigureScope | None:
-    """What is counted: the first noun of the list within four words, before any number or pause."""
+    """The scope of the first countable noun within four words, before any number or punctuation."""
     for token in words[at : at + 5]:
-        if token.sort is Sort.WORD:
+        if token.kind is TokenKind.WORD:
             if (scope := COUNTED.get(token.text.lower())) is not None:
                 return scope
-        elif (token.sort is Sort.SIGN and token.text not in ("-", "/", ".")) or (
-            token.sort is Sort.NUMBER and token.value >= 12
+        elif (token.kind is TokenKind.SIGN and token.text not in ("-", "/", ".")) or (
+            token.kind is TokenKind.NUMBER and token.value >= 12
         ):
             return None
     return None

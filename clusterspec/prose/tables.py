@@ -1,4 +1,4 @@
-"""Tables: the cells of a block of rows, with the words that their column, their row and what leads in give them."""
+"""Parsing of tables: cells with the meanings given by their column header, row label and lead-in."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from clusterspec.prose.document import WrittenQuantity
-from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Meaning, Precision, marks
-from clusterspec.prose.names import Names, Subject
-from clusterspec.prose.scan import Sort, Token, measured, tokens, unit_alone
-from clusterspec.prose.text import ProseLine
+from clusterspec.prose.blocks import ProseLine
+from clusterspec.prose.document import TableBlock
+from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Meaning, PrecisionName, phrase_matches
+from clusterspec.prose.subjects import NameIndex, Subject
+from clusterspec.prose.tokenize import Token, TokenKind, tokens, unit_in_heading, with_unit
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass, replace
 
-_M = TypeVar("_M", Direction, Sparsity, Precision, FigureScope, Channel)
+_M = TypeVar("_M", Direction, Sparsity, PrecisionName, FigureScope, Channel)
 _RULE = re.compile(r"[\s|:=-]+")
-MOST_ROWS = 500
-"""Rows of a table that are judged: a longer one is a log."""
-MOST_COLUMNS = 40
-NEAR = 4
-"""How many words behind the figure of a cell a part may be named that it is of; what comes later is a remark."""
+MAX_ROWS = 500
+"""Maximum rows of a table that are checked; a longer table is a log."""
+MAX_COLUMNS = 40
+MAX_SUBJECT_DISTANCE = 4
+"""Maximum words between the figure of a cell and its subject; later words are a remark."""
 _FILLERS = frozenset(("x", "up", "to"))
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell: its tokens, the subjects it names, and the one figure in it (None where it holds none, or several)."""
+class TableCell:
+    """A cell: its tokens, the subjects it names, and its figure (None if it has none or several)."""
 
     row: int
     column: int
@@ -36,12 +36,12 @@ class Cell:
     meanings: frozenset[Meaning]
     figure: Token | None
     factor: float = 1.0
-    """How many times the figure is counted in the cell: 8 in `8x400`."""
+    """The multiplier of the figure: 8 in `8x400`."""
 
 
 @dataclass(frozen=True)
-class Head:
-    """The words over a column, or before a row: what they say of its figures."""
+class Header:
+    """A column header, row label or lead-in: its text, subjects, meanings and countable nouns."""
 
     text: str
     subjects: tuple[Subject, ...]
@@ -50,114 +50,130 @@ class Head:
 
     @cached_property
     def unit(self) -> str:
-        return unit_alone(self.text)
+        return unit_in_heading(self.text)
 
 
-NOTHING = Head("", (), frozenset(), frozenset())
+NO_HEADER = Header("", (), frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class ProseTable:
-    """A table with its heads resolved; ``lead`` is what the last sentence before it says."""
+    """A parsed table; ``lead_in`` is the last sentence before it."""
 
-    heads: tuple[Head, ...]
-    labels: tuple[Head, ...]
-    lead: Head
-    cells: tuple[tuple[Cell, ...], ...]
+    headers: tuple[Header, ...]
+    labels: tuple[Header, ...]
+    lead_in: Header
+    cells: tuple[tuple[TableCell, ...], ...]
 
-    def head(self, column: int) -> Head:
-        return self.heads[column] if column < len(self.heads) else NOTHING
+    def head(self, column: int) -> Header:
+        return self.headers[column] if column < len(self.headers) else NO_HEADER
 
-    def figures(self) -> Iterator[Cell]:
+    def figures(self) -> Iterator[TableCell]:
         """The cells that hold one figure with a unit."""
         return (cell for row in self.cells for cell in row if cell.figure is not None and cell.figure.unit)
 
-    def column(self, number: int) -> list[Cell]:
+    def column(self, number: int) -> list[TableCell]:
         return [row[number] for row in self.cells if number < len(row)]
 
 
-def table(written: WrittenQuantity, names: Names) -> ProseTable:
-    """A table read with its heads and what leads in to it."""
-    rows = [_split(line) for line in written.block.lines[:MOST_ROWS]]
-    rule = next((at for at, line in enumerate(written.block.lines[:6]) if _RULE.fullmatch(line.text)), 0)
+def parse_table(block: TableBlock, names: NameIndex) -> ProseTable:
+    """A table block parsed with its headers and lead-in."""
+    rows = [_split_row(line) for line in block.block.lines[:MAX_ROWS]]
+    rule = next((at for at, line in enumerate(block.block.lines[:6]) if _RULE.fullmatch(line.text)), 0)
     columns = max((len(row) for row in rows), default=0)
     above = rows[:rule] if rule else rows[:1]
-    heads = tuple(_head([row[at] for row in above if at < len(row)], names) for at in range(columns))
-    lead = _lead(written)
+    headers = tuple(_parse_header([row[at] for row in above if at < len(row)], names) for at in range(columns))
+    lead_in = _lead_in_header(block)
     body = [
         row
         for row in rows[rule + 1 if rule else 1 :]
         if row and not _RULE.fullmatch("|".join(c.text for c in row) + "|")
     ]
-    labels = tuple(_head(row[:1], names) for row in body)
+    labels = tuple(_parse_header(row[:1], names) for row in body)
     cells = tuple(
-        tuple(_cell(at, column, part, (heads[column], labels[at], lead), names) for column, part in enumerate(row))
+        tuple(
+            _parse_cell(at, column, part, (headers[column], labels[at], lead_in), names)
+            for column, part in enumerate(row)
+        )
         for at, row in enumerate(body)
     )
-    return ProseTable(heads, labels, lead, cells)
+    return ProseTable(headers, labels, lead_in, cells)
 
 
-def _split(line: ProseLine) -> list[ProseLine]:
+def _split_row(line: ProseLine) -> list[ProseLine]:
     """The cells of a row."""
     parts, at = [], 0
-    for piece in line.text.rstrip().removesuffix("|").split("|", MOST_COLUMNS)[:MOST_COLUMNS]:
+    for piece in line.text.rstrip().removesuffix("|").split("|", MAX_COLUMNS)[:MAX_COLUMNS]:
         parts.append(ProseLine(line.number, piece, at))
         at += len(piece) + 1
     return parts[1:] if parts and not parts[0].text.strip() else parts
 
 
-def _head(parts: Sequence[ProseLine], names: Names) -> Head:
+def _parse_header(parts: Sequence[ProseLine], names: NameIndex) -> Header:
     words = tokens(parts)
     found = tuple(named.subject for named in names.find(words))
     nouns = frozenset(scope for token in words if (scope := COUNTED.get(token.text.lower())) is not None)
     text = " ".join(part.text.strip() for part in parts)
-    return Head(text, found, frozenset(mark.meaning for mark in marks(words)), nouns)
+    return Header(text, found, frozenset(phrase.meaning for phrase in phrase_matches(words)), nouns)
 
 
-def _lead(written: WrittenQuantity) -> Head:
-    """What the sentence before a table says; its heading, where that sentence does not say what carries the bytes."""
-    said = written.before[-1] if written.before and _adjoins(written) else None
-    meanings = {mark.meaning for mark in said.marks} if said else set()
+def _lead_in_header(block: TableBlock) -> Header:
+    """The lead-in of a table: the sentence right before it, with the channel of the heading if that names none."""
+    sentence = block.before[-1] if block.before and _is_adjacent(block) else None
+    meanings = {phrase.meaning for phrase in sentence.phrases} if sentence else set()
     if not any(isinstance(meaning, Channel) for meaning in meanings):
-        meanings |= {subject.channel for subject in written.heading if subject.channel is not None}
-    text = " ".join(token.text for token in said.words) if said else ""
-    return Head(text, (), frozenset(meanings), frozenset())
+        meanings |= {subject.channel for subject in block.heading if subject.channel is not None}
+    text = " ".join(token.text for token in sentence.words) if sentence else ""
+    return Header(text, (), frozenset(meanings), frozenset())
 
 
-def _adjoins(written: WrittenQuantity) -> bool:
-    """Whether the sentence before a table is right above it."""
-    return written.block.lines[0].number - written.before[-1].words[-1].line <= 3
+def _is_adjacent(block: TableBlock) -> bool:
+    """Whether the last sentence before a table is within three lines of it."""
+    return block.block.lines[0].number - block.before[-1].words[-1].line <= 3
 
 
-def _cell(row: int, column: int, part: ProseLine, heads: tuple[Head, Head, Head], names: Names) -> Cell:
+def _parse_cell(
+    row: int, column: int, part: ProseLine, headers: tuple[Header, Header, Header], names: NameIndex
+) -> TableCell:
     words = tokens([part])
     named = list(names.find(words))
-    taken = {at for each in named for at in range(each.start, each.end)}
-    figures = [at for at, word in enumerate(words) if word.sort in (Sort.QUANTITY, Sort.NUMBER) and at not in taken]
+    in_names = {at for each in named for at in range(each.start, each.end)}
+    figures = [
+        at
+        for at, word in enumerate(words)
+        if word.kind in (TokenKind.QUANTITY, TokenKind.NUMBER) and at not in in_names
+    ]
     last = figures[-1] if figures else len(words)
-    found = tuple(each.subject for each in named if each.start <= last + NEAR)
-    cell = Cell(row, column, tuple(words), found, frozenset(mark.meaning for mark in marks(words)), None)
-    if any(word.sort is Sort.WORD and at not in taken and word.text not in _FILLERS for at, word in enumerate(words)):
-        heads = (NOTHING, NOTHING, NOTHING)  # a number among words is not the figure of its column
-    if len(figures) == 2 and any(token.sort is Sort.TIMES for token in words):
-        return replace(cell, figure=_measured(words[figures[1]], column, heads), factor=words[figures[0]].value)
-    return replace(cell, figure=_measured(words[figures[0]], column, heads)) if len(figures) == 1 else cell
-
-
-def _measured(token: Token, column: int, heads: tuple[Head, Head, Head]) -> Token:
-    """A figure with its own unit, else that of its column, its row, or what leads in."""
-    over, label, lead = heads if column else (NOTHING, NOTHING, NOTHING)
-    unit = (
-        over.unit
-        or label.unit
-        or ("" if over.nouns & {FigureScope.LANE, FigureScope.LINK, FigureScope.PORT} else lead.unit)
+    found = tuple(each.subject for each in named if each.start <= last + MAX_SUBJECT_DISTANCE)
+    cell = TableCell(
+        row, column, tuple(words), found, frozenset(phrase.meaning for phrase in phrase_matches(words)), None
     )
-    return measured(token, unit) if token.sort is Sort.NUMBER and unit else token
+    if any(
+        word.kind is TokenKind.WORD and at not in in_names and word.text not in _FILLERS
+        for at, word in enumerate(words)
+    ):
+        headers = (NO_HEADER, NO_HEADER, NO_HEADER)  # a number within text does not take the header's unit
+    if len(figures) == 2 and any(token.kind is TokenKind.TIMES for token in words):
+        return replace(
+            cell, figure=_with_heading_unit(words[figures[1]], column, headers), factor=words[figures[0]].value
+        )
+    return replace(cell, figure=_with_heading_unit(words[figures[0]], column, headers)) if len(figures) == 1 else cell
 
 
-def one(kind: type[_M], *heads: frozenset[Meaning]) -> _M | None:
-    """The one meaning of a kind that the nearest of some words gives; None where it gives several."""
-    for meanings in heads:
+def _with_heading_unit(token: Token, column: int, headers: tuple[Header, Header, Header]) -> Token:
+    """A figure with its own unit, else the unit of its column header, row label or lead-in."""
+    column_header, label, lead_in = headers if column else (NO_HEADER, NO_HEADER, NO_HEADER)
+    unit = (
+        column_header.unit
+        or label.unit
+        or ("" if column_header.nouns & {FigureScope.LANE, FigureScope.LINK, FigureScope.PORT} else lead_in.unit)
+    )
+    return with_unit(token, unit) if token.kind is TokenKind.NUMBER and unit else token
+
+
+def sole_meaning(kind: type[_M], *headers: frozenset[Meaning]) -> _M | None:
+    """The meaning of a type in the first set that has any; None if that set has several."""
+    for meanings in headers:
         found = [meaning for meaning in meanings if isinstance(meaning, kind)]
         if found:
             return found[0] if len(found) == 1 else None

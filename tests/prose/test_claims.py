@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose import judge
+from clusterspec.prose import check_text
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
 from tools.generate.prose import Claim, claims, measure
@@ -49,7 +49,7 @@ def test_the_documents_themselves_are_judged_as_well(catalog: Catalog) -> None:
     }
     told: list[tuple[str, int]] = []
     for path in sorted(Path(DOCUMENTS).glob("*.txt")):
-        for problem in judge(Source(path.name, path.read_text("utf-8")), catalog):
+        for problem in check_text(Source(path.name, path.read_text("utf-8")), catalog):
             assert problem.span is not None
             told.append((path.name[:3], problem.span.start.line))
     counted = [at for at in told if at not in lines["ambiguous"] or at in lines["wrong"]]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose import judge
-from clusterspec.prose.told import SEVERITIES
+from clusterspec.prose import check_text
+from clusterspec.prose.text_problem import SEVERITIES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import Example, page
 from clusterspec.source import Source
@@ -22,14 +22,14 @@ OF_TEXT = [name for name, (group, _) in RULES.items() if group == "text"]
 
 @pytest.mark.parametrize("path", DOCUMENTATION, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
-    problems = judge(Source(path.name, path.read_text("utf-8")), CATALOG)
+    problems = check_text(Source(path.name, path.read_text("utf-8")), CATALOG)
     assert [(str(problem.span), problem.message) for problem in problems] == []
 
 
 def test_twice_the_readme_is_twice_the_work() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    judge(Source("README.md", text), CATALOG)  # reads the entries that it names
-    once, twice = (steps(lambda n=n: judge(Source("README.md", text * n), CATALOG)) for n in (1, 2))  # type: ignore[misc]
+    check_text(Source("README.md", text), CATALOG)  # reads the entries that it names
+    once, twice = (steps(lambda n=n: check_text(Source("README.md", text * n), CATALOG)) for n in (1, 2))  # type: ignore[misc]
     assert twice < 2.2 * once
 
 
@@ -39,7 +39,7 @@ def test_a_rule_has_the_severity_of_its_page(name: str) -> None:
 
 
 def told(example: Example) -> list[tuple[str, int]]:
-    spans = [(problem.rule, problem.span) for problem in judge(Source("example.md", example.text), CATALOG)]
+    spans = [(problem.rule, problem.span) for problem in check_text(Source("example.md", example.text), CATALOG)]
     return [(rule, span.start.line) for rule, span in spans if span is not None]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose import judge
-from clusterspec.prose.told import SEVERITIES
+from clusterspec.prose import check_text
+from clusterspec.prose.text_problem import SEVERITIES
 from clusterspec.source import Source
 
 CATALOG = Catalog.open()
@@ -17,7 +17,7 @@ PAIRS = tomllib.loads(Path(__file__).with_name("slips.toml").read_text("utf-8"))
 
 
 def rules(text: str) -> list[str]:
-    return [problem.rule for problem in judge(Source("notes.md", text), CATALOG)]
+    return [problem.rule for problem in check_text(Source("notes.md", text), CATALOG)]
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['rule']}: {pair['wrong'][:40]}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
-from clusterspec.prose import judge
+from clusterspec.prose import check_text
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
 from clusterspec.units import percent
@@ -103,7 +103,7 @@ def claims() -> tuple[Claim, ...]:
 def measure(labelled: Iterable[Claim], catalog: Catalog) -> Score:
     """The score of the restated claims, each judged as a text of its own."""
     counted = [claim for claim in labelled if claim.verdict != "ambiguous"]
-    return Score(tuple((claim, rules_of(judge(Source("claim.md", claim.text), catalog))) for claim in counted))
+    return Score(tuple((claim, rules_of(check_text(Source("claim.md", claim.text), catalog))) for claim in counted))
 
 
 def rules_of(problems: Sequence[Problem]) -> tuple[str, ...]:

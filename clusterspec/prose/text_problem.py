@@ -1,9 +1,9 @@
-"""What is stated to the author: a rule, the words it refers to, the numbers, and what to write."""
+"""Problems found in running text, at tokens."""
 
 from __future__ import annotations
 
 from clusterspec.finding import Confidence, Problem, Severity
-from clusterspec.prose.scan import Token
+from clusterspec.prose.tokenize import Token
 from clusterspec.records import dataclass
 from clusterspec.source import Position, Span
 
@@ -19,12 +19,12 @@ SEVERITIES: dict[str, Severity] = {
     **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
     **dict.fromkeys(_NOTES.split(), Severity.NOTE),
 }
-"""Every rule that a text can break, with the severity that its page gives it."""
+"""The rules that apply to running text, with the severity that their pages state."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A slip at some tokens: from ``start`` to ``end``, the same one where only one is meant."""
+class TextProblem:
+    """A problem of a text from token ``start`` to ``end`` (inclusive; only ``start`` if that is None)."""
 
     rule: str
     start: Token
@@ -33,7 +33,7 @@ class Told:
     end: Token | None = None
 
     def problem(self, file: str) -> Problem:
-        """The problem, with its span in a file."""
+        """The same as a `Problem` with a span in a file."""
         end = self.end if self.end is not None and self.end.line == self.start.line else self.start
         span = Span(file, Position(self.start.line, self.start.column), Position(end.line, end.column + len(end.text)))
         return Problem(self.rule, (), self.message, self.help, SEVERITIES[self.rule], Confidence.LIKELY, span=span)

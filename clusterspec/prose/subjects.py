@@ -1,7 +1,7 @@
-"""What a text refers to: parts of the catalog by the names that people give them.
+"""Subjects of a text: catalog parts recognized by their common names.
 
-Names come from the ids of the catalog, so that a company's own entries are known too: `nvlink-4` is also NVLink4,
-NVLink 4.0, NVLink Gen 4 and fourth-generation NVLink. A family whose generation is not stated (`NVLink`) has no ids.
+Names are derived from catalog ids, so that local entries are recognized too: `nvlink-4` is also NVLink4, NVLink 4.0,
+NVLink Gen 4 and fourth-generation NVLink. A family without a stated generation (`NVLink`) has no ids.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose.generations import after, before, width
+from clusterspec.prose.generations import generation_after, generation_before, width
 from clusterspec.prose.lexicon import Channel
-from clusterspec.prose.scan import Sort, Token
+from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.records import dataclass, field
 
 _FAMILIES: dict[str, tuple[str, Channel]] = {
@@ -61,10 +61,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A part, or a family of parts, that figures may be of.
+    """A part, or a family of parts, that a figure may refer to.
 
-    ``ids`` are the entries of ``kind`` that the name may mean; none where the generation is not stated. ``label`` is a
-    rate that is in the name itself (`NDR400`), in Gb/s; ``lanes`` the width of a PCIe link.
+    ``ids`` are the entries of ``kind`` that the name may mean; empty if no generation is stated. ``label`` is a rate in
+    Gb/s that is part of the name (`NDR400`); ``lanes`` is the width of a PCIe link.
     """
 
     name: str = field(compare=False)
@@ -75,20 +75,20 @@ class Subject:
     label: int = 0
     lanes: int = 0
     inferred: bool = False
-    """The generation stands elsewhere in the text."""
+    """Whether the generation is inferred from another part of the text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A subject at some tokens: from ``start`` up to, not including, ``end``."""
+class Mention:
+    """A subject named at tokens ``start`` (inclusive) to ``end`` (exclusive)."""
 
     start: int
     end: int
     subject: Subject
 
 
-class Names:
-    """The names of one catalog."""
+class NameIndex:
+    """An index of the names of a catalog's entries."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._ids = {kind: frozenset(catalog.ids(kind)) for kind in ("interconnect", "nic", "accelerator", "platform")}
@@ -121,14 +121,14 @@ class Names:
                 if name.startswith("dgx-"):
                     yield _plain(name.replace("dgx", "hgx")), ("platform", name.replace("dgx", "hgx"), (id_,))
 
-    def find(self, words: Sequence[Token]) -> Iterator[Named]:
-        """The subjects of some tokens, in order, none over another."""
-        last: Named | None = None
+    def find(self, words: Sequence[Token]) -> Iterator[Mention]:
+        """The subjects named in a token sequence, in order, without overlap."""
+        last: Mention | None = None
         for at, token in enumerate(words):
-            if token.sort is Sort.WORD and (last is None or at >= last.end):
+            if token.kind is TokenKind.WORD and (last is None or at >= last.end):
                 named = self._part(words, at) or self._infiniband(words, at) or self._family(words, at)
-                if last is not None and named is not None and _one(last, named):
-                    last = Named(last.start, named.end, last.subject if last.subject.ids else named.subject)
+                if last is not None and named is not None and _are_one(last, named):
+                    last = Mention(last.start, named.end, last.subject if last.subject.ids else named.subject)
                 elif named is not None:
                     if last is not None:
                         yield last
@@ -136,14 +136,14 @@ class Names:
         if last is not None:
             yield last
 
-    def _part(self, words: Sequence[Token], at: int) -> Named | None:
-        """The longest name of an accelerator or a platform that begins here."""
+    def _part(self, words: Sequence[Token], at: int) -> Mention | None:
+        """The longest name of an accelerator or a platform at an index."""
         if words[at].text[:2].lower() not in self._firsts:
             return None
         best, joined = None, ""
         for end in range(at, min(at + _LONGEST, len(words))):
             text = words[end].text.lower()
-            if words[end].sort is Sort.SIGN and text not in ("-", "."):
+            if words[end].kind is TokenKind.SIGN and text not in ("-", "."):
                 break
             joined += _plain(text)
             for form in (joined, joined.removesuffix("s")):
@@ -153,20 +153,20 @@ class Names:
             return None
         end, (kind, family, ids) = best
         channel = Channel.NETWORK if kind == "interconnect" else None
-        return Named(at, end, Subject(_said(words, at, end), family, kind, channel, ids))
+        return Mention(at, end, Subject(_written(words, at, end), family, kind, channel, ids))
 
-    def _infiniband(self, words: Sequence[Token], at: int) -> Named | None:
-        """A generation of InfiniBand by its letters: NDR, NDR400."""
+    def _infiniband(self, words: Sequence[Token], at: int) -> Mention | None:
+        """An InfiniBand generation by its abbreviation: NDR, NDR400."""
         match = _INFINIBAND.fullmatch(words[at].text)
         if match is None:
             return None
         id_ = f"infiniband-{match[1].lower()}"
         ids = (id_,) if id_ in self._ids["interconnect"] else ()
         subject = Subject(words[at].text, "infiniband", "interconnect", Channel.NETWORK, ids, int(match[2] or 0))
-        return Named(at, at + 1, subject)
+        return Mention(at, at + 1, subject)
 
-    def _family(self, words: Sequence[Token], at: int) -> Named | None:
-        """A family with the generation that follows it, before it or in it."""
+    def _family(self, words: Sequence[Token], at: int) -> Mention | None:
+        """A family with the generation that follows, precedes or is part of its name."""
         if words[at].text[:2].lower() not in _STARTS:
             return None
         word, end = _plain(words[at].text), at + 1
@@ -186,7 +186,7 @@ class Names:
         if not ids:
             ids, end = self._variant(family, kind, words, end)
         if not ids:
-            generation, beyond = after(words, end)
+            generation, beyond = generation_after(words, end)
             ids = self._entries(family, kind, generation)
             end = beyond if ids else end
             family = UNKNOWN if generation is not None and not ids else family
@@ -194,38 +194,38 @@ class Names:
             more, end = self._variant(ids[0], kind, words, end)
             ids = more or ids
         if not ids:
-            generation, earlier = before(words, at)
+            generation, earlier = generation_before(words, at)
             ids = self._entries(family, kind, generation)
             start = earlier if ids else start
         lanes, end = width(words, end) if family == "pcie" else (0, end)
-        return Named(start, end, Subject(_said(words, start, end), family, kind, channel, ids, 0, lanes))
+        return Mention(start, end, Subject(_written(words, start, end), family, kind, channel, ids, 0, lanes))
 
-    def _bare_generation(self, generation: str, words: Sequence[Token], at: int) -> Named | None:
+    def _bare_generation(self, generation: str, words: Sequence[Token], at: int) -> Mention | None:
         """`Gen5 x16` is PCIe, unless another family follows."""
         follows = _plain(words[at + 1].text) if at + 1 < len(words) else ""
         ids = self._entries("pcie", "interconnect", generation)
         if follows in _FAMILIES or not ids:
             return None
         lanes, end = width(words, at + 1)
-        return Named(at, end, Subject(_said(words, at, end), "pcie", "interconnect", Channel.HOST, ids, 0, lanes))
+        return Mention(at, end, Subject(_written(words, at, end), "pcie", "interconnect", Channel.HOST, ids, 0, lanes))
 
     def _variant(self, stem: str, kind: str, words: Sequence[Token], end: int) -> tuple[tuple[str, ...], int]:
-        """The entry of a family or a generation that the next word names: InfiniBand SDR, NVLink-C2C, NVLink 4 bridge."""
+        """The entry selected by the word after a family or generation: InfiniBand SDR, NVLink-C2C, NVLink 4 bridge."""
         at = end + (end < len(words) and words[end].text == "-")
-        if at < len(words) and words[at].sort is Sort.WORD:
+        if at < len(words) and words[at].kind is TokenKind.WORD:
             id_ = f"{stem}-{words[at].text.lower()}"
             if id_ in self._ids[kind]:
                 return (id_,), at + 1
         return (), end
 
     def _entries(self, family: str, kind: str, generation: str | None) -> tuple[str, ...]:
-        """The entries of a family's generation; those of the family itself where it has but one."""
+        """The entries of a family and generation; of the family itself if it has a single entry."""
         candidates = (f"{family}-{generation}", f"{family}-v{generation}") if generation else (family,)
         return tuple(id_ for id_ in candidates if id_ in self._ids[kind] and family != "ethernet")
 
 
-def _one(last: Named, named: Named) -> bool:
-    """Whether two names side by side are one: `NDR InfiniBand`, `InfiniBand NDR400`."""
+def _are_one(last: Mention, named: Mention) -> bool:
+    """Whether two adjacent names are one subject: `NDR InfiniBand`, `InfiniBand NDR400`."""
     same = last.subject.family == named.subject.family
     return same and named.start <= last.end and not (last.subject.ids and named.subject.ids)
 
@@ -234,16 +234,16 @@ def _plain(text: str) -> str:
     return text.lower().replace("-", "").replace(".", "").replace("‑", "")
 
 
-def _said(words: Sequence[Token], start: int, end: int) -> str:
-    """Some tokens as they were written."""
+def _written(words: Sequence[Token], start: int, end: int) -> str:
+    """The text of a token range."""
     return "".join((" " if token.gap and at else "") + token.text for at, token in enumerate(words[start:end]))
 
 
 def _joined(words: Sequence[Token], at: int) -> tuple[str, int]:
-    """The word here with the next one or two: Omni-Path, Infinity Fabric, GPUDirect-TCPXO."""
+    """The family name formed by a word and the next one or two: Omni-Path, Infinity Fabric, GPUDirect-TCPXO."""
     joined = _plain(words[at].text)
     for end in range(at + 1, min(at + 3, len(words))):
-        if words[end].sort is Sort.WORD or words[end].text == "-":
+        if words[end].kind is TokenKind.WORD or words[end].text == "-":
             joined += _plain(words[end].text)
             if joined in _FAMILIES:
                 return joined, end + 1

@@ -1,8 +1,8 @@
-"""Waivers in a text: comments by which its author takes a finding back out, with a reason.
+"""Waivers in a text: comments by which the author suppresses a finding, with a reason.
 
     <!-- clusterspec: ignore[metric-unsaid] until 2027-01-31: quoted from the supplier -->
 
-It is on the line of the finding, or alone on the line above. `ignore-file[…]` precedes the first text.
+A waiver is on the line of the finding, or alone on the line above. `ignore-file[…]` precedes the first text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FORM = "write `<!-- clusterspec: ignore[rule-name] until 2027-01-31: reason -->
 
 @dataclass(frozen=True, slots=True)
 class ProseWaiver:
-    """One waiver: the rules it silences on its line and the next (everywhere: ``line`` is None), until a day."""
+    """A waiver: the rules it suppresses on its line and the next (in the whole file if ``line`` is None) until a date."""
 
     rules: tuple[str, ...]
     line: int | None
@@ -35,61 +35,66 @@ class ProseWaiver:
 
 
 def apply(problems: Iterable[Problem], text: str, file: str, today: date | None) -> Iterator[Problem]:
-    """The problems that are not waived, and problems with the waivers.
+    """The problems that are not waived, then the problems with the waivers themselves.
 
-    A waiver without a reason waives nothing (waiver-without-reason), nor does one that ended before ``today``
-    (expired-waiver); where no day is given, none has ended.
+    A waiver without a reason (waiver-without-reason) or one that expired before ``today`` (expired-waiver) has no
+    effect. Without ``today`` none expires.
     """
     waivers = list(_read(text, file)) if "clusterspec:" in text else []
-    good = [waiver for waiver in waivers if waiver.reason and not _ended(waiver, today)]
+    effective = [waiver for waiver in waivers if waiver.reason and not _has_expired(waiver, today)]
     for problem in problems:
-        if not any(_holds(waiver, problem) for waiver in good):
+        if not any(_covers(waiver, problem) for waiver in effective):
             yield problem
     for waiver in waivers:
-        yield from _about(waiver, today)
+        yield from _waiver_problems(waiver, today)
 
 
 def _read(text: str, file: str) -> Iterator[ProseWaiver]:
-    begun = False
+    text_begun = False
     for number, line in enumerate(text.split("\n"), 1):
         match = _WAIVER.search(line)
-        if match is None or (match["file"] and begun):
-            begun = begun or (bool(line.strip()) and not line.lstrip().startswith("<!--"))
+        if match is None or (match["file"] and text_begun):
+            text_begun = text_begun or (bool(line.strip()) and not line.lstrip().startswith("<!--"))
             continue
         rules = tuple(rule.strip() for rule in match["rules"].split(",") if rule.strip())
         span = Span(file, Position(number, match.start() + 1), Position(number, match.end() + 1))
         alone = line.strip() == match[0]
         yield ProseWaiver(
-            rules, None if match["file"] else number, alone, _day(match["until"]), (match["reason"] or "").strip(), span
+            rules,
+            None if match["file"] else number,
+            alone,
+            _parse_date(match["until"]),
+            (match["reason"] or "").strip(),
+            span,
         )
 
 
-def _day(text: str | None) -> date | None:
-    """A day; the first of all for one that is none, so that its waiver has ended."""
+def _parse_date(text: str | None) -> date | None:
+    """The date of an ISO text; the minimum date if it is invalid, so that the waiver has expired."""
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
         return date.min
 
 
-def _ended(waiver: ProseWaiver, today: date | None) -> bool:
+def _has_expired(waiver: ProseWaiver, today: date | None) -> bool:
     return waiver.until is not None and today is not None and waiver.until < today
 
 
-def _holds(waiver: ProseWaiver, problem: Problem) -> bool:
+def _covers(waiver: ProseWaiver, problem: Problem) -> bool:
     if problem.rule not in waiver.rules or problem.span is None:
         return False
     line = problem.span.start.line
     return waiver.line is None or line == waiver.line or (waiver.alone and line == waiver.line + 1)
 
 
-def _about(waiver: ProseWaiver, today: date | None) -> Iterator[Problem]:
+def _waiver_problems(waiver: ProseWaiver, today: date | None) -> Iterator[Problem]:
     if not waiver.reason:
-        message = "this waiver gives no reason, and waives nothing"
+        message = "this waiver has no reason and no effect"
         yield _problem("waiver-without-reason", Severity.WARNING, message, _FORM, waiver)
-    elif _ended(waiver, today):
-        message = f"this waiver ended on {waiver.until}, and today is {today}"
-        yield _problem("expired-waiver", Severity.NOTE, message, "mend what it waived, or set a later date", waiver)
+    elif _has_expired(waiver, today):
+        message = f"this waiver expired on {waiver.until}; today is {today}"
+        yield _problem("expired-waiver", Severity.NOTE, message, "fix what it waived, or set a later date", waiver)
 
 
 def _problem(rule: str, severity: Severity, message: str, advice: str, waiver: ProseWaiver) -> Problem:

@@ -1,19 +1,19 @@
-"""Whether a figure is right: what a fact of the catalog amounts to when it is counted as the claim counts."""
+"""Possible values of a catalog figure under the direction, scope, sparsity and counts of a claim."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from clusterspec.prose.claims import Claim
-from clusterspec.prose.known import SPARSE, KnownFigure
+from clusterspec.prose.known_figures import SPARSE, KnownFigure
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units.slips import near
 
-AGREES = 0.05
-"""Published figures are rounded: the 63 GB/s of PCIe 5 are printed as 64, 12.5 as 12."""
-ROUGHLY = 0.08
-"""The same behind `about`, and of a bus, whose raw rate is printed as often as what its code leaves (128 for 121)."""
+TOLERANCE = 0.05
+"""Relative rounding of published figures: the 63 GB/s of PCIe 5 are printed as 64, 12.5 as 12."""
+ROUGH_TOLERANCE = 0.08
+"""The same after `about`, and for host buses, often quoted by their raw rate before encoding (128 for 121)."""
 _SCOPES: dict[FigureScope, frozenset[FigureScope]] = {
     FigureScope.LANE: frozenset((FigureScope.LANE,)),
     FigureScope.LINK: frozenset((FigureScope.LINK, FigureScope.PORT)),
@@ -24,11 +24,11 @@ _SCOPES: dict[FigureScope, frozenset[FigureScope]] = {
     FigureScope.SUM: frozenset((FigureScope.NODE, FigureScope.SUM)),
 }
 _DOMAINS = (4.0, 8.0, 16.0, 32.0, 36.0, 72.0)
-"""Half a node, a node, and the domains that are sold: sums that people print without saying so."""
+"""Accelerators of half a node, a node and common scale-up domains: sums often published without their count."""
 
 
-def readings(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
-    """What a fact amounts to, counted as the claim counts; both ways where it does not say."""
+def possible_values(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
+    """The values of a catalog figure in the direction or sparsity of a claim; all of them if it states none."""
     if fact.unit == "FLOP/s":
         return {Sparsity.DENSE: (fact.value,), Sparsity.SPARSE: (fact.value * SPARSE,)}.get(
             claim.sparsity or Sparsity.DENSE, ()
@@ -40,34 +40,38 @@ def readings(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
     return (fact.value,) if fact.channel is Channel.NETWORK else (fact.value, 2 * fact.value)
 
 
-def right(claim: Claim, facts: Iterable[KnownFigure]) -> bool:
-    """Whether a figure agrees with one of some facts, in a reading that its words allow."""
-    within = ROUGHLY if claim.about or claim.channel is Channel.HOST else AGREES
+def agrees(claim: Claim, facts: Iterable[KnownFigure]) -> bool:
+    """Whether a claim agrees with one of some catalog figures under an interpretation that its words allow."""
+    within = ROUGH_TOLERANCE if claim.approximate or claim.channel is Channel.HOST else TOLERANCE
     value = claim.token.value / 8 if claim.token.unit == "T/s" else claim.token.value
     return any(
         near(value, reading * count, within)
         for fact in facts
         if in_scope(claim, fact)
-        for reading in readings(claim, fact)
-        for count in _counted_in(claim, fact)
+        for reading in possible_values(claim, fact)
+        for count in _multiplicities(claim, fact)
     )
 
 
-def _counted_in(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
-    """How many times a fact may be in the claim's figure."""
+def _multiplicities(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
+    """The numbers of parts that the claim may sum over."""
     if fact.scope is FigureScope.LANE:
         return (1.0,)
     return (
         1.0,
         *(claim.counts if claim.scope is None else ()),
-        *(_totals(claim) if fact.scope in (FigureScope.DEVICE, FigureScope.PORT) and not fact.minor else ()),
+        *(
+            _possible_counts(claim)
+            if fact.scope in (FigureScope.DEVICE, FigureScope.PORT) and not fact.reduced_rate
+            else ()
+        ),
     )
 
 
-def _totals(claim: Claim) -> tuple[float, ...]:
-    """How many accelerators or ports a figure may be the sum of, where it does not say that it is of one.
+def _possible_counts(claim: Claim) -> tuple[float, ...]:
+    """The numbers of accelerators or ports that a claim without a scope may sum over.
 
-    Eight of them in bytes are left out: there the unit is likelier to be the slip.
+    Eight in bytes is excluded: there a wrong unit is likelier.
     """
     if claim.channel is Channel.SCALE_UP and claim.scope is None:
         return _DOMAINS
@@ -78,8 +82,8 @@ def _totals(claim: Claim) -> tuple[float, ...]:
 
 
 def in_scope(claim: Claim, fact: KnownFigure) -> bool:
-    """Whether a fact is of what the claim says, or the claim does not say."""
-    if fact.trap or (fact.minor and claim.of_port and not claim.labelled(fact.value)):
+    """Whether a catalog figure has the scope and precision that the claim states, if it states them."""
+    if fact.misprint or (fact.reduced_rate and claim.of_port and not claim.is_in_name(fact.value)):
         return False
     if claim.precision and fact.precision and claim.precision != fact.precision:
         return {claim.precision, fact.precision} == {"bf16", "fp16"}

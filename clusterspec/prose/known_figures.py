@@ -1,4 +1,4 @@
-"""What the catalog knows of a subject: each figure with its channel, its scope and whether it has two directions."""
+"""Figures of the catalog by subject, each with its channel, its scope and whether it counts per direction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, Platform
 from clusterspec.prose.lexicon import Channel, FigureScope
-from clusterspec.prose.names import Subject
+from clusterspec.prose.subjects import Subject
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 
@@ -20,20 +20,23 @@ SPARSE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class KnownFigure:
-    """One figure: SI, a bandwidth in one direction, a peak dense. ``directed``: it also has the sum of both directions."""
+    """A catalog figure in SI units: a bandwidth per direction, a dense peak.
+
+    ``directed`` marks a bandwidth that may also be given as the sum of both directions.
+    """
 
     value: float
     unit: str
     channel: Channel
     scope: FigureScope
-    whose: str
+    owner: str
     directed: bool = False
     precision: str = ""
     what: str = ""
-    minor: bool = False
-    """A port rate that the technology can also run at: half its lanes, usually said in the name (`NDR200`)."""
-    trap: bool = False
-    """A sum that is in print and is no figure of this channel."""
+    reduced_rate: bool = False
+    """A lower port rate of the same technology, usually part of the name (`NDR200`)."""
+    misprint: bool = False
+    """A published sum that is wrong for this channel."""
 
 
 _LINE_RATES = frozenset(("scale-out",))
@@ -41,7 +44,7 @@ _CHANNELS = {"scale-up": Channel.SCALE_UP, "host-bus": Channel.HOST, "scale-out"
 
 
 class KnownFigures:
-    """The figures of one catalog, each entry read when a text first names it."""
+    """The figures of a catalog; an entry is read when a text first names it."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -49,7 +52,7 @@ class KnownFigures:
         self._interconnects: list[str] | None = None
 
     def of(self, subject: Subject) -> tuple[KnownFigure, ...]:
-        """What is known of a subject: of every entry that its name may mean."""
+        """The figures of every entry that the name of a subject may mean."""
         variants = (id_ for each in subject.ids for id_ in self._variants(subject.kind, each))
         facts = tuple(fact for id_ in (*subject.ids, *variants) for fact in self.entry(subject.kind, id_))
         if subject.lanes and subject.lanes != 16:
@@ -57,7 +60,7 @@ class KnownFigures:
         return facts
 
     def entry(self, kind: str, id_: str) -> tuple[KnownFigure, ...]:
-        """The figures of one entry; none of one that is not there or cannot be read."""
+        """The figures of one entry; empty if it does not exist or cannot be read."""
         if (kind, id_) not in self._facts:
             entry = self._read(kind, id_)
             self._facts[kind, id_] = tuple(self._of_entry(entry)) if entry else ()
@@ -70,7 +73,7 @@ class KnownFigures:
                 yield id_, self.entry(subject.kind, id_)
 
     def links(self, subject: Subject) -> tuple[int, int] | None:
-        """How many accelerators a platform's node has, and how many links each of them."""
+        """The accelerators per node of a platform and the links per accelerator."""
         entry = self._read(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
         if not isinstance(entry, Platform) or not entry.accelerators_per_node:
             return None
@@ -78,8 +81,8 @@ class KnownFigures:
         links = part.links if isinstance(part, Accelerator) else None
         return (entry.accelerators_per_node, links) if links else None
 
-    def neighbours(self, subject: Subject) -> frozenset[int]:
-        """How many others an accelerator is joined to directly, in each form it is sold in; none where a switch joins all."""
+    def neighbors(self, subject: Subject) -> frozenset[int]:
+        """The numbers of direct neighbors of an accelerator, over its form factors; empty for switched fabrics."""
         found: set[int] = set()
         for id_ in subject.ids if subject.kind == "accelerator" else ():
             part = self._read("accelerator", id_)
@@ -90,7 +93,7 @@ class KnownFigures:
         return frozenset(found)
 
     def _variants(self, kind: str, id_: str) -> tuple[str, ...]:
-        """The entries that make a variant of one: `neuronlink-v3-ultra`, not what a bridge makes of NVLink."""
+        """The ids of variants of an interconnect: `neuronlink-v3-ultra`, but no bridges."""
         if kind != "interconnect":
             return ()
         if self._interconnects is None:
@@ -100,7 +103,7 @@ class KnownFigures:
         return tuple(other for other in following if not other.endswith("-bridge"))
 
     def interconnects(self, subject: Subject) -> tuple[str, ...]:
-        """The scale-up interconnects of an accelerator or a platform, usual first."""
+        """The scale-up interconnects of an accelerator or a platform, the most common first."""
         found: list[str] = []
         for id_ in subject.ids:
             entry = self._read(subject.kind, id_)
@@ -127,22 +130,22 @@ class KnownFigures:
             yield from self._of_platform(entry)
 
     def _of_accelerator(self, entry: Accelerator) -> Iterator[KnownFigure]:
-        whose = entry.id
-        yield from _bandwidth(entry.scale_up_bandwidth, Channel.SCALE_UP, FigureScope.DEVICE, whose, "all its links")
-        yield from _bandwidth(entry.peer_bandwidth, Channel.SCALE_UP, FigureScope.PAIR, whose, "one pair")
-        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, whose, "one NIC")
-        yield from _plain(entry.memory_bandwidth, Channel.MEMORY, FigureScope.DEVICE, whose)
-        yield from _plain(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, whose)
-        yield from _plain(entry.power, Channel.POWER, FigureScope.DEVICE, whose)
+        owner = entry.id
+        yield from _bandwidth(entry.scale_up_bandwidth, Channel.SCALE_UP, FigureScope.DEVICE, owner, "all its links")
+        yield from _bandwidth(entry.peer_bandwidth, Channel.SCALE_UP, FigureScope.PAIR, owner, "one pair")
+        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, owner, "one NIC")
+        yield from _plain(entry.memory_bandwidth, Channel.MEMORY, FigureScope.DEVICE, owner)
+        yield from _plain(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, owner)
+        yield from _plain(entry.power, Channel.POWER, FigureScope.DEVICE, owner)
         for precision, peak in entry.peaks.items():
-            yield KnownFigure(peak.value, "FLOP/s", Channel.PEAK, FigureScope.DEVICE, whose, precision=precision)
+            yield KnownFigure(peak.value, "FLOP/s", Channel.PEAK, FigureScope.DEVICE, owner, precision=precision)
         for id_ in entry.interconnects[:1]:
             links = self.entry("interconnect", id_)
             yield from (fact for fact in links if fact.scope in (FigureScope.LINK, FigureScope.LANE))
-        yield from _traps(entry)
+        yield from _misprinted_sums(entry)
 
     def _of_platform(self, entry: Platform) -> Iterator[KnownFigure]:
-        """A node's own figures, those of its accelerators, and of all of them together."""
+        """The figures of a node, of its accelerators, and of all its accelerators together."""
         yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one NIC")
         if entry.nic_bandwidth and entry.nics_per_node:
             value = entry.nic_bandwidth.value * entry.nics_per_node
@@ -160,20 +163,20 @@ class KnownFigures:
             yield from _of_all(of_one, count, entry.id)
 
 
-def _of_all(facts: tuple[KnownFigure, ...], count: int, whose: str) -> Iterator[KnownFigure]:
+def _of_all(facts: tuple[KnownFigure, ...], count: int, owner: str) -> Iterator[KnownFigure]:
     """The figures of all accelerators of a node or a domain together, and half of that: the bisection."""
     for fact in facts:
         if fact.scope is FigureScope.DEVICE and fact.channel is not Channel.POWER:
             everything = f"its {count} accelerators together"
-            yield replace(fact, value=fact.value * count, scope=FigureScope.NODE, whose=whose, what=everything)
+            yield replace(fact, value=fact.value * count, scope=FigureScope.NODE, owner=owner, what=everything)
             if fact.channel is Channel.SCALE_UP:
                 yield replace(
-                    fact, value=fact.value * count / 2, scope=FigureScope.SUM, whose=whose, what="its bisection"
+                    fact, value=fact.value * count / 2, scope=FigureScope.SUM, owner=owner, what="its bisection"
                 )
 
 
-def _traps(entry: Accelerator) -> Iterator[KnownFigure]:
-    """Sums in print that are no scale-up figure: ports that leave the node counted in, one link of a mesh left out."""
+def _misprinted_sums(entry: Accelerator) -> Iterator[KnownFigure]:
+    """Published sums that are wrong as scale-up bandwidth: with ports that leave the node, or without one mesh link."""
     nic, nics, all_links, links = entry.nic_bandwidth, entry.nics_per_accelerator, entry.scale_up_bandwidth, entry.links
     if all_links is None or not links or entry.topology not in ("full-mesh", "partial-mesh"):
         return
@@ -181,12 +184,12 @@ def _traps(entry: Accelerator) -> Iterator[KnownFigure]:
     if nic and nics and abs(link / nic.value - 1) < 0.01:
         what = f"all its {links + nics:.0f} ports, of which {nics:.0f} leave the node"
         yield KnownFigure(
-            link * (links + nics), "B/s", Channel.SCALE_UP, FigureScope.DEVICE, entry.id, True, what=what, trap=True
+            link * (links + nics), "B/s", Channel.SCALE_UP, FigureScope.DEVICE, entry.id, True, what=what, misprint=True
         )
     if entry.topology == "partial-mesh":
-        what = f"{links - 1} of its {links} links, one for each peer of a full mesh that it does not have"
+        what = f"{links - 1} of its {links} links, as if it had one link per peer of a full mesh"
         yield KnownFigure(
-            link * (links - 1), "B/s", Channel.SCALE_UP, FigureScope.DEVICE, entry.id, True, what=what, trap=True
+            link * (links - 1), "B/s", Channel.SCALE_UP, FigureScope.DEVICE, entry.id, True, what=what, misprint=True
         )
 
 
@@ -197,8 +200,10 @@ def _of_interconnect(entry: Interconnect) -> Iterator[KnownFigure]:
         entry.bandwidth, channel, device, entry.id, "one port" if device is FigureScope.PORT else "all links"
     )
     for rate in entry.port_rates:
-        minor = entry.bandwidth is not None and rate.value < entry.bandwidth.value
-        yield from (replace(fact, minor=minor) for fact in _bandwidth(rate, channel, device, entry.id, "one port"))
+        reduced_rate = entry.bandwidth is not None and rate.value < entry.bandwidth.value
+        yield from (
+            replace(fact, reduced_rate=reduced_rate) for fact in _bandwidth(rate, channel, device, entry.id, "one port")
+        )
     if entry.links and entry.links > 1:
         yield from _bandwidth(entry.link_bandwidth, channel, FigureScope.LINK, entry.id, "one link")
     yield from _bandwidth(entry.lane_rate, channel, FigureScope.LANE, entry.id, "one lane")
@@ -206,22 +211,22 @@ def _of_interconnect(entry: Interconnect) -> Iterator[KnownFigure]:
 
 
 def _of_nic(entry: Nic) -> Iterator[KnownFigure]:
-    """One port, and the card where it has several."""
+    """The figures of one port, and of the card if it has several."""
     for ports in {1, entry.ports or 1}:
         for fact in _bandwidth(entry.port_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one port"):
             yield replace(fact, value=fact.value * ports)
 
 
 def _bandwidth(
-    figure: Figure | None, channel: Channel, scope: FigureScope, whose: str, what: str
+    figure: Figure | None, channel: Channel, scope: FigureScope, owner: str, what: str
 ) -> Iterator[KnownFigure]:
     if figure is not None:
-        yield KnownFigure(figure.value, "B/s", channel, scope, whose, directed=True, what=what)
+        yield KnownFigure(figure.value, "B/s", channel, scope, owner, directed=True, what=what)
 
 
-def _plain(figure: Figure | None, channel: Channel, scope: FigureScope, whose: str) -> Iterator[KnownFigure]:
+def _plain(figure: Figure | None, channel: Channel, scope: FigureScope, owner: str) -> Iterator[KnownFigure]:
     if figure is not None:
-        yield KnownFigure(figure.value, figure.unit, channel, scope, whose)
+        yield KnownFigure(figure.value, figure.unit, channel, scope, owner)
 
 
 def _share(fact: KnownFigure, lanes: int) -> float:

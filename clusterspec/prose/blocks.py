@@ -1,6 +1,6 @@
-"""The readable part of a document: its lines without code, comments and addresses, in blocks that belong together.
+"""Blocks of running text: lines without code, comments and URLs, grouped into paragraphs, items, headings and tables.
 
-What is left out is blanked, never cut, so that a column here is a column of the source.
+Excluded text is replaced by spaces, so that columns equal those of the source.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SIGNS = (
 
 
 class BlockKind(StrEnum):
-    """What a block is."""
+    """The kind of a block."""
 
     PROSE = "prose"
     ITEM = "item"
@@ -54,7 +54,7 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProseLine:
-    """One line of the source, or a part of it from ``offset`` on, blanked where it is not to be read; numbers from 1."""
+    """A line of the source, or its part from ``offset``, with excluded text blanked; lines are numbered from 1."""
 
     number: int
     text: str
@@ -62,31 +62,31 @@ class ProseLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Lines that are read together: a paragraph, one item of a list, a heading, a table."""
+class TextBlock:
+    """Consecutive lines of one paragraph, list item, heading or table."""
 
     kind: BlockKind
     lines: tuple[ProseLine, ...]
 
 
-def blocks(text: str) -> Iterator[Block]:
+def blocks(text: str) -> Iterator[TextBlock]:
     """The blocks of a document, in order."""
     held: list[ProseLine] = []
     kind = BlockKind.PROSE
     for line in _lines(text):
         now = _kind(line.text)
         if held and not _goes_on(kind, now, held[-1].text):
-            yield Block(kind, tuple(held))
+            yield TextBlock(kind, tuple(held))
             held = []
         if now is not None:
             kind = kind if held else now
             held.append(line)
     if held:
-        yield Block(kind, tuple(held))
+        yield TextBlock(kind, tuple(held))
 
 
 def _kind(text: str) -> BlockKind | None:
-    """What a line begins; None for one without anything to read."""
+    """The kind of block that a line begins; None for a blank line."""
     if not text or text.isspace() or _UNDERLINE.fullmatch(text):
         return None
     if _ROW.match(text):
@@ -105,7 +105,7 @@ def _goes_on(kind: BlockKind, now: BlockKind | None, last: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[ProseLine]:
-    """Every line, blank where it is code, front matter or a comment."""
+    """All lines; code, front matter and comments are blanked."""
     fence = ""
     comment = front = False
     for number, raw in enumerate(text.split("\n"), 1):
@@ -124,7 +124,7 @@ def _lines(text: str) -> Iterator[ProseLine]:
 
 
 def _fenced(line: str, fence: str) -> str:
-    """The fence that is open after a line: a closing one is as long as the opening one, and alone."""
+    """The code fence open after a line; a closing fence is at least as long as the opening one, and alone."""
     match = _FENCE.match(line)
     if not match:
         return fence
@@ -135,7 +135,7 @@ def _fenced(line: str, fence: str) -> str:
 
 
 def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
-    """A line with HTML comments blanked, and whether one is still open at its end."""
+    """A line with HTML comments blanked, and whether a comment is open at its end."""
     shown, at = "", 0
     while at < len(line):
         mark = "-->" if inside else "<!--"
@@ -149,7 +149,7 @@ def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
 
 
 def _masked(line: str) -> str:
-    """A line without addresses, tags and the signs of emphasis; mathematical signs made plain."""
+    """A line with URLs, tags and emphasis blanked, and LaTeX signs replaced."""
     if '"' in line or "“" in line:
         line = _QUOTED.sub(_mention, line)
     if "`" in line:
@@ -164,12 +164,12 @@ def _masked(line: str) -> str:
 
 
 def _mention(match: re.Match[str]) -> str:
-    """What another author is quoted to say is no claim of the author's; a name or a word in quotes is."""
+    """A quotation, blanked if it contains a figure: it is not a claim of the author."""
     return " " * len(match[0]) if match[0].count(" ") >= 3 else match[0]
 
 
 def _example(match: re.Match[str]) -> str:
-    """Code that spells a direction or a sparsity shows how a spec is written; other code is read."""
+    """Inline code, blanked if it states a direction or a sparsity: it shows spec syntax."""
     return " " * len(match[0]) if _COUNTED.search(match[0]) else match[0]
 
 

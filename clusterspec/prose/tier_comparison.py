@@ -1,0 +1,253 @@
+"""Comparisons of tiers that mix directions: a ratio, or two adjacent figures, one of which sums both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from itertools import islice
+
+from clusterspec.prose.blocks import BlockKind
+from clusterspec.prose.claims import Claim, claims
+from clusterspec.prose.document import ProseText
+from clusterspec.prose.known_figures import KnownFigure
+from clusterspec.prose.lexicon import Channel, FigureScope, Hint
+from clusterspec.prose.sentence import Sentence
+from clusterspec.prose.subjects import Subject
+from clusterspec.prose.text_problem import TextProblem
+from clusterspec.prose.tokenize import Token, TokenKind, words_of
+from clusterspec.quantity import Direction
+from clusterspec.records import dataclass
+from clusterspec.units import plain, say
+from clusterspec.units.slips import near
+
+RATIO_TOLERANCE = 0.12
+"""Relative tolerance of a stated ratio: `20×` for 18."""
+RULE = "mixed-direction-comparison"
+_COMPARING = words_of(
+    "faster slower gap ratio reduction drop drops difference bandwidth higher lower more less than long"
+    " longer penalty : times below above advantage"
+)
+_TIERS = (Channel.MEMORY, Channel.SCALE_UP, Channel.HOST, Channel.NETWORK)
+MAX_PAIRS = 12
+"""Maximum pairs of tiers that a ratio is compared with."""
+_NEARBY = 12
+"""Maximum tokens between a ratio and a word of comparison."""
+
+
+class DirectionCount(StrEnum):
+    """The direction of a figure that states none, inferred from the catalog."""
+
+    ONE_WAY = "one way"
+    DUPLEX = "both ways"
+
+
+@dataclass(frozen=True, slots=True)
+class TierRate:
+    """The rate of one tier in one direction, in B/s, and the name of the part it belongs to."""
+
+    channel: Channel
+    one_way: float
+    owner: str
+
+    def rate_text(self, ways: int) -> str:
+        return say(self.one_way * ways, "B/s")
+
+
+def ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+    """Ratios between tiers that mix directions: `NVLink : InfiniBand ≈ 18×`, twice or half the one-way ratio."""
+    stated = list(_written_ratios(sentence))
+    tiers = list(dict.fromkeys(_tiers(sentence, text))) if stated else []
+    pairs = [(a, b) for a in tiers for b in tiers if a.channel is not b.channel and a.one_way > b.one_way]
+    for at, ratio in stated:
+        if not any(near(ratio, fast.one_way / slow.one_way, RATIO_TOLERANCE) for fast, slow in pairs):
+            mixed = (
+                problem for fast, slow in pairs[:MAX_PAIRS] for problem in _mixed(sentence.words[at], ratio, fast, slow)
+            )
+            yield from islice(mixed, 1)
+
+
+def _mixed(token: Token, ratio: float, fast: TierRate, slow: TierRate) -> Iterator[TextProblem]:
+    true = fast.one_way / slow.one_way
+    ways = (
+        (2, 1) if near(ratio, 2 * true, RATIO_TOLERANCE) else (1, 2) if near(ratio, true / 2, RATIO_TOLERANCE) else None
+    )
+    if ways is None or (ways == (2, 1) and fast.channel is Channel.MEMORY):
+        return
+    reading = f"{fast.rate_text(ways[0])} of {fast.owner} over {slow.rate_text(ways[1])} of {slow.owner}"
+    message = f"{token.text}× is {reading}, one of which sums both directions; in one direction it is {plain(true, 2)}×"
+    yield TextProblem(RULE, token, message, f"write {plain(true, 2)}×, or both figures in the same direction")
+
+
+def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
+    """The ratios in a sentence, with their index: `18×`, `14x faster`, `9-fold`."""
+    words = sentence.words
+    for at, token in enumerate(words[:-1]):
+        if token.kind is not TokenKind.NUMBER or not 1.5 < token.value < 1000 or token.ranged:
+            continue
+        follows = words[at + 1]
+        behind = words[at + 2] if at + 2 < len(words) else None
+        times = follows.text in ("x", "×") and (
+            behind is None or (behind.kind is not TokenKind.NUMBER and behind.kind is not TokenKind.QUANTITY)
+        )
+        if (times or follows.text.lower() in ("times", "fold")) and _compares(sentence, at):
+            yield at, token.value
+
+
+def _compares(sentence: Sentence, at: int) -> bool:
+    near_by = sentence.between(max(0, at - _NEARBY), at + _NEARBY)
+    return any(word in _COMPARING for word in near_by)
+
+
+def _tiers(sentence: Sentence, text: ProseText) -> list[TierRate]:
+    """The tiers that a sentence compares: those it names, else those its phrases or earlier sentences refer to."""
+    named = dict.fromkeys(_subjects(sentence))
+    subjects = [text.with_generation(each, (*named, *sentence.before)) for each in named]
+    tiers = [tier for subject in subjects for tier in _tiers_of(subject, text)]
+    have = {tier.channel for tier in tiers}
+    for channel in _channels_in(sentence) - have:
+        tiers += _of_channel(channel, sentence, text)
+    if len({tier.channel for tier in tiers}) < 2:
+        have = {tier.channel for tier in tiers}
+        before = [text.with_generation(subject, sentence.before) for subject in sentence.before]
+        tiers += [tier for subject in before for tier in _tiers_of(subject, text) if tier.channel not in have]
+    return tiers
+
+
+def _subjects(sentence: Sentence) -> tuple[Subject, ...]:
+    return tuple(named.subject for named in sentence.named)
+
+
+def _channels_in(sentence: Sentence) -> set[Channel]:
+    return {phrase.meaning for phrase in sentence.phrases if isinstance(phrase.meaning, Channel)} & set(_TIERS)
+
+
+def _tiers_of(subject: Subject, text: ProseText) -> Iterator[TierRate]:
+    """The tier rates of an interconnect; empty for an accelerator."""
+    if subject.channel is None:
+        return
+    for fact in text.known.of(subject):
+        if (
+            fact.scope in (FigureScope.DEVICE, FigureScope.PORT)
+            and not fact.reduced_rate
+            and fact.channel is subject.channel
+        ):
+            yield TierRate(fact.channel, fact.value, fact.owner)
+
+
+def _of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> Iterator[TierRate]:
+    """The rates of a tier that is only described (`inter-node`): from the sentence, else from parts the text names."""
+    rates = [sentence.words[at] for at in sentence.quantities if sentence.has_meaning(at, channel)]
+    rates = [token for token in rates if token.unit == "B/s" and not token.ranged]
+    if channel is Channel.NETWORK and len(rates) == 1:
+        yield TierRate(channel, rates[0].value, rates[0].written)
+        return
+    for subject in text.subjects:
+        if subject.channel is channel or (channel is Channel.MEMORY and subject.kind == "accelerator"):
+            yield from _facts_as_tiers(channel, text.known.of(subject))
+
+
+def _facts_as_tiers(channel: Channel, facts: Sequence[KnownFigure]) -> Iterator[TierRate]:
+    for fact in facts:
+        if (
+            fact.channel is channel
+            and fact.scope in (FigureScope.DEVICE, FigureScope.PORT)
+            and not fact.reduced_rate
+            and not fact.misprint
+        ):
+            yield TierRate(channel, fact.value, fact.owner)
+
+
+def adjacent_figures(text: ProseText) -> Iterator[TextProblem]:
+    """Two figures in comparison, or in adjacent list items, one of which sums both directions: `50 GB/s instead of 900 GB/s`."""
+    last: tuple[Sentence, Claim, DirectionCount] | None = None
+    for sentence in text.sentences:
+        counted = [
+            (claim, how) for claim in claims(sentence, text) if (how := direction_count(claim, text)) is not None
+        ]
+        if sentence.has(Hint.VERSUS) and len(sentence.quantities) == 2:
+            yield from _versus(sentence, text)
+        if len(counted) != 1 or len(sentence.quantities) != 1:
+            last = None
+            continue
+        claim, how = counted[0]
+        if claim.counts:
+            last = None
+            continue
+        if last is not None and _follows(last[0], sentence):
+            yield from mixed_pair((last[1], last[2]), (claim, how))
+        last = (sentence, claim, how)
+
+
+def _follows(one: Sentence, other: Sentence) -> bool:
+    """Whether two sentences are consecutive items of a list."""
+    return one.kind is other.kind is BlockKind.ITEM and 0 <= other.words[0].line - one.words[-1].line <= 1
+
+
+def mixed_pair(one: tuple[Claim, DirectionCount], other: tuple[Claim, DirectionCount]) -> Iterator[TextProblem]:
+    """The problem with two figures in different directions, at the duplex one."""
+    if one[1] is other[1]:
+        return
+    both, single = (one[0], other[0]) if one[1] is DirectionCount.DUPLEX else (other[0], one[0])
+    message = (
+        f"{both.token.written} of {both.subjects[0].name} sums both directions,"
+        f" and {single.token.written} of {single.subjects[0].name} next to it is one-way"
+    )
+    yield TextProblem(
+        RULE, both.token, message, f"write {say(both.token.value / 2, 'B/s')} here, or state the direction of both"
+    )
+
+
+def direction_count(claim: Claim, text: ProseText) -> DirectionCount | None:
+    """The direction in which a claim matches the catalog; None if both match or the claim states its direction."""
+    if (
+        claim.direction is not None
+        or claim.token.unit != "B/s"
+        or claim.scope in (FigureScope.SUM, FigureScope.NODE, FigureScope.LANE)
+    ):
+        return None
+    found: set[DirectionCount] = set()
+    for subject in claim.subjects[:1]:
+        for fact in text.known.of(subject):
+            if (
+                fact.directed
+                and fact.scope in (FigureScope.DEVICE, FigureScope.PORT)
+                and claim.channel in (None, fact.channel)
+            ):
+                if not fact.reduced_rate and near(claim.token.value, fact.value, 0.06):
+                    found.add(DirectionCount.ONE_WAY)
+                if not fact.reduced_rate and near(claim.token.value, 2 * fact.value, 0.06):
+                    found.add(DirectionCount.DUPLEX)
+    return found.pop() if len(found) == 1 else None
+
+
+def _versus(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+    """Two compared rates without direction, each of a tier that the text names elsewhere."""
+    one, other = (sentence.words[at] for at in sentence.quantities)
+    if one.unit != "B/s" or other.unit != "B/s" or one.ranged or other.ranged:
+        return
+    if any(sentence.sole_meaning(at, Direction) for at in sentence.quantities):
+        return
+    both, single = (one, other) if one.value > other.value else (other, one)
+    summed = _matches(both.value / 2, (Channel.SCALE_UP,), text) - _matches(
+        both.value, (Channel.SCALE_UP, Channel.HOST), text
+    )
+    lone = _matches(single.value, (Channel.NETWORK, Channel.HOST), text) - _matches(
+        single.value / 2, (Channel.NETWORK,), text
+    )
+    if summed and lone and not _matches(both.value, (Channel.SCALE_UP,), text):
+        message = (
+            f"{both.written} of {min(summed)} sums both directions, and {single.written} of {min(lone)} is one-way"
+        )
+        yield TextProblem(RULE, both, message, f"write {say(both.value / 2, 'B/s')}, or state the direction of both")
+
+
+def _matches(value: float, channels: Sequence[Channel], text: ProseText) -> set[str]:
+    """The named interconnects of some channels whose one-way rate equals a value."""
+    return {
+        fact.owner
+        for family, ids in text.families.items()
+        for id_ in ids
+        for fact in text.known.entry("interconnect", id_)
+        if fact.channel in channels and fact.scope in (FigureScope.DEVICE, FigureScope.PORT) and not fact.reduced_rate
+        if near(value, fact.value, 0.05)
+    }
