@@ -1,4 +1,4 @@
-"""What a design costs: parameters, memory, and the time of one optimizer step."""
+"""The cost of a design: parameters, memory, and the time of one optimizer step."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from clusterspec.records import replace
 
 
 def estimate(design: Design, tables: Tables | None = None) -> Plan:
-    """Everything that can be computed of a design; what cannot be is None, and the rest is given.
+    """All results that can be computed for a design; the others are None.
 
-    ``tables`` of an earlier estimate are used again where they hold for the design. Takes about a
-    millisecond, whatever the size of the cluster.
+    ``tables`` of an earlier estimate are reused where they apply to the design. Takes about a millisecond for any
+    cluster size.
     """
     plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
     if design.workload is not None and design.workload.serving is not None:
@@ -35,11 +35,11 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
 
 
 _RECENT: deque[Tables] = deque(maxlen=4)
-"""The tables of the last jobs: a job is mostly estimated several times, with other layouts."""
+"""The tables of recent jobs: a job is usually estimated several times, with other layouts."""
 
 
 def _known(design: Design) -> Tables | None:
-    """The tables of a design, made where no recent ones hold for it."""
+    """The tables of a design; created where no recent ones apply to it."""
     for tables in _RECENT:
         if tables.hold_for(design):
             return tables
@@ -50,7 +50,7 @@ def _known(design: Design) -> Tables | None:
 
 
 def _with_serving(plan: Plan) -> Plan:
-    """The times of a serving plan, and what they rest on that no source states."""
+    """The plan with the times of serving, and their assumed figures."""
     from clusterspec.cost.serving import serving  # a training plan needs none of its modules
     from clusterspec.cost.serving.constants import ASSUMED
 
@@ -102,7 +102,7 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
 
 
 def _fitted(found: StepRecord, accelerator: str) -> Iterator[Assumption]:
-    """The figures of the accelerator, the software and kernels in general that no source states, with their reasons."""
+    """The assumed figures of the accelerator, the software and kernels in general, with their reasons."""
     stack = found.software.stack
     known = {f"{accelerator} {name}": figure for name, figure in found.rates.figures.items()}
     known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
@@ -113,6 +113,6 @@ def _fitted(found: StepRecord, accelerator: str) -> Iterator[Assumption]:
 
 
 def _together(first: tuple[Assumption, ...], second: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
-    """Both in order, each key once."""
+    """Both sequences in order, each key once."""
     keys = {key for key, _, _ in first}
     return (*first, *(each for each in second if each[0] not in keys))

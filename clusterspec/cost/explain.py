@@ -1,7 +1,7 @@
-"""A step as terms: every part of its time, by which formula, from which figures.
+"""A step as terms: each part of its time with its formula and figures.
 
-Terms are made here alone, from the record of a step. The parts of every sum add up to it, and every leaf,
-evaluated from its inputs, gives its value.
+Terms are created only here, from the record of a step. The parts of a sum add up to it, and each leaf, evaluated from
+its inputs, gives its value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TRAFFIC |= {"expert_parallel_traffic": ("ep",)}
 
 
 def explained(record: StepRecord, band: tuple[float, float] | None = None) -> Term:
-    """The whole step; ``band`` is its range."""
+    """The terms of a step; ``band`` is its range."""
     teller = _StepExplanation(record)
     parts = (
         *(teller.phase(name) for name in PHASES),
@@ -43,7 +43,7 @@ def explained(record: StepRecord, band: tuple[float, float] | None = None) -> Te
 
 
 class _StepExplanation:
-    """The record of one step, and the figures that many of its leaves share."""
+    """The record of one step, and the figures that its leaves share."""
 
     def __init__(self, record: StepRecord) -> None:
         self.record, self.inputs, self.choices = record, record.inputs, record.choices
@@ -52,7 +52,7 @@ class _StepExplanation:
         self.bandwidth = self._rate(MEMORY, "B/s")
 
     def _of_software(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
-        """A figure of the stack; what its entry leaves out costs nothing."""
+        """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
         return stack.achievable.get(name) or computed(otherwise, f"{stack.id} has no such figure", unit)
 
@@ -67,7 +67,7 @@ class _StepExplanation:
         return Expanded(value, expression, inputs)
 
     def _repeats(self, part: PartTime, count: int) -> Repeats:
-        """How often a micro-batch passes through a part of the slowest stage in one step."""
+        """The number of passes of a micro-batch through a part of the slowest stage in one step."""
         repeats: Repeats = (("micro_batches", self.counted),)
         if count > 1 or part.name.endswith("layer"):
             repeats += (("layers", computed(count, f"parts of the slowest stage: {part.name.replace('_', ' ')}")),)
@@ -76,7 +76,7 @@ class _StepExplanation:
         return repeats
 
     def phase(self, name: str) -> Term:
-        """The computation of one pass, by kind."""
+        """The computation of one pass, by kind of kernel."""
         kinds: dict[str, list[Term]] = {kind: [] for kind in (*KINDS, "launching")}
         for part, count in self.record.parts:
             phase, repeats = getattr(part, name), self._repeats(part, count)
@@ -103,7 +103,7 @@ class _StepExplanation:
         return leaf(name, roofline.roofline, arguments, repeats)
 
     def _filled(self, kernel: Kernel) -> Expanded:
-        """The rate that a kernel reaches: that of its kind, and the share that its shape allows."""
+        """The rate of a kernel: that of its kind times the share that its shape allows."""
         best, fill = self._rate(kernel.rate, "FLOP/s"), self.record.rates.speed.fill(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
         inputs: Inputs = (*best.inputs, ("fill", computed(fill, why)))
@@ -143,7 +143,7 @@ class _StepExplanation:
         return leaf(f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_calls, arguments, repeats)
 
     def sends(self) -> Term:
-        """What stages send each other and nothing hides."""
+        """Sends between stages that nothing overlaps."""
         if self.choices.hides_sends or not self.record.sends:
             return Term.total("pipeline_sends", ())
         fixed = {"micro_batches": self.counted, "virtual_stages": self._virtual_stages}
@@ -162,7 +162,7 @@ class _StepExplanation:
         return computed(self.inputs.virtual_stages, "chunks that a rank holds")
 
     def bubble(self) -> Term:
-        """What the slowest stage idles, and the sends of the first and the last micro-batch."""
+        """The idle time of the slowest stage, and the sends of the first and the last micro-batch."""
         stages = computed(self.inputs.stages, "pp")
         if self.inputs.stages == 1:
             return Term.total("pipeline_bubble", ())
@@ -191,7 +191,7 @@ class _StepExplanation:
         return leaf("idle_stages", pipeline.fill_and_drain, arguments)
 
     def replicas(self) -> Iterator[Term]:
-        """The exposed traffic of data parallelism, by what it runs beside."""
+        """The exposed traffic of data parallelism, by the computation it overlaps with."""
         for group in self.record.replicas:
             one = group.exposure
             arguments: dict[str, Argument] = {
@@ -204,7 +204,7 @@ class _StepExplanation:
             yield leaf(f"data_parallel_{one.name}", overlap.exposed_at_least, arguments, times)
 
     def _together(self, group: ReplicaTransfers) -> Expanded:
-        """The seconds of transfers one after another."""
+        """The seconds of transfers that run one after another."""
         each = [
             seconds_of(cost, f"{sent.axis}_{identifier(sent.collective)}_")
             for sent, cost in zip(group.transfers, group.costs, strict=True)
@@ -241,7 +241,7 @@ class _StepExplanation:
         return Term.total("optimizer", parts)
 
     def rest(self) -> Iterator[Term]:
-        """What comes on top of everything else."""
+        """Time outside passes, communication and the optimizer."""
         times = self.record.times
         loading = computed(times.data_loading, "workload.data_loading", "s")
         yield Term("data_loading", times.data_loading, "s", "data_loading", (("data_loading", loading),))
@@ -271,7 +271,7 @@ def _shape(kernel: Kernel) -> str:
 
 
 def _distinct(terms: list[Term]) -> tuple[Term, ...]:
-    """The terms with names of their own."""
+    """The terms with unique names."""
     seen: Counter[str] = Counter()
     found = []
     for term in terms:

@@ -1,4 +1,4 @@
-"""Failure rates of published fleets, and what interruptions leave of a run: mean time between failures and goodput."""
+"""Failure rates of published fleets; mean time between failures and goodput of a run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CHECKPOINT_TIME = Figure(
 
 @dataclass(frozen=True, slots=True)
 class Interruptions:
-    """What failures and checkpoints leave of a job, every figure in seconds with its origin.
+    """The effect of failures and checkpoints on a job; each figure in seconds with its origin.
 
     ``share`` is the goodput, ``low`` and ``high`` its range over the failure rates of published fleets (equal to
     ``share`` where the spec states the rate).
@@ -76,9 +76,9 @@ def interruptions(
     networks: NetworksSpec | None,
     parameters: float | None,
 ) -> Interruptions:
-    """The interruptions of a job on a machine, from what the spec states and published failure rates otherwise.
+    """The interruptions of a job, from figures of the spec and published failure rates.
 
-    ``parameters`` sizes the checkpoint where the spec states a store and no time.
+    ``parameters`` gives the checkpoint size where the spec states a store and no checkpoint time.
     """
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
@@ -104,7 +104,7 @@ def stated_between(written: OperationsSpec, nodes: int | None) -> Figure | None:
 
 
 def _between(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
-    """Seconds between failures of the job, and the range of it."""
+    """Seconds between failures of the job, and its range."""
     stated = stated_between(written, nodes)
     if stated is not None:
         return stated, (stated.value, stated.value)
@@ -127,7 +127,7 @@ def _checkpoint(written: OperationsSpec, networks: NetworksSpec | None, paramete
 
 
 def _restart(cluster: Cluster, written: OperationsSpec) -> Figure:
-    """As stated; without a spare node the job waits for the repair, where the spec states its time."""
+    """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time."""
     stated = _stated(written.restart_time, "restart_time")
     if stated is not None:
         return stated

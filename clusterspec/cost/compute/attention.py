@@ -20,7 +20,7 @@ def projections(shard: Shard) -> Work:
 
 
 def gate(shard: Shard) -> Work:
-    """The gate on what attention yields: one number for each head, or for each element."""
+    """The gate on the output of attention: one number per head, or per element."""
     model = shard.model
     outputs = {"none": 0.0, "head-wise": shard.heads, "element-wise": shard.heads * model.value_width}
     shape = GemmShape(shard.tokens, model.hidden, outputs[model.attention_gate])
@@ -32,10 +32,10 @@ def gate(shard: Shard) -> Work:
 
 
 def _compressions(shard: Shard) -> Work:
-    """Multi-head latent attention compresses queries and key-values first (DeepSeek-V2, arXiv 2405.04434).
+    """The compressions of multi-head latent attention (DeepSeek-V2, arXiv 2405.04434).
 
-    The compressions are not cut by tensor parallelism: each rank applies them to its own rows.
-    Without compressed queries the queries come straight from the hidden state.
+    Tensor parallelism does not shard them: each rank applies them to its own rows. Without compressed queries, the
+    queries are projected from the hidden state.
     """
     model, precision = shard.model, shard.precision
     keys = GemmShape(shard.rows, model.hidden, model.latent_kv + model.latent_rope)
@@ -46,7 +46,7 @@ def _compressions(shard: Shard) -> Work:
 
 
 def _expansions(shard: Shard) -> Work:
-    """From the latents to heads."""
+    """The projections from the latents to heads."""
     model, precision = shard.model, shard.precision
     wide = GemmShape(shard.tokens, model.latent_kv, shard.heads * (model.head_dim + model.value_width))
     keys = linear("key-value expansion", wide, precision, Role.LIGHT)
@@ -67,7 +67,7 @@ def output(shard: Shard) -> Work:
 
 
 def rotary(shard: Shard) -> Work:
-    """Rotary embedding of queries and keys: each read and written once in each pass."""
+    """Rotary embedding of queries and keys: each is read and written once in each pass."""
     elements = shard.tokens * (shard.heads + shard.kv_heads) * shard.model.head_dim
     moved = 2 * shard.width * elements
     return stream("rotary embedding", (moved, moved))
@@ -93,12 +93,12 @@ def pairs(shard: Shard) -> float:
 
 
 def within(shard: Shard, tokens: float) -> float:
-    """The same where every query attends to the last ``tokens`` tokens."""
+    """Unmasked pairs where every query attends to the last ``tokens`` tokens."""
     return float(shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp)
 
 
 def flash(shard: Shard, flops: float) -> Work:
-    """Flash kernels of ``flops`` operations: they skip masked blocks and compute scores again backward."""
+    """Flash kernels of ``flops`` operations: they skip masked blocks and recompute scores in the backward pass."""
     model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)

@@ -1,6 +1,6 @@
 """Attention of one layer to compressed key-value entries (DeepSeek-V4, arXiv 2606.19348, section 2).
 
-Light and heavy layers count as one mean layer.
+Light and heavy layers are represented by one mean layer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clusterspec.cost.mixers import OVERLAPPING
 
 
 def projections(shard: Shard, part: CompressedAttention) -> Work:
-    """Compressed queries, the one vector of keys and values, what compresses it further, and queries of heads."""
+    """Compressed queries, the shared vector of keys and values, its compressors, and queries of heads."""
     model, precision = shard.model, shard.precision
     down = GemmShape(shard.rows, model.hidden, part.q + model.head_dim)
     up = GemmShape(shard.tokens, part.q, shard.heads * model.head_dim)
@@ -29,7 +29,7 @@ def projections(shard: Shard, part: CompressedAttention) -> Work:
 
 
 def _compressor(shard: Shard, part: CompressedAttention) -> float:
-    """Outputs of the value and the gate that make entries, and keys of the index in light layers."""
+    """The value and the gate that form entries, and keys of the index in light layers."""
     model = shard.model
     index = model.sparse.index_dim if model.sparse else 0
     return _mean(part, 2 * OVERLAPPING * (model.head_dim + index), 2 * model.head_dim)
@@ -41,7 +41,9 @@ def _mean(part: CompressedAttention, light: float, heavy: float) -> float:
 
 
 def core(shard: Shard, part: CompressedAttention) -> Work:
-    """Scores and values of the last tokens and of the entries before them: all, or those that an index chooses."""
+    """Scores and values of the last tokens and of the entries before them: all of them, or those that an index
+    selects.
+    """
     window, model = shard.model.window, shard.model
     pairs = attention.within(shard, part.window or (window.tokens if window else 0))
     if shard.mixer is Mixer.FULL:
@@ -53,7 +55,7 @@ def core(shard: Shard, part: CompressedAttention) -> Work:
 
 
 def output(shard: Shard, part: CompressedAttention) -> Work:
-    """Each group of heads into its rank, and all of them back to the hidden width."""
+    """The output projection of each group of heads to its rank, and of all groups to the hidden width."""
     model, groups = shard.model, part.output_groups / shard.tp
     each = GemmShape(shard.tokens, model.heads * model.head_dim / part.output_groups, part.output_rank, groups)
     whole = GemmShape(shard.tokens, groups * part.output_rank, model.hidden)

@@ -1,4 +1,4 @@
-"""What precedes the first layer and after the last (embedding, logits, loss), and the optimizer's step."""
+"""Computation outside the layers: embedding, logits, loss, and the optimizer step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusterspec.precision import width
 
 
 def embedding(shard: Shard) -> Work:
-    """Looks every token up, and adds its gradient back in twice the width."""
+    """The lookup of every token, and the accumulation of its gradient at twice the width."""
     moved = shard.width * shard.rows * shard.model.hidden
     return stream("embedding", (2 * moved, 4 * moved), 2)
 
@@ -18,7 +18,7 @@ def embedding(shard: Shard) -> Work:
 def head(shard: Shard, loss: float, summed: float) -> Work:
     """The last norm, the logits in 16 bits, and the loss.
 
-    ``loss`` bytes are moved for each logit, ``summed`` to add the gradient of one weight.
+    ``loss`` is the bytes moved per logit, ``summed`` the bytes to accumulate the gradient of one weight.
     """
     width = shard.model.vocab / shard.tp
     norm = 2 * shard.width * shard.rows * shard.model.hidden

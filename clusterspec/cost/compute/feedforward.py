@@ -30,10 +30,10 @@ def _activation(name: str, moved: float, inputs: int) -> Work:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Where the tokens of one rank go in a layer of experts.
+    """The distribution of the tokens of one rank in a layer of experts.
 
-    ``leaving`` copies of tokens leave this rank and, with even routing, ``expert_tp`` times as many
-    arrive at its ``experts``; ``imbalance`` is how much longer the fullest rank works than the mean.
+    ``leaving`` copies of tokens leave this rank; with even routing ``expert_tp`` times as many arrive at its
+    ``experts``. ``imbalance`` is the work of the fullest rank over the mean.
     """
 
     leaving: float
@@ -43,7 +43,7 @@ class Routing:
 
     @classmethod
     def of(cls, shard: Shard, spread: float) -> Routing:
-        """With loads of single experts that vary by ``spread``."""
+        """The routing where loads of single experts vary by ``spread``."""
         leaving = shard.rows * shard.model.experts_per_token
         held = shard.model.experts / shard.ep
         imbalance = float(fullest(shard.ep, max(1.0, held), spread))
@@ -51,7 +51,7 @@ class Routing:
 
 
 def router(shard: Shard) -> Work:
-    """Scores every token against every expert, and chooses; the product is kept in 16 bits."""
+    """The score of every token for every expert, and the top-k selection; the product stays in 16 bits."""
     experts = shard.model.experts
     scores = linear("router", GemmShape(shard.rows, shard.model.hidden, experts), shard.kept)
     choice = ROUTER_BYTES * shard.rows * experts
@@ -59,7 +59,7 @@ def router(shard: Shard) -> Work:
 
 
 def permutation(shard: Shard, routing: Routing) -> Work:
-    """Copies each token to where it leaves, sorts what arrives by expert, and back."""
+    """Permutation of tokens before dispatch, sorting by expert after it, and the reverse."""
     hidden = shard.width * shard.model.expert_width
     leave = hidden * (shard.rows + routing.leaving)
     sort = hidden * 2 * routing.arriving * routing.imbalance if routing.experts > 1 and shard.ep > 1 else 0.0
@@ -68,9 +68,9 @@ def permutation(shard: Shard, routing: Routing) -> Work:
 
 
 def experts(shard: Shard, routing: Routing) -> Work:
-    """The experts' own networks as grouped products, and the experts that every token passes.
+    """The routed experts as grouped GEMMs, and the shared experts.
 
-    Where experts have a width of their own, every rank maps its rows to it and what comes back from it.
+    Where experts have a latent width, every rank projects its rows to it and the results back.
     """
     model = shard.model
     rows = routing.arriving * routing.imbalance / routing.experts

@@ -1,4 +1,4 @@
-"""Figures of kernels that hold for every accelerator and every framework: each with why it is taken."""
+"""Kernel figures that apply to every accelerator and framework, each with its reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from clusterspec.cost.constants import CONSTANTS, assumed
 
 KERNELS = "kernels"
 FIXED = CONSTANTS.setdefault(KERNELS, {})
-"""All of them by name; a plan lists them among its assumptions."""
+"""All of these figures by name; a plan lists them among its assumptions."""
 
 
 def _taken(name: str, value: float, why: str, unit: str = "1") -> float:
@@ -27,7 +27,7 @@ TILES = (
     ),
     (128.0, 64.0, _taken("tile.128x64", 0.8, "the same of tiles of 128 × 64: twice as often")),
 )
-"""Tiles that matrix libraries choose from: rows, columns, and the rate relative to the largest."""
+"""Tiles of GEMM libraries: rows, columns, and the rate relative to the largest tile."""
 DEPTH_START = _taken(
     "tile.depth", 50.0, "depth of a product whose multiplication takes as long as filling and draining one tile"
 )

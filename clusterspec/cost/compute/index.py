@@ -1,6 +1,6 @@
-"""Sparse attention of one layer: the index that ranks keys, and the core over those that it chooses.
+"""Sparse attention of one layer: the index that ranks keys, and the core over the selected keys.
 
-DeepSeek-V3.2, arXiv 2512.02556, section 2. Every tensor-parallel rank runs the whole index on its own rows.
+DeepSeek-V3.2, arXiv 2512.02556, section 2. Every tensor-parallel rank computes the whole index for its own rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from clusterspec.cost.formulas.attention import core_flops
 from clusterspec.cost.formulas.compressed import compressed_entries
 
 SCORE_BYTES = 8.0
-"""Moved for each score of the index: written in 32 bits, and read to choose the highest."""
+"""Bytes moved per score of the index: written in 32 bits, and read to select the highest."""
 
 
 def share(shard: Shard, part: SparseAttention) -> float:
@@ -22,7 +22,7 @@ def share(shard: Shard, part: SparseAttention) -> float:
 
 
 def projections(shard: Shard, part: SparseAttention) -> Work:
-    """Queries of the index and their weights, and its keys unless those are compressed with the entries."""
+    """Queries of the index with their weights, and its keys unless those are compressed with the entries."""
     model = shard.model
     width = model.compressed.q if model.compressed else model.latent_q or model.hidden
     keys = part.index_heads + (0 if model.compressed else part.index_dim)
@@ -34,7 +34,7 @@ def projections(shard: Shard, part: SparseAttention) -> Work:
 
 
 def scores(shard: Shard, part: SparseAttention) -> Work:
-    """Scores of all keys before a query and the choice; gradients flow through those that are chosen alone."""
+    """Scores of all keys before a query, and the selection; gradients flow through the selected keys only."""
     ratio = shard.model.compressed.light_ratio if shard.model.compressed else 1
     own = shard.rows / shard.tokens
     every, chosen = (
@@ -53,9 +53,9 @@ def scores(shard: Shard, part: SparseAttention) -> Work:
 
 
 def core(shard: Shard, part: SparseAttention) -> Work:
-    """The core over chosen keys, and over all of them in the layers without an index.
+    """The core over selected keys, and over all keys in layers without an index.
 
-    Latent attention then scores and sums the latents themselves, which all heads share.
+    Latent attention then scores and sums the latents, which all heads share.
     """
     model, some = shard.model, share(shard, part)
     chosen, every = attention.within(shard, part.tokens), attention.within(shard, shard.length)

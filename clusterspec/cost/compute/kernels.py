@@ -1,7 +1,7 @@
-"""Kernels: the smallest piece of work that the cost model times.
+"""Kernels: the smallest unit of work that the cost model times.
 
-A kernel is known by its operations, the bytes it moves and the share of the device that its
-shape can fill; how fast the device is comes in only when it is timed (`speed`).
+A kernel is described by its operations, its memory traffic and the share of the device that its shape can fill. The
+speed of the device enters when it is timed (`speed`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clusterspec.records import dataclass
 
 
 class Role(IntEnum):
-    """What a kernel is to those that follow it: what recomputation and accumulation choose by."""
+    """The role of a kernel in recomputation and gradient accumulation."""
 
     PLAIN = auto()
     LIGHT = auto()
@@ -37,9 +37,9 @@ class GemmShape(NamedTuple):
 class Kernel(NamedTuple):
     """``flops`` operations at ``rate`` and ``traffic`` bytes.
 
-    ``rate`` names the unit and precision that does the arithmetic (``matmul_bf16``,
-    ``attention_forward`` …); empty where only memory matters. The tiles of its ``shape`` decide
-    how much of the device it fills. ``launches`` is how often the host launches something for it.
+    ``rate`` names the unit and precision of the arithmetic (``matmul_bf16``, ``attention_forward`` …); empty where
+    memory traffic is the only cost. The tiles of its ``shape`` decide how much of the device it fills. ``launches`` is
+    the number of launches by the host.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Kernel(NamedTuple):
 class Work:
     """The kernels of one micro-batch in one part of the model, by pass.
 
-    ``recomputed`` are those of the forward pass that run again before the backward pass.
+    ``recomputed`` are the kernels of the forward pass that run again before the backward pass.
     """
 
     forward: tuple[Kernel, ...] = ()
@@ -67,16 +67,16 @@ class Work:
 
 
 def product(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
-    """Matrix products of one shape in one kernel."""
+    """GEMMs of one shape in one kernel."""
     m, k, n, batch, _ = shape
     traffic = batch * formulas.traffic(m, k, n, width(precision))
     return Kernel(name, batch * formulas.flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
 
 
 def linear(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Work:
-    """A weight matrix (k × n) applied to m rows: the product, and the two that its gradients take.
+    """A weight matrix (k × n) applied to m rows: the forward GEMM, and the two GEMMs of its gradients.
 
-    Nothing at all where the description leaves no rows, inputs or outputs.
+    No kernels where rows, inputs or outputs are zero.
     """
     if not (shape.m and shape.k and shape.n and shape.batch):
         return Work()
@@ -95,7 +95,7 @@ def stream(name: str, traffic: tuple[float, float], launches: float = 1.0, role:
 
 
 def repeated(work: Work, passes: float) -> Work:
-    """The same memory-bound work in kernels that are less fused: ``passes`` times the traffic and the launches."""
+    """The same memory-bound work in less fused kernels: ``passes`` times the traffic and the launches."""
     return Work(*(tuple(_moved(kernel, passes) for kernel in part) for part in (work.forward, work.backward)))
 
 
@@ -104,23 +104,22 @@ def _moved(kernel: Kernel, factor: float) -> Kernel:
 
 
 def scaled(kernel: Kernel, share: float) -> Kernel:
-    """A share of a kernel's work, as where only some layers run it again; its shape, and so its rate, stay."""
+    """A share of a kernel's work, for kernels that only some layers run; its shape and rate are unchanged."""
     return _moved(kernel, share)._replace(flops=kernel.flops * share)
 
 
 def portion(work: Work, share: float) -> Work:
-    """A share of the work, as where only some layers of a kind have a part of it."""
+    """A share of the work, for parts that only some layers of a kind have."""
     if share == 1.0:
         return work
     return Work(*(tuple(scaled(kernel, share) for kernel in part) for part in (work.forward, work.backward)))
 
 
 def accumulation(work: Work, bytes_each: float) -> Work:
-    """Adding the weight gradients of one micro-batch to those of the last ones.
+    """Adds the weight gradients of one micro-batch to the accumulated ones.
 
-    ``bytes_each`` are read and written for each weight. A product's result leaves the device's units
-    only after its last multiplication, so this is not hidden under the product's arithmetic as the
-    reading of its operands is.
+    ``bytes_each`` are read and written per weight. A GEMM writes its result only after its last multiplication, so this
+    traffic does not overlap with the arithmetic as the reading of the operands does.
     """
     return Work(backward=tuple(_sum(k, bytes_each) for k in work.backward if k.role is Role.WEIGHT_GRADIENT))
 
@@ -135,11 +134,10 @@ NARROW = ("matmul_fp8", "matmul_fp4")
 
 
 def casts(work: Work, bytes_each: float) -> Work:
-    """Narrowing the activations and gradients that 8- and 4-bit products take, ``bytes_each`` moved for a number.
+    """Conversion of activations and gradients for 8- and 4-bit GEMMs; ``bytes_each`` are moved per number.
 
-    Read at 16 bits and written twice at 8 (as it is, and transposed for the weight gradient) they
-    move 4 bytes; kernels that look for the largest number first move more. Weights are narrowed
-    once a step and left out.
+    Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
+    that search for the maximum first move more. Weights are converted once per step and are not included.
     """
     forward = tuple(_cast(k, bytes_each) for k in work.forward if k.rate in NARROW)
     narrow = (k for k in work.backward if k.rate in NARROW)

@@ -1,4 +1,4 @@
-"""One layer, with a dense network, with experts or with none, as its parts; and what of it is computed again."""
+"""One layer with a dense network, with experts or with none, by part; and the kernels that recomputation runs again."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def expert_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
 
 
 def bare_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
-    """The parts of a layer that mixes tokens and has no network."""
+    """The parts of a layer that mixes tokens and has no feed-forward network."""
     return _parts(shard, software, {})
 
 
 LAYERS = {FeedForward.DENSE: dense_layer, FeedForward.EXPERTS: expert_layer, FeedForward.NONE: bare_layer}
-"""The layer with each kind of network."""
+"""The function that builds the parts of a layer, by its feed-forward network."""
 
 
 def _parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Parts:
-    """Each block, the mixing and the network, has a norm and an addition to the residual stream."""
+    """The parts of a layer. The token mixing and the network each have a norm and a residual addition."""
     mixed = mixing(shard)
     share = (bool(mixed) + bool(network)) / 2
     moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
@@ -51,7 +51,7 @@ def _parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Parts:
 
 
 def _as_built(work: Work, software: SoftwareBehavior) -> Work:
-    """The work with the software's own fusion, its casts to narrow precisions and its sums of gradients."""
+    """The work with the software's own fusion, its casts to narrow precisions and its gradient accumulation."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
     narrow, sums = casts(work, software.cast), accumulation(work, software.accumulation)
@@ -101,16 +101,16 @@ _PARTS = {
     "mlp": ("feed-forward",),
     "expert": ("router", "dispatch", "experts"),
 }
-"""The parts of a layer that a module of ``recompute`` names as a whole."""
+"""The parts of a layer that a module of ``recompute`` covers as a whole."""
 
 
 def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    """Korthikanti et al., arXiv 2205.05198, section 5."""
+    """The attention core (Korthikanti et al., arXiv 2205.05198, section 5)."""
     return parts.get("core", Work()).forward
 
 
 def _alternate_products(parts: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    """Every second matrix product and all memory-bound kernels; the attention core is saved."""
+    """Every second GEMM and all memory-bound kernels; the output of the attention core is saved."""
     core = set(_core(parts, ()))
     return tuple(scaled(k, ALTERNATE if k.rate else 1.0) for k in everything if k not in core)
 

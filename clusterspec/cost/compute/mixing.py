@@ -1,4 +1,4 @@
-"""What mixes the tokens of one layer, as its parts: softmax attention in its forms, a recurrence, or nothing."""
+"""Token mixing of one layer by part: softmax attention in its variants, a recurrence, or none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.cost.layers import Mixer
 
 
 def mixing(shard: Shard) -> Mapping[str, Work]:
-    """The parts before a layer's network, in the order of the forward pass."""
+    """The parts of a layer before its feed-forward network, in the order of the forward pass."""
     if shard.mixer is Mixer.NONE:
         return {}
     part = shard.model.linear

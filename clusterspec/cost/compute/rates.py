@@ -1,11 +1,10 @@
-"""From what is known of an accelerator and of its software to the rates of one rank.
+"""The achieved rates of one rank, from its accelerator and software.
 
-Peaks and bandwidths come from the catalog or the spec; how much of them is reached comes from the
-``achievable`` figures of the accelerator's entry: ``matmul.<precision>`` the best matrix product,
-``sustained.<precision>`` what training keeps of it, ``attention.y<year>`` the forward attention
-core with the kernels of that year over the 16-bit peak, ``attention.backward`` the backward core
-over the forward one, ``memory`` streaming kernels over the memory bandwidth, ``sustained.power``
-the board power at which all that was measured.
+Peaks and bandwidths come from the catalog or the spec. The share of them that is achieved comes from the ``achievable``
+figures of the accelerator's entry: ``matmul.<precision>`` the best GEMM, ``sustained.<precision>`` the sustained share
+of it in training, ``attention.y<year>`` the forward attention core with the kernels of that year over the 16-bit peak,
+``attention.backward`` the backward core over the forward one, ``memory`` streaming kernels over the memory bandwidth,
+``sustained.power`` the board power of these measurements.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Factors = tuple[tuple[str, Figure], ...]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The speed of one rank, the figures it was built from, and what had to be assumed.
+    """The speed of one rank, the figures behind it, and the assumptions made.
 
     ``factors`` are those of each rate of an accelerator, which its ``ranks`` share.
     """
@@ -43,7 +42,7 @@ class Rates:
 
 
 class _Reached:
-    """The achievable figures of one accelerator; what it lacks is taken as usual, and noted."""
+    """The achievable figures of one accelerator; where one is missing, a usual value is assumed and recorded."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
@@ -60,14 +59,14 @@ class _Reached:
         return found
 
     def attention(self, year: int) -> Figure:
-        """The attention kernels of the year: the newest figure not after it, else the first."""
+        """The attention figure of a year: the latest one not after it, else the earliest."""
         names = sorted(name for name in self.accelerator.achievable if name.startswith("attention.y"))
         earlier = [name for name in names if int(name.removeprefix("attention.y")) <= year]
         return self.share((earlier or names or ["attention"])[-1 if earlier else 0], "attention")
 
 
 def rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int) -> Rates | None:
-    """The rates of one rank; None where the accelerator has no peak or memory bandwidth to start from."""
+    """The rates of one rank; None where the accelerator has no peak or memory bandwidth."""
     accelerator = cluster.accelerator
     if workload.peak is None or accelerator.memory_bandwidth is None:
         return None
@@ -124,9 +123,9 @@ def _speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, floa
 
 
 def _share(precision: str, reached: _Reached) -> Factors:
-    """What training reaches of a precision's peak; wider ones than 16 bits reach what 16 bits do.
+    """The achieved share of a precision's peak; precisions above 16 bits achieve the share of 16 bits.
 
-    Where no best product was measured, ``sustained`` is a share of the peak itself.
+    Where no best GEMM was measured, ``sustained`` is a share of the peak itself.
     """
     name = precision if precision in NARROWER else "bf16"
     known = reached.accelerator.achievable
@@ -137,7 +136,7 @@ def _share(precision: str, reached: _Reached) -> Factors:
 
 
 def _clock(accelerator: Accelerator) -> Factors:
-    """The clock under a power limit below the one of the measurements: f ∝ P^(1/3), since P ∝ f V² and V ∝ f."""
+    """The clock under a power limit below that of the measurements: f ∝ P^(1/3), since P ∝ f V² and V ∝ f."""
     measured = accelerator.achievable.get("sustained.power")
     if measured is None or accelerator.power is None or accelerator.power.value <= 0:
         return ()

@@ -12,12 +12,13 @@ from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.mixers import GATES
 
 BACKWARD = 3.0
-"""Work of the backward pass of the core over that of the forward pass: two gradients for each product, and the
-forward pass again, whose states are not kept (arXiv 2412.06464, section 3.3)."""
+"""Operations of the backward pass of the core over those of the forward pass: two gradients for each product, and the
+forward pass again, whose states are not stored (arXiv 2412.06464, section 3.3).
+"""
 
 
 class Chunks(NamedTuple):
-    """How the kernels of one kind cut a sequence, as the arguments of `chunked_flops` and `chunked_elements`."""
+    """The chunking of a sequence by the kernels of one kind, as arguments of `chunked_flops` and `chunked_elements`."""
 
     tokens: int
     key_products: int
@@ -39,7 +40,7 @@ with the chunks of Nemotron 3."""
 
 
 class Widths(NamedTuple):
-    """Keys, values and heads of one layer on one rank."""
+    """Widths of keys, values and heads of one layer on one rank."""
 
     keys: float
     values: float
@@ -47,7 +48,7 @@ class Widths(NamedTuple):
 
 
 def widths(shard: Shard, part: LinearAttention) -> Widths:
-    """Those of the tensor-parallel rank; a head of keys is never cut."""
+    """The widths on one tensor-parallel rank; a key head is never split."""
     keys = float(share_of_heads(part.key_heads, shard.tp) * part.key_head_dim)
     return Widths(keys, part.value_width / shard.tp, part.value_heads / shard.tp)
 
@@ -72,7 +73,9 @@ def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
 
 
 def convolution(shard: Shard, part: LinearAttention) -> Work:
-    """The short causal convolution: its input is read and its output written; backward a gradient more."""
+    """The short causal convolution: it reads its input and writes its output; the backward pass also reads a
+    gradient.
+    """
     held = widths(shard, part)
     moved = shard.width * shard.tokens * (2 * held.keys + held.values)
     return stream("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
@@ -113,7 +116,7 @@ def core(shard: Shard, part: LinearAttention) -> Work:
 
 
 def output(shard: Shard, part: LinearAttention) -> Work:
-    """The gated norm of what the recurrence yields, and the weight matrix after it."""
+    """The gated norm of the recurrence's output, and the output projection."""
     values = widths(shard, part).values
     moved = shard.width * shard.tokens * values
     norm = stream("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
@@ -121,6 +124,6 @@ def output(shard: Shard, part: LinearAttention) -> Work:
 
 
 def state_bytes(shard: Shard, part: LinearAttention) -> float:
-    """The state of one micro-batch on one rank, in 32 bits: what context parallelism passes on."""
+    """The state of one micro-batch on one rank, in 32 bits, which context parallelism passes on."""
     held = widths(shard, part)
     return float(4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim))

@@ -1,4 +1,4 @@
-"""What one rank holds of one micro-batch: the shapes that kernels are built from."""
+"""The share of one rank in one micro-batch: the shapes that kernels are built from."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from clusterspec.records import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those.
+    """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those layers.
 
-    ``tokens`` enter the matrix products of a tensor-parallel group; ``rows`` of them are this
-    rank's between those products (fewer with sequence parallelism). ``heads`` and ``kv_heads``
-    are this rank's own; ``precision`` is that of the linear layers, ``kept`` that of what stays
-    in 16 bits when they are narrower (attention, logits, router).
+    ``tokens`` enter the GEMMs of a tensor-parallel group; ``rows`` of them belong to this rank between GEMMs (fewer
+    with sequence parallelism). ``heads`` and ``kv_heads`` are those of this rank. ``precision`` is that of the linear
+    layers; ``kept`` that of the parts that stay in 16 bits when linear layers are narrower (attention, logits, router).
     """
 
     model: Model
@@ -37,7 +36,7 @@ class Shard:
 
     @property
     def width(self) -> float:
-        """Bytes of one activation between kernels and on the wire: 16 bits, 32 where products are wider."""
+        """Bytes of one activation between kernels and on the wire: 16 bits, or 32 where GEMMs are wider."""
         return activation_width(self.precision)
 
     @classmethod
@@ -66,7 +65,7 @@ class Shard:
 
 
 def _of_kind(model: Model, mixer: Mixer) -> Model:
-    """The model with the heads of its layers with a window where those are asked for."""
+    """The model; for window attention with the heads of its window layers."""
     window = model.window
     if mixer is not Mixer.WINDOW or window is None:
         return model

@@ -1,4 +1,4 @@
-"""What a generation of training software does, as the numbers that kernels are built with."""
+"""The behavior of a generation of training software, as the numbers that kernels are built with."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SoftwareBehavior:
-    """The habits of one stack (`catalog.entries.Stack`), as floats.
+    """The figures of one stack (`catalog.entries.Stack`) as floats.
 
-    Of kernels: ``products`` the rate of matrix products over the best that the accelerator
-    sustains; ``grouped`` that of experts' products over it; ``fusion`` the traffic of fully fused
-    memory-bound kernels over what its own kernels move, ``routing`` the same for the kernels that
-    route tokens; ``cast`` bytes moved to narrow one number, ``accumulation`` to add one weight's
-    gradient, ``loss`` for one logit. Of the host: ``interval`` seconds between launches,
-    ``interval_expert`` for each expert of a grouped product where it launches one by one, ``gap``
-    seconds that the device idles at each launch, ``step`` seconds of a step outside all else.
-    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with
-    the products around it; ``gather`` the rate at which fully sharded weights and gradients travel
-    over that of the same collectives otherwise; ``interference`` the share of the device that
-    hidden traffic takes; ``unevenness`` the spread of the loads of single experts; ``jitter`` the
-    spread of one node's step.
+    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
+    experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
+    ``routing`` the same for the kernels that route tokens; ``cast`` bytes moved to convert one number, ``accumulation``
+    to add one weight's gradient, ``loss`` per logit.
+
+    Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
+    launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
+
+    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
+    ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
+    ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
+    single experts; ``jitter`` the spread of one node's step.
     """
 
     stack: Stack
@@ -45,7 +45,7 @@ class SoftwareBehavior:
 
     @classmethod
     def of(cls, stack: Stack) -> SoftwareBehavior:
-        """The stack's figures; what an entry leaves out costs nothing, or is as good as it can be."""
+        """The stack's figures; a figure that its entry lacks adds no cost."""
 
         def figure(name: str, otherwise: float) -> float:
             found = stack.achievable.get(name)
@@ -72,5 +72,5 @@ class SoftwareBehavior:
         )
 
     def hides(self, axis: str) -> bool:
-        """Whether it can run this communication beside computation."""
+        """Whether it can overlap this communication with computation."""
         return axis in self.stack.hides

@@ -1,4 +1,4 @@
-"""How fast one rank is: every rate that kernels are timed with."""
+"""The speed of one rank: every rate that kernels are timed with."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ Tile = tuple[float, float, float]
 class Speed:
     """Achieved rates of one rank.
 
-    ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s that a
-    memory-bound kernel reaches, reads and writes together; ``units`` tiles that run at a time and
-    ``tiles`` the sizes to choose from (none: nothing is known of the device's units);
-    ``depth_start`` and ``length_start`` the depth of a product and the length of a sequence at
-    which half the rate is reached; ``grouped`` the rate of experts' products over that of others.
+    ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s of a memory-bound kernel, reads
+    and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty where the
+    device's units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence
+    at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others.
     """
 
     rates: Mapping[str, float]
