@@ -12,7 +12,7 @@ from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.elementwise import smaller
 
 SCORES = 5
-"""Bytes for each score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""
+"""Bytes per score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""
 
 
 @formula("tokens * hidden * (width + kept) / ranks")
@@ -45,7 +45,7 @@ def attention_bytes(tokens: float, queries: float, keys: float, ranks: float, *,
 
 @formula("4 * tokens * heads / ranks")
 def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
-    """The log-sum-exp that flash attention keeps of each row in fp32: B = 4 t a / r.
+    """The log-sum-exp that flash attention stores for each row in fp32: B = 4 t a / r.
 
     Source: Dao et al., "FlashAttention", arXiv 2205.14135, algorithm 1.
 
@@ -57,7 +57,7 @@ def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
 
 @formula("5 * tokens * keys * heads / ranks")
 def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> float:
-    """What plain attention stores of its score matrices: B = 5 a t s / r.
+    """Bytes that plain attention stores for its score matrices: B = 5 a t s / r.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
 
@@ -87,7 +87,7 @@ def latent_bytes(
 def latent_heads_bytes(
     tokens: float, heads: float, head_dim: float, rope: float, ranks: float, *, width: float = 2
 ) -> float:
-    """What latent attention expands to heads: B = w t a (2 (d + r) + 2 d) / t_p.
+    """Latents of latent attention expanded to heads: B = w t a (2 (d + r) + 2 d) / t_p.
 
     Queries and keys with their rotary part, and the expanded keys and values they come from.
 
@@ -101,7 +101,7 @@ def latent_heads_bytes(
 
 @formula("tokens * ffn * (width * (matrices - 1) + kept) / ranks")
 def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width: float = 2, kept: float = 2) -> float:
-    """What the first products of a feed-forward network yield and its last one takes in: B = t f (w (n − 1) + k) / r.
+    """Outputs of the first GEMMs of a feed-forward network and input of its last: B = t f (w (n − 1) + k) / r.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1 (two matrices); SwiGLU has three.
 
@@ -113,7 +113,7 @@ def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width
 
 @formula("tokens * chosen * expert_ranks / ranks")
 def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: float) -> float:
-    """Tokens that the experts of one rank take in when the routing is balanced: n = t k e / r.
+    """Tokens received by the experts of one rank with balanced routing: n = t k e / r.
 
     ``chosen`` experts a token, over ``ranks`` that hold different tokens; the ``expert_ranks``
     that cut one expert gather each other's.
@@ -128,10 +128,10 @@ def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: floa
 
 @formula("width * copies * tokens * heads_width / ranks")
 def exchanged_bytes(tokens: float, heads_width: float, copies: float, ranks: float, *, width: float = 2) -> float:
-    """Tensors that context parallelism has under way: B = w c t k / r.
+    """Tensors in transit in context parallelism: B = w c t k / r.
 
-    ``heads_width`` (k) elements of a token, ``copies`` (c) of them: received ahead and their
-    gradients in a ring, those of all ranks when keys and values are gathered.
+    ``heads_width`` (k) elements of a token, ``copies`` (c) of them: in a ring those received ahead and their gradients;
+    those of all ranks where keys and values are gathered.
 
     Source: Liu et al., "Ring Attention", arXiv 2310.01889, section 3.
 
@@ -143,7 +143,7 @@ def exchanged_bytes(tokens: float, heads_width: float, copies: float, ranks: flo
 
 @formula("width * tokens * vocab / ranks")
 def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> float:
-    """The output head's logits with what the loss makes of them: B = w t V / r.
+    """The output head's logits and the intermediate results of the loss: B = w t V / r.
 
     ``width`` counts every copy that is there at once: 16-bit logits, fp32 logits, probabilities
     and gradients.
@@ -158,7 +158,7 @@ def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> flo
 
 @formula("min(stages - stage, micro_batches)")
 def in_flight(stages: float, stage: float, micro_batches: float) -> float:
-    """Micro-batches of which a stage of 1F1B holds activations: n = min(p − i, m), i from 0.
+    """Micro-batches whose activations a stage of 1F1B holds: n = min(p − i, m), i from 0.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
 
@@ -170,7 +170,7 @@ def in_flight(stages: float, stage: float, micro_batches: float) -> float:
 
 @formula("min(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)")
 def in_flight_interleaved(stages: float, stage: float, virtual_stages: float, micro_batches: float) -> float:
-    """Passes through one chunk whose activations a stage holds when it interleaves v chunks.
+    """Passes through one chunk whose activations a stage holds with v interleaved chunks.
 
     ``n = min(2 (p − i − 1) + (v − 1) p + 1, m v)``; on the first stage this is 1F1B's memory
     times 1 + (p − 1) / (p v).

@@ -12,7 +12,7 @@ from clusterspec.cost.expressions import formula
 
 @formula("ranks - 1")
 def messages(ranks: float) -> float:
-    """Messages that each rank sends when it sends them directly: n − 1.
+    """Messages of each rank in a direct exchange: n − 1.
 
     >>> messages(8)
     7
@@ -42,7 +42,7 @@ def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
 
 @formula("size * (ranks_in_island - 1) / ranks_in_island")
 def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
-    """Bytes that a rank sends inside when data for other islands first hops to the right rail.
+    """Bytes that a rank sends inside where data for other islands first moves to its destination rail.
 
     Every byte that leaves passes the scale-up tier once, but for the m-th part that already
     starts on its rail: (m − 1) / m · S.

@@ -19,7 +19,7 @@ def transfer(latency: float, size: float, bandwidth: float) -> float:
 
 @formula("latency * bandwidth")
 def crossover(latency: float, bandwidth: float) -> float:
-    """The message that takes as long to start as to send: S½ = α B, in bytes.
+    """The message size whose latency equals its transmission time: S½ = α B, in bytes.
 
     >>> crossover(1e-6, 450e9), crossover(2e-6, 50e9)
     (450000.0, 100000.0)
@@ -40,7 +40,7 @@ def parallel(first: float, second: float) -> float:
 
 @formula("latency + sending + sending * filling / (sending + filling)")
 def pipelined(latency: float, sending: float, filling: float) -> float:
-    """Seconds of a transfer that is cut into chunks and handed from hop to hop.
+    """Seconds of a transfer that is cut into chunks and pipelined over its hops.
 
     t = α + b + b q / (b + q), with α the latency of all hops, b = S / B the time to send all
     bytes, and q the time to send what the full pipeline holds. A message much larger than the
@@ -59,7 +59,7 @@ def pipelined(latency: float, sending: float, filling: float) -> float:
 
 @formula("latency + sending - latency * sending / (latency + sending)")
 def overlapped(latency: float, sending: float) -> float:
-    """Seconds of a transfer whose latency runs beside the sending: t = α + b − α b / (α + b).
+    """Seconds of a transfer whose latency overlaps with sending: t = α + b − α b / (α + b).
 
     This is how a transport behaves whose CPU threads keep many messages in flight.
 

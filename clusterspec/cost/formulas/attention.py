@@ -11,7 +11,7 @@ from clusterspec.cost.formulas.elementwise import smaller
 
 @formula("length * min(window, length) - min(window, length) * min(window, length) / 2")
 def causal_pairs(length: float, window: float) -> float:
-    """Pairs that a causal mask leaves in one sequence: s²/2, less with a window w: s w − w²/2.
+    """Query-key pairs under a causal mask in one sequence: s²/2, or s w − w²/2 with a window w.
 
     The diagonal counts half, which is what a kernel that skips masked blocks does for long
     sequences. ``window`` is the length itself where attention is full.

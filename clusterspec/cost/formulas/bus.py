@@ -11,7 +11,7 @@ from clusterspec.cost.expressions import formula
 
 @formula("size / seconds")
 def algorithm_bandwidth(size: float, seconds: float) -> float:
-    """The rate that a caller sees: algbw = S / t.
+    """The rate seen by the caller: algbw = S / t.
 
     >>> algorithm_bandwidth(1e9, 0.01)
     100000000000.0
@@ -21,7 +21,7 @@ def algorithm_bandwidth(size: float, seconds: float) -> float:
 
 @formula("2 * (ranks - 1) / ranks")
 def all_reduce_factor(ranks: float) -> float:
-    """Bytes that each rank sends for each byte of an all-reduce by a ring: f = 2 (n − 1) / n.
+    """Bytes that each rank sends per byte of a ring all-reduce: f = 2 (n − 1) / n.
 
     >>> all_reduce_factor(8), all_reduce_factor(64), all_reduce_factor(1)
     (1.75, 1.96875, 0.0)
@@ -41,7 +41,7 @@ def gather_factor(ranks: float) -> float:
 
 @formula("factor * size / seconds")
 def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
-    """The rate that a link would carry if the algorithm were a ring: busbw = f S / t.
+    """The rate on each link if the algorithm were a ring: busbw = f S / t.
 
     ``factor`` is that of the collective; it is 1 for a broadcast and a send. Where switches
     reduce, or a tree spans two nodes, it exceeds what any wire carries.

@@ -1,7 +1,7 @@
-"""What serving keeps of the tokens of a sequence, per layer and in elements.
+"""State kept per sequence in serving, per layer and in elements.
 
-Layers with full attention keep every token, layers with a window the last ones, layers with linear
-attention a state of constant size (`linear_attention`).
+Layers with full attention keep every token, layers with a window the last ones, layers with linear attention a state of
+constant size (`linear_attention`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What failures and checkpoints cost a long run. Floats or arrays, times in seconds."""
+"""Cost of failures and checkpoints in a long run. Floats or arrays, times in seconds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from clusterspec.cost.formulas.elementwise import larger, power
 
 @formula("sqrt(2 * between * cost)")
 def best_interval(between: float, cost: float) -> float:
-    """The time between checkpoints that loses least: τ = √(2 M C).
+    """The checkpoint interval with the least lost time: τ = √(2 M C).
 
-    ``between`` (M) is the mean time between failures, ``cost`` (C) how long training stands still
-    for one checkpoint.
+    ``between`` (M) is the mean time between failures, ``cost`` (C) the time that training is paused for one checkpoint.
 
     Source: Young, "A first order approximation to the optimum checkpoint interval", CACM 17(9), 1974.
 
@@ -23,7 +22,7 @@ def best_interval(between: float, cost: float) -> float:
 
 @formula("cost / interval + interval / (2 * between)")
 def lost_share(interval: float, between: float, cost: float) -> float:
-    """The share of time that goes into saving, and into repeating half an interval a failure: C / τ + τ / (2 M).
+    """The share of time spent on checkpoints, and on repeating half an interval per failure: C / τ + τ / (2 M).
 
     Source: Young, CACM 17(9), 1974.
 
@@ -35,7 +34,7 @@ def lost_share(interval: float, between: float, cost: float) -> float:
 
 @formula("max(0, 1 - checkpoint / interval - interval / (2 * between) - restart / between)")
 def goodput(interval: float, between: float, checkpoint: float, restart: float) -> float:
-    """The share of time that ends in kept training steps: 1 - C / τ - τ / (2 M) - R / M, and never below 0.
+    """The share of time spent on training steps that are kept: 1 - C / τ - τ / (2 M) - R / M, and never below 0.
 
     ``interval`` (τ) between checkpoints, ``between`` (M) failures of the whole job, ``checkpoint`` (C) that
     training waits for one checkpoint, ``restart`` (R) from a failure until training runs again.

@@ -35,7 +35,7 @@ def all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float 
 
 @formula("2 * ranks / (ranks + 1)")
 def gain(ranks: float) -> float:
-    """How much less than a ring of many ranks it sends: 2 n / (n + 1).
+    """Traffic of a ring of many ranks over that of in-network reduction: 2 n / (n + 1).
 
     >>> round(gain(8), 4), gain(1)
     (1.7778, 1.0)
@@ -55,7 +55,7 @@ def bus_bandwidth_ceiling(ranks: float, bandwidth: float) -> float:
 
 @formula("busbw * (1 + 1 / ranks) / (2 * (ranks - 1) / ranks)")
 def wire_bandwidth(busbw: float, ranks: float) -> float:
-    """What the wire really carried at a reported bus bandwidth: busbw (n + 1) / (2 (n − 1)).
+    """The actual rate on the wire at a reported bus bandwidth: busbw (n + 1) / (2 (n − 1)).
 
     >>> round(wire_bandwidth(480e9, 8) / 1e9, 1)
     308.6

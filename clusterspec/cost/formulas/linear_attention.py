@@ -49,7 +49,7 @@ def channel_gated_weights(
 
 @formula("heads * key_dim * value_dim")
 def state_elements(heads: float, key_dim: float, value_dim: float) -> float:
-    """Elements of one layer's recurrent state for one sequence: ``S = a·d_k·d_v``, whatever its length.
+    """Elements of one layer's recurrent state for one sequence: ``S = a·d_k·d_v``, for any length.
 
     Source: arXiv 2412.06464, section 2; arXiv 2405.21060, section 6.
 
@@ -119,7 +119,7 @@ def chunked_flops(
 def chunked_elements(
     keys: float, values: float, heads: float, key_dim: float, *, chunk: float, copies: float, state_passes: float
 ) -> float:
-    """Elements that those kernels move for one token: ``E = 2K + 2V + n·(a·d_k + V) + p·d_k·V / C``.
+    """Elements that chunked kernels move for one token: ``E = 2K + 2V + n·(a·d_k + V) + p·d_k·V / C``.
 
     Queries, keys and values in and the output out; n passes over keys and values as the delta rule
     changes them (written once and read once; none in Mamba-2); p passes over one state per chunk.

@@ -1,6 +1,6 @@
-"""Bandwidth of links from their parts. Floats or arrays; bytes per second unless said otherwise.
+"""Bandwidth of links from their parts. Floats or arrays; bytes per second unless stated otherwise.
 
-Everything is per direction; `duplex` makes the sum of both.
+All figures are per direction; `duplex` returns the sum of both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PCIE_128B130B = 128 / 130
 PCIE_FLIT = 242 / 256
 """Share that PCIe 6 and 7 leave for transaction and data-link packets of a 256-byte flit (same source)."""
 PCIE_FLIT_PAYLOAD = 236 / 256
-"""Share of a flit that transaction packets alone have (same source)."""
+"""Share of a flit for transaction packets only (same source)."""
 
 
 @formula("lane * lanes * links")
@@ -71,7 +71,7 @@ def node_bandwidth(nics: float, line_rate: float) -> float:
 
 @formula("(ranks - 1) * peer_bandwidth")
 def mesh_bandwidth(peer_bandwidth: float, ranks: float) -> float:
-    """What a rank of a full mesh sends to a group: one link to each other member, (k − 1) B.
+    """The bandwidth of a rank of a full mesh to a group: one link to each other member, (k − 1) B.
 
     >>> mesh_bandwidth(64e9, 8) / 1e9, mesh_bandwidth(64e9, 2) / 1e9
     (448.0, 64.0)
@@ -81,7 +81,7 @@ def mesh_bandwidth(peer_bandwidth: float, ranks: float) -> float:
 
 @formula("accelerators / 2 * bandwidth")
 def bisection(accelerators: float, bandwidth: float) -> float:
-    """What half of a non-blocking domain sends to the other half, one direction: n / 2 · B.
+    """The bandwidth between the two halves of a non-blocking domain, one direction: n / 2 · B.
 
     >>> duplex(bisection(8, 450e9)) / 1e12, duplex(bisection(128, 450e9)) / 1e12
     (3.6, 57.6)
@@ -91,7 +91,7 @@ def bisection(accelerators: float, bandwidth: float) -> float:
 
 @formula("bandwidth / (sharers * oversubscription)")
 def share(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
-    """What one of several that use a link at the same time gets, behind a tapered level: B / (g o).
+    """The bandwidth of one of several concurrent users of a link behind an oversubscribed level: B / (g o).
 
     >>> share(400e9, 8), share(400e9, 1, 2.0)
     (50000000000.0, 200000000000.0)

@@ -1,4 +1,4 @@
-"""Work of one matrix multiplication, and what its tiles leave idle.
+"""Operations and traffic of one GEMM, and the loss to tile quantization.
 
 All functions take floats or arrays.
 """

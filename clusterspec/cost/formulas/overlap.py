@@ -1,4 +1,4 @@
-"""What communication costs when computation runs beside it. Floats or arrays, seconds."""
+"""Exposed time of communication that overlaps with computation. Floats or arrays, seconds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from clusterspec.cost.formulas.elementwise import larger, positive, power, small
 def exposed(communication: float, overlap_window: float, interference: float = 0.0) -> float:
     """Seconds that communication adds beside ``overlap_window`` seconds of computation.
 
-    e = max(0, c − w) + i min(c, w): what does not fit is exposed in full, and what is hidden slows
-    the computation it hides under by the share ``interference`` (i) of the device that the
-    communication's own kernels and memory traffic take.
+    e = max(0, c − w) + i min(c, w): communication beyond the window is exposed. Communication within it slows the
+    computation by the share ``interference`` (i) of the device that its kernels and memory traffic take.
 
     >>> exposed(3.0, 2.0), exposed(1.0, 2.0, 0.1)
     (1.0, 0.1)
@@ -25,7 +24,7 @@ def exposed(communication: float, overlap_window: float, interference: float = 0
     " + interference * min(communication, overlap_window))"
 )
 def exposed_at_least(communication: float, overlap_window: float, interference: float, bucket: float) -> float:
-    """The same of communication of which at least the share ``bucket`` cannot hide: max(b c, e).
+    """The exposed time of communication of which at least the share ``bucket`` cannot overlap: max(b c, e).
 
     Frameworks send gradients in buckets as the backward pass fills them; the last one starts when there is no
     computation left (Li et al., "PyTorch distributed", VLDB 2020, arXiv 2006.15704, section 3.2.3).
@@ -44,7 +43,7 @@ def exposed_at_least(communication: float, overlap_window: float, interference: 
 def exposed_calls(
     calls: float, seconds: float, overlap_window: float, interference: float = 0.0, pipelined: float = 0.0
 ) -> float:
-    """The same of so many calls, of which the share ``pipelined`` runs inside the products around them.
+    """The exposed time of several calls, of which the share ``pipelined`` runs inside the GEMMs around them.
 
     ``overlap_window`` is that of each call. Traffic inside products slows them by the share ``interference``.
 
@@ -84,4 +83,4 @@ def expected_largest(count: float) -> float:
 
 
 _STEPS = 1 << 20
-"""ln n is taken as N (n^(1/N) − 1), right to six digits, so that arrays need no library."""
+"""ln n is computed as N (n^(1/N) − 1), exact to six digits, so that arrays need no library."""

@@ -1,7 +1,7 @@
-"""How many weights the matrices of a transformer hold.
+"""Number of weights in the matrices of a transformer.
 
-Counts of elements, not bytes. Biases are left out everywhere: they are less than one in a
-thousand of the weights of any published model.
+Counts of elements, not bytes. Biases are not counted: they are less than one in a thousand of the weights of any
+published model.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def latent_expert_weights(hidden: float, latent: float) -> float:
 
 @formula("2 * hidden * hidden")
 def prediction_weights(hidden: float) -> float:
-    """Weights that join a hidden state and the embedding of the next token: ``P = 2·h²``.
+    """Weights that combine a hidden state and the embedding of the next token: ``P = 2·h²``.
 
     A module of multi-token prediction has these before its layer; it shares the embedding and the head.
 
@@ -133,7 +133,7 @@ def prediction_weights(hidden: float) -> float:
 
 @formula("rows * hidden")
 def embedding_weights(rows: float, hidden: float) -> float:
-    """Weights of a table of vectors: ``P = V·h`` for tokens, positions, or the output head.
+    """Weights of an embedding table: ``P = V·h`` for tokens, positions, or the output head.
 
     >>> embedding_weights(128256, 8192)
     1050673152
@@ -143,9 +143,9 @@ def embedding_weights(rows: float, hidden: float) -> float:
 
 @formula("max(kv_heads / ranks, 1)")
 def share_of_heads(kv_heads: float, ranks: float) -> float:
-    """Key-value heads that one of ``ranks`` tensor-parallel ranks holds: ``max(k / t, 1)``.
+    """Key-value heads of one of ``ranks`` tensor-parallel ranks: ``max(k / t, 1)``.
 
-    A head is never cut: more ranks than heads hold copies.
+    A head is never split: with more ranks than heads, ranks hold copies.
 
     Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2.
 

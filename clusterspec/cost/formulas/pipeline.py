@@ -1,7 +1,6 @@
-"""What a pipeline schedule leaves idle. All functions take floats or arrays, times in seconds.
+"""Idle time of pipeline schedules. All functions take floats or arrays, times in seconds.
 
-``work`` is the time that one micro-batch takes on one rank, forward and backward, all its
-virtual stages together.
+``work`` is the time of one micro-batch on one rank, forward and backward, in all its virtual stages.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def idle_share(stages: float, micro_batches: float, virtual_stages: float = 1) -
 
 @formula("(stages - 1) * (1 - share) / (share * virtual_stages)")
 def micro_batches_for(share: float, stages: float, virtual_stages: float = 1) -> float:
-    """The micro-batches with which a share s of the step is idle: m = (p − 1) (1 − s) / (s v).
+    """The micro-batches for an idle share s of the step: m = (p − 1) (1 − s) / (s v).
 
     Source: `idle_share`, solved for m.
 

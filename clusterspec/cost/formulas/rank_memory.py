@@ -1,6 +1,6 @@
-"""Bytes of one rank that are neither states nor a textbook activation: inputs, buffers, gathered weights.
+"""Bytes of one rank other than states and standard activations: inputs, buffers, gathered weights.
 
-All functions hold for columns. ``width`` is bytes for one number, ``ranks`` how many divide a tensor.
+All functions accept columns. ``width`` is bytes per number, ``ranks`` the number of ranks that shard a tensor.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def tensor_bytes(tokens: float, elements: float, ranks: float, width: float = 2)
 def expert_bytes(
     routed: float, hidden: float, ffn: float, matrices: float, ranks: float, *, width: float = 2, kept: float = 2
 ) -> float:
-    """What experts take in and compute inside for ``routed`` tokens: B = n (h k + f (w (m − 1) + k) / r).
+    """Inputs and intermediate results of experts for ``routed`` tokens: B = n (h k + f (w (m − 1) + k) / r).
 
     Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2.
 
@@ -39,7 +39,7 @@ def expert_bytes(
 def backward_bytes(
     recomputed: float, tokens: float, widest: float, *, hidden: float, matrices: float, ranks: float, width: float = 2
 ) -> float:
-    """What one layer's backward pass has beside what is stored: what it recomputes, and its gradients.
+    """Memory of one layer's backward pass beyond stored activations: recomputed activations and gradients.
 
     B = a + w t (m e + 2 h / r): gradients of the widest tensors (e) of m matrices, of the layer's input and output.
 
@@ -53,7 +53,7 @@ def backward_bytes(
 
 @formula("width * min(min(at_once, units) * unit, live)")
 def gathered_bytes(unit: float, units: float, at_once: float, live: float, width: float = 2) -> float:
-    """Weights that full sharding has gathered, where the framework bounds them: B = w min(min(k, L) u, n).
+    """Weights gathered by full sharding, where the framework limits them: B = w min(min(k, L) u, n).
 
     Source: Rajbhandari et al., "ZeRO-Infinity", arXiv 2104.07857, section 5 (``stage3_max_live_parameters``).
 
@@ -65,7 +65,7 @@ def gathered_bytes(unit: float, units: float, at_once: float, live: float, width
 
 @formula("(width + reduced) * min(unit, live)")
 def reduced_bytes(unit: float, live: float, reduced: float, width: float = 2) -> float:
-    """The gradient of one unit, whole, and as it travels to the rank that keeps it: B = (w + r) min(u, n).
+    """The full gradient of one unit, and its copy in the reduction: B = (w + r) min(u, n).
 
     Source: Zhao et al., "PyTorch FSDP", VLDB 2023, arXiv 2304.11277, section 4.3.
 
@@ -89,7 +89,7 @@ def bucket_bytes(buckets: float, weights: float, width: float = 2) -> float:
 
 @formula("count * each")
 def several(count: float, each: float) -> float:
-    """So many buffers of one size: B = n b.
+    """The bytes of several buffers of one size: B = n b.
 
     Source: arithmetic.
 
@@ -101,7 +101,7 @@ def several(count: float, each: float) -> float:
 
 @formula("tokens * (width * queries + 4 * chosen)")
 def index_bytes(tokens: float, queries: float, chosen: float, *, width: float = 2) -> float:
-    """Queries of a sparse index, and the tokens that it chooses as 32-bit numbers: B = t (w q + 4 n).
+    """Queries of a sparse index, and the selected tokens as 32-bit numbers: B = t (w q + 4 n).
 
     Source: DeepSeek-V3.2, arXiv 2512.02556, section 2.1.
 
@@ -113,7 +113,7 @@ def index_bytes(tokens: float, queries: float, chosen: float, *, width: float = 
 
 @formula("width * tokens * (4 * keys + 5 * values) / ranks")
 def recurrence_bytes(tokens: float, keys: float, values: float, ranks: float, *, width: float = 2) -> float:
-    """What linear attention stores: its convolution, the recurrence, its gate and norm: B = w t (4 k + 5 v) / r.
+    """Activations of linear attention: convolution, recurrence, gate and norm: B = w t (4 k + 5 v) / r.
 
     Source: Yang et al., "Gated Delta Networks", arXiv 2412.06464, section 3.
 

@@ -72,11 +72,10 @@ def all_reduce_rate(ranks: float, bandwidth: float) -> float:
 
 @formula("steps * (islands - 1) / max(ranks - 1, 1)")
 def crossing_steps(steps: float, ranks: float, islands: float) -> float:
-    """Those steps of a ring over all ranks that wait for a hop between islands.
+    """Steps of a ring over all ranks that wait for a hop between islands.
 
-    Of n hops round the ring k leave an island, so of s steps the longest chain of waiting
-    crosses s k / n times; with k = 1 the ring stays inside. Counted as NCCL counts it:
-    2 (k − 1) of 2 (n − 1) steps.
+    Of the n hops of a ring, k leave an island, so that the longest dependency chain of s steps crosses s k / n times;
+    with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
 
     Source: NVIDIA, NCCL, src/graph/tuning.cc (nInterSteps).
 

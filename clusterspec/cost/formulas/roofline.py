@@ -24,7 +24,7 @@ def roofline(flops: float, rate: float, traffic: float, bandwidth: float) -> flo
 
 @formula("max(0, host - device)")
 def launch_idle(device: float, host: float) -> float:
-    """Seconds that a device waits for the host that launches its kernels: t = max(0, t_host − t_device).
+    """Seconds that a device waits for kernel launches of the host: t = max(0, t_host − t_device).
 
     Launches are asynchronous: over a run of kernels the host either stays ahead of the device, or
     the device waits until it has launched them all.
@@ -51,7 +51,7 @@ def streaming(traffic: float, bandwidth: float) -> float:
 def launching(
     launches: float, device: float, *, gap: float, interval: float, expert_launches: float, expert_interval: float
 ) -> float:
-    """Seconds that launching adds to ``device`` seconds of kernels and exposed communication.
+    """Seconds that launch overhead adds to ``device`` seconds of kernels and exposed communication.
 
     Each launch leaves the device idle for ``gap`` seconds, and takes the host ``interval`` seconds;
     experts that it launches one by one take ``expert_interval`` each.

@@ -1,4 +1,4 @@
-"""How tokens spread over experts. All functions take floats or arrays."""
+"""Distribution of tokens over experts. All functions take floats or arrays."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Bytes of what training keeps for each weight, and how sharding cuts them.
+"""Bytes of model states per weight, and their sharding.
 
-All functions take floats or arrays; counts of weights are those of one rank before data-parallel
-sharding, precisions are bytes for one number.
+All functions take floats or arrays; counts of weights are those of one rank before data-parallel sharding, precisions
+are bytes per number.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ def checkpoint_bytes(weights: float, width: float = 14) -> float:
 def gathered_units(unit: float, units: float, at_once: float = 2, width: float = 2) -> float:
     """Bytes of the layers that fully sharded data parallelism has gathered: B = w min(k, L) u.
 
-    u are the weights of one layer and k how many are there at once: the one at work and those
-    fetched ahead.
+    u is the number of weights of one layer, k the number of gathered layers: the current one and those prefetched.
 
     Source: Zhao et al., "PyTorch FSDP", VLDB 2023, arXiv 2304.11277, section 3.
 

@@ -13,7 +13,7 @@ from clusterspec.cost.expressions import formula
 
 @formula("link_bandwidth * (1 + wraps)")
 def axis_bandwidth(link_bandwidth: float, wraps: float) -> float:
-    """What one rank sends along one axis in a collective: both directions of a closed ring, one of a line.
+    """The bandwidth of one rank along one axis in a collective: both directions of a ring, one of a line.
 
     ``wraps`` is 1 for an axis that closes, 0 for a line: B (1 + w).
 
@@ -49,7 +49,7 @@ def average_hops(side: float, wraps: float) -> float:
 
 @formula("size * hops / bandwidth")
 def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
-    """Seconds of an all-to-all along one axis: every byte occupies ``hops`` links on its way.
+    """Seconds of an all-to-all along one axis: every byte occupies ``hops`` links.
 
     t = h S / B, with B both directions of the axis. On the longest axis of a torus this bounds
     the whole exchange.
@@ -62,7 +62,7 @@ def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
 
 @formula("wraps * side / 2 + (1 - wraps) * (side - 1)")
 def steps(side: float, wraps: float) -> float:
-    """Hops to the farthest rank of an axis: a / 2 both ways round a ring, a − 1 along a line.
+    """Hops to the farthest rank of an axis: a / 2 in a ring, a − 1 along a line.
 
     >>> steps(16, 1), steps(4, 0)
     (8.0, 3.0)

@@ -23,7 +23,8 @@ def update_time(weights: float, bytes_each: float, bandwidth: float, offloaded: 
 def offload_time(weights: float, gradient_bytes: float, host_bandwidth: float, offloaded: float) -> float:
     """Seconds on the host bus for the share of the weights that is updated in host memory: t = o P g / B.
 
-    Gradients go there and weights come back at once; the host's own work is hidden behind the bus.
+    Gradients are copied to the host while weights are copied back; the computation of the host overlaps with these
+    copies.
 
     Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 4.
 

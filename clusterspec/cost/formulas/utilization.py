@@ -1,4 +1,4 @@
-"""Work, time and peak: what share of a machine a computation uses. Floats or arrays.
+"""Utilization: the share of the machine's peak that a computation achieves. Floats or arrays.
 
 FLOPs are of the whole machine, peaks dense FLOP/s of one device, times in seconds.
 """
@@ -10,7 +10,7 @@ from clusterspec.cost.expressions import formula
 
 @formula("flops / (devices * peak * utilization)")
 def compute_time(flops: float, devices: float, peak: float, utilization: float = 1.0) -> float:
-    """Seconds of so much work at a share u of the peak: t = F / (n P u).
+    """Seconds of an amount of work at utilization u: t = F / (n P u).
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 5.1 (solved for the time).
 
@@ -22,7 +22,7 @@ def compute_time(flops: float, devices: float, peak: float, utilization: float =
 
 @formula("flops / (devices * seconds * peak)")
 def utilization(flops: float, seconds: float, devices: float, peak: float) -> float:
-    """The share of the peak that the work was: u = F / (n t P).
+    """The achieved share of the peak: u = F / (n t P).
 
     With the FLOPs of the model this is MFU, with those that the hardware did, recomputation
     among them, HFU.
@@ -37,7 +37,7 @@ def utilization(flops: float, seconds: float, devices: float, peak: float) -> fl
 
 @formula("1 + recomputed / 3")
 def recomputation_factor(recomputed: float) -> float:
-    """What the hardware does for each FLOP of the model, HFU over MFU: 1 + r / 3.
+    """Hardware FLOPs per FLOP of the model, HFU over MFU: 1 + r / 3.
 
     ``recomputed`` (r) is the share of the forward pass that is done again; the forward pass is a
     third of the model's FLOPs.
