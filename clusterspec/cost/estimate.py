@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication
 from clusterspec.cost.compute.fixed import FIXED, KERNELS
+from clusterspec.cost.compute.index import SPARSE
+from clusterspec.cost.compute.recurrence import RECURRENCE
+from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
@@ -86,6 +90,7 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
     tokens = workload.global_batch * workload.sequence_length
     rate = tokens / seconds / (layout.ranks / cluster.ranks_per_accelerator)
     each = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+    fitted = _fitted(found, cluster.accelerator.id, workload.model)
     mfu = utilization(rate * each, 1.0, 1, workload.peak.value)
     return replace(
         plan,
@@ -97,16 +102,18 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
         hfu=mfu * recomputation_factor(found.recomputed_flops / found.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
         step_time_range=step_range(found, bool(workload.model.experts)),
-        assumptions=_together(plan.assumptions, (*found.rates.assumptions, *_fitted(found, cluster.accelerator.id))),
+        assumptions=_together(plan.assumptions, (*found.rates.assumptions, *fitted)),
     )
 
 
-def _fitted(found: StepRecord, accelerator: str) -> Iterator[Assumption]:
-    """The assumed figures of the accelerator, the software and kernels in general, with their reasons."""
+def _fitted(found: StepRecord, accelerator: str, model: Model) -> Iterator[Assumption]:
+    """The assumed figures of the accelerator, the software and the kernels, with their reasons."""
     stack = found.software.stack
     known = {f"{accelerator} {name}": figure for name, figure in found.rates.figures.items()}
     known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
     known |= {f"{KERNELS} {name}": figure for name, figure in FIXED.items() if not name.startswith("usual.")}
+    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse)):
+        known |= {f"{group} {name}": figure for name, figure in CONSTANTS[group].items() if held}
     for key, figure in known.items():
         if isinstance(figure.origin, Assumed):
             yield key, figure, figure.origin.why

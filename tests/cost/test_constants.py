@@ -51,6 +51,22 @@ def bare(tree: ast.AST) -> Iterator[float]:
         yield from bare(node)
 
 
+def named(tree: ast.Module) -> Iterator[str]:
+    """Names of a module that are bound to a bare float."""
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, float)
+        ):
+            yield from (at.id for at in node.targets if isinstance(at, ast.Name) and at.id not in TOLERANCES)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_constant_is_a_bare_number(path: Path) -> None:
+    assert list(named(ast.parse(path.read_text("utf-8")))) == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_no_fraction_stands_in_the_code_without_a_reason(path: Path) -> None:
     found = [value for value in bare(ast.parse(path.read_text("utf-8"))) if value not in {0.5}]

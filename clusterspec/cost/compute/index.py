@@ -9,11 +9,18 @@ from clusterspec.catalog.architecture import SparseAttention
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import GemmShape, Kernel, Work, linear, portion, stream
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.attention import core_flops
 from clusterspec.cost.formulas.compressed import compressed_entries
 
-SCORE_BYTES = 8.0
-"""Bytes moved per score of the index: written in 32 bits, and read to select the highest."""
+SPARSE = "sparse attention"
+SCORE_BYTES = assumed(
+    SPARSE,
+    "score",
+    8.0,
+    "moved per score of the index: written in 32 bits, and read to select the highest",
+    "B",
+).value
 
 
 def share(shard: Shard, part: SparseAttention) -> float:

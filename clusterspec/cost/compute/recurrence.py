@@ -7,36 +7,59 @@ from typing import NamedTuple
 from clusterspec.catalog.architecture import LinearAttention
 from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.constants import assumed, cited
 from clusterspec.cost.formulas import linear_attention as formulas
 from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.mixers import GATES
+from clusterspec.origin import Cited
+from clusterspec.quantity import Figure
 
-BACKWARD = 3.0
-"""Operations of the backward pass of the core over those of the forward pass: two gradients for each product, and the
-forward pass again, whose states are not stored (arXiv 2412.06464, section 3.3).
-"""
+RECURRENCE = "recurrence"
+BACKWARD = assumed(
+    RECURRENCE,
+    "backward",
+    3.0,
+    "operations of the backward pass of the core over those of the forward pass: two gradients for each product, and"
+    " the forward pass again, whose states are not stored (arXiv 2412.06464, section 3.3)",
+).value
+_READ = "2026-11-20"
+_FLA = "https://github.com/fla-org/flash-linear-attention/tree/main/fla/ops"
+_MAMBA = "https://github.com/state-spaces/mamba/blob/main/mamba_ssm/ops/triton/ssd_combined.py"
 
 
 class Chunks(NamedTuple):
     """The chunking of a sequence by the kernels of one kind, as arguments of `chunked_flops` and `chunked_elements`."""
 
-    tokens: int
-    key_products: int
-    value_products: int
-    state_products: int
-    copies: int
-    state_passes: int
-    launches: int
+    tokens: float
+    key_products: float
+    value_products: float
+    state_products: float
+    copies: float
+    state_passes: float
+    launches: float
+
+    @classmethod
+    def declared(cls, kind: str, source: str, url: str, *values: float) -> Chunks:
+        """Chunks whose numbers are listed among the constants, with the kernels that they are read from."""
+
+        def figure(name: str, value: float) -> Figure:
+            origin = Cited(f"kernels/{kind}", name, source, url, _READ)
+            return cited(RECURRENCE, f"{kind}.{name}", value, origin)
+
+        return cls(*(figure(name, value).value for name, value in zip(cls._fields, values, strict=True)))
 
 
-_DELTA = Chunks(64, 3, 2, 3, copies=2, state_passes=2, launches=6)
+_DELTA = Chunks.declared(
+    "delta", "flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda", _FLA, 64, 3, 2, 3, 2, 2, 6
+)
 CHUNKS = {
     "gated-delta": _DELTA,
     "kimi-delta": _DELTA,
-    "mamba-2": Chunks(128, 1, 1, 2, copies=0, state_passes=4, launches=5),
+    "mamba-2": Chunks.declared(
+        "mamba-2", "mamba, ops/triton/ssd_combined.py; chunks of Nemotron 3", _MAMBA, 128, 1, 1, 2, 0, 4, 5
+    ),
 }
-"""By kind: flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda; mamba, ops/triton/ssd_combined.py,
-with the chunks of Nemotron 3."""
+"""The chunks of each kind of recurrence."""
 
 
 class Widths(NamedTuple):
