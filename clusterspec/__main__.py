@@ -6,26 +6,54 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 SELDOM = 100_000
 """New objects between two searches for cycles: a short run needs none, and each takes as long as reading a spec."""
 UNPRINTED = 2
 """As for every call that cannot be carried out."""
 INTERRUPTED = 130
 """As a shell counts a process that was ended by Ctrl-C."""
+NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
+"""Modules whose users have something to do when the interpreter ends."""
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
     gc.set_threshold(SELDOM)
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.exit(version())
+        leave(version())
     try:
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
         os._exit(INTERRUPTED)
+    leave(status)
+
+
+def leave(status: int) -> NoReturn:
+    """Ends the process, at once where nothing waits for its end.
+
+    Freeing every module and object of a check one by one takes a seventh of its time. A profiler, a thread, a function
+    registered with `atexit` or a stream that takes nothing more gets the orderly end of the interpreter.
+    """
+    if NEED_AN_ORDERLY_END.isdisjoint(sys.modules) and sys.getprofile() is None and flushed():
+        os._exit(status)
     sys.exit(status)
+
+
+def flushed() -> bool:
+    """Whether standard output and standard error, where they are open, took everything that was written to them."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def version() -> int:

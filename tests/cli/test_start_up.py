@@ -53,3 +53,25 @@ def test_what_judges_loads_no_library_of_reports_or_of_conversions(command: str)
     found = loaded(command, "examples/dgx-h100-pod.yaml")
     assert not found & {"jinja2", "weasyprint", "numpy", "pint", "clusterspec.search"}
     assert "concurrent.futures" not in found
+
+
+AT_THE_END = """
+import atexit, sys
+atexit.register(print, "the end")
+from clusterspec.__main__ import main
+sys.argv = ["clusterspec", "convert", "900 GB/s duplex"]
+main()
+"""
+
+
+def test_what_waits_for_the_end_of_the_interpreter_runs() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.splitlines()[-1] == "the end"
+
+
+@pytest.mark.parametrize("words", [("convert", "900 GB/s duplex"), ("--version",), ("--help",)], ids=" ".join)
+def test_all_output_reaches_a_pipe(words: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "clusterspec", *words], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.endswith("\n")
