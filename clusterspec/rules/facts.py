@@ -8,19 +8,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Model, Platform
+from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
 from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.knowledge.counts import FabricCount, fabric_count
+from clusterspec.rules.knowledge.counts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.failures import FailureRate, failure_rate
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.knowledge.slips import Slips, find_slips
 from clusterspec.rules.parts import Placements, Thresholds
-from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import (
     AcceptanceSpec,
     ClusterSpec,
@@ -98,8 +97,8 @@ class Facts:
             self._remembered[work] = work(self)
         return cast(T, self._remembered[work])
 
-    def threshold(self, rule: Rule, default: float) -> float:
-        """The threshold of a rule: as the team configured it, else the rule's own default."""
+    def threshold(self, rule: str, default: float) -> float:
+        """The threshold of a rule, by its name: as the team configured it, else the rule's own default."""
         return self.thresholds.of(rule, default)
 
     # The spec as written
@@ -188,6 +187,14 @@ class Facts:
         """The fabric, where there is more than one node."""
         cluster = self.design.cluster
         return cluster.scale_out if cluster and cluster.all_nodes > 1 else None
+
+    @cached_property
+    def nic_slot(self) -> Interconnect | None:
+        """The PCIe slot of the NICs."""
+        written, cluster = self.spec.cluster.pcie if self.spec.cluster else None, self.design.cluster
+        generation = cluster.pcie_nic if cluster and cluster.pcie_nic else written.host if written else None
+        slot = self.catalog.find("interconnect", f"pcie-{generation}") if generation else None
+        return slot if isinstance(slot, Interconnect) else None
 
     @property
     def workload(self) -> Workload | None:
@@ -279,6 +286,11 @@ class Facts:
     def counts(self) -> FabricCount:
         """The fabric that the endpoints need, counted once."""
         return fabric_count(self.cluster, self.written_scale_out, self.assumed)
+
+    @cached_property
+    def oversubscription(self) -> float:
+        """Uplinks that are missing on the way between the nodes of the job, as a factor; 1 where none are."""
+        return oversubscription(self.cluster, self.job_nodes) if self.cluster and self.job_nodes else 1.0
 
     @cached_property
     def failures(self) -> FailureRate:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from clusterspec.cluster.groups import Placement, place
+from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.rules.rule import Rule
 
 
 class Placements:
@@ -23,6 +24,14 @@ class Placements:
             self._placed[axis] = place(self._cluster, self._layout, axis)
         return self._placed[axis]
 
+    def oversubscription(self, axis: str) -> float:
+        """The product of the ratios (down over up) of the fabric levels that the groups of an axis cross."""
+        placement = self.of(axis)
+        if placement is None or placement.nodes == 1:
+            return 1.0
+        levels = fabric_levels(self._cluster)
+        return prod(levels[index].oversubscription for index in placement.levels)
+
 
 class Thresholds:
     """The thresholds that a team configured, by rule."""
@@ -30,6 +39,6 @@ class Thresholds:
     def __init__(self, configured: Mapping[str, float]) -> None:
         self._configured = configured
 
-    def of(self, rule: Rule, default: float) -> float:
-        """The threshold of a rule: as configured, else the rule's own default."""
-        return self._configured.get(rule.name, default)
+    def of(self, rule: str, default: float) -> float:
+        """The threshold of a rule, by its name: as configured, else the rule's own default."""
+        return self._configured.get(rule, default)

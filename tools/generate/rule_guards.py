@@ -1,103 +1,123 @@
-"""The conditions under which a rule returns at once, read from the first statements of its check.
+"""The conditions under which a rule has nothing to report, read from the statements of its check.
 
-``if layout.ep == 1: return`` at the start of a check is a condition on the parameters alone. Written into the index of
-the rules, it lets the engine skip the rule without loading its module. Names assigned before it are put in its place;
-a condition that needs anything else of the module ends the search.
+``if layout.ep == 1: return`` at the start of a check is a condition on the parameters alone, as is the loop
+``for slip in slips.found: if slip.rule == RULE.name: yield …`` on the slips that it finds none among. Written into the
+index of the rules, such a condition lets the engine skip the rule without loading its module. Where a statement cannot
+be written as an expression over the parameters, the check is taken to report something from there on.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 
-_ALLOWED = (
-    ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Name, ast.Load, ast.Constant,
-    ast.Attribute, ast.BinOp, ast.Mult, ast.Add, ast.Sub, ast.Mod, ast.FloorDiv, ast.Div, ast.Set, ast.Tuple, ast.IfExp,
-    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn, ast.Call,
-)  # fmt: skip
-LONGEST = 300
+from tools.generate.rule_expressions import Scope
+
+LONGEST = 1000
 """Characters of a condition in the index."""
 
 
-def guard(tree: ast.Module) -> str:
+def guard(tree: ast.Module, rule: str) -> str:
     """When the check of a rule's module has nothing to report, as an expression; empty where that cannot be told."""
     check = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"), None)
     if check is None:
         return ""
-    known: dict[str, ast.expr | None] = {one.arg: None for one in check.args.args}
-    known |= dict(_constants(tree))
-    texts = [text for text in _conditions(check.body, known) if len(text) <= LONGEST]
-    return " or ".join(f"({text})" for text in texts)
+    found = silent(check.body, Scope.of_check(tree, rule, [one.arg for one in check.args.args]))
+    found = ast.unparse(ast.parse(found, mode="eval"))
+    return "" if found in {"False", "True"} or len(found) > LONGEST else found
 
 
-def _constants(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """The literals that a module names."""
-    for node in tree.body:
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
-            continue
-        if isinstance(node.value, ast.Constant | ast.Set | ast.Tuple) and _inlined(node.value, {}) is not None:
-            yield node.targets[0].id, node.value
+def silent(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast.Return) -> str:
+    """When statements yield nothing; ``leaving`` is what ends them: `return`, or `continue` in a loop."""
+    if not body or _leaves(body[0], leaving):
+        return "True"
+    first, rest = body[0], body[1:]
+    if isinstance(first, ast.If):
+        return _branch(first, rest, scope, leaving)
+    if isinstance(first, ast.Assign):
+        assigned = scope.assigned(first.targets[0], first.value)
+        return silent(rest, assigned, leaving) if assigned else "False"
+    quiet = _alone(first, scope)
+    return quiet if isinstance(first, ast.Return) else both(quiet, lambda: silent(rest, scope.without(first), leaving))
 
 
-def _conditions(body: list[ast.stmt], known: dict[str, ast.expr | None]) -> Iterator[str]:
-    for position, node in enumerate(body):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            continue
-        if isinstance(node, ast.Assign):
-            if not _assigned(node, known):
-                return
-        elif isinstance(node, ast.If) and not node.orelse and _returns(node.body):
-            test = _inlined(node.test, known)
-            if test is not None:
-                yield ast.unparse(test)
-            elif isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.Or):
-                first = _inlined(node.test.values[0], known)
-                if first is not None:
-                    yield ast.unparse(first)
-                return
-        elif isinstance(node, ast.If) and not node.orelse and position == len(body) - 1:
-            test = _inlined(node.test, known)
-            if test is not None:
-                yield f"not ({ast.unparse(test)})"
-            return
-        else:
-            return
+def _leaves(node: ast.stmt, leaving: type[ast.stmt]) -> bool:
+    """Whether a statement is a bare `return` or `continue`, and nothing more."""
+    return isinstance(node, leaving) and getattr(node, "value", None) is None
 
 
-def _returns(body: list[ast.stmt]) -> bool:
-    return len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is None
+def _alone(node: ast.stmt, scope: Scope) -> str:
+    """A statement that neither branches nor assigns."""
+    match node:
+        case ast.Expr(ast.Constant()):
+            return "True"
+        case ast.For(orelse=[]):
+            return _loop(node, scope)
+        case ast.Expr(ast.YieldFrom(ast.Call() as call)) | ast.Return(ast.Call() as call):
+            called = scope.called(call)
+            return silent(*called) if called else "False"
+    return "False"
 
 
-def _assigned(node: ast.Assign, known: dict[str, ast.expr | None]) -> bool:
-    """Takes the names of an assignment; False where a target is no plain name."""
-    target = node.targets[0]
-    pairs: list[tuple[ast.expr, ast.expr | None]] = [(target, node.value)]
-    if isinstance(target, ast.Tuple):
-        values = node.value.elts if isinstance(node.value, ast.Tuple) else [None] * len(target.elts)
-        pairs = list(zip(target.elts, values, strict=False))
-    for name, value in pairs:
-        if not isinstance(name, ast.Name):
-            return False
-        inlined = _inlined(value, known) if value is not None else None
-        if inlined is None:
-            known.pop(name.id, None)
-        else:
-            known[name.id] = inlined
-    return True
+def _branch(node: ast.If, rest: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt]) -> str:
+    """An ``if`` and what follows it: once after both branches, or after each where a branch leaves or assigns."""
+    left, whole = scope.prefix(node.test, ast.Or)
+    if _leaves(node.body[0], leaving):
+        return either(left, lambda: silent([*node.orelse, *rest], scope, leaving) if whole else "False")
+    test, whole = scope.prefix(node.test, ast.And)
+    apart = any(isinstance(part, leaving | ast.Assign) for part in ast.walk(node))
+    after = rest if apart else []
+    entered = silent([*node.body, *after], scope, leaving) if whole else "False"
+    passed = silent([*node.orelse, *after], scope, leaving)
+    if entered == "False":
+        quiet = both(negated(test), lambda: passed)
+    elif passed == "False":
+        quiet = both(test, lambda: entered)
+    else:
+        quiet = "True" if {entered, passed} == {"True"} else f"({entered}) if {test} else ({passed})"
+    return quiet if apart else both(quiet, lambda: silent(rest, scope, leaving))
 
 
-def _inlined(node: ast.expr, known: dict[str, ast.expr | None]) -> ast.expr | None:
-    """An expression over the parameters alone; None where it is none."""
-    for part in ast.walk(node):
-        if not isinstance(part, _ALLOWED) or (isinstance(part, ast.Name) and part.id not in known):
-            return None
-        if isinstance(part, ast.Call) and not isinstance(part.func, ast.Attribute):
-            return None
+def _loop(node: ast.For, scope: Scope) -> str:
+    """A loop: silent where it is for every element."""
+    each, inner = scope.inlined(node.iter), scope.without(node).bound(node.target)
+    if not each or inner is None:
+        return "False"
+    quiet = silent(node.body, inner, ast.Continue)
+    if quiet == "True":
+        return "True"
+    return f"not any({negated(quiet)} for {ast.unparse(node.target)} in ({each}))"
 
-    class Put(ast.NodeTransformer):
-        def visit_Name(self, name: ast.Name) -> ast.AST:
-            value = known[name.id]
-            return name if value is None else value
 
-    copy = ast.parse(ast.unparse(node), mode="eval").body
-    return Put().visit(copy)  # type: ignore[no-any-return]
+def either(first: str, second: Callable[[], str]) -> str:
+    """Two conditions of which one is enough."""
+    if first == "True":
+        return first
+    other = second()
+    if first == "False":
+        return other
+    return first if other == "False" or len(first) + len(other) > LONGEST else f"({first}) or ({other})"
+
+
+def both(first: str, second: Callable[[], str]) -> str:
+    """Two conditions that are both needed."""
+    if first == "False":
+        return first
+    other = second()
+    if other == "False" or len(first) + len(other) > LONGEST:
+        return "False"
+    return other if first == "True" else first if other == "True" else f"({first}) and ({other})"
+
+
+def negated(text: str) -> str:
+    """The opposite of a condition."""
+    match ast.parse(text, mode="eval").body:
+        case ast.Constant(value):
+            return str(not value)
+        case ast.UnaryOp(ast.Not(), opposite):
+            return ast.unparse(opposite)
+        case ast.Compare(value, [ast.Is() | ast.In() as operator], [other]):
+            reverse = ast.IsNot() if isinstance(operator, ast.Is) else ast.NotIn()
+            return ast.unparse(ast.Compare(value, [reverse], [other]))
+        case condition:
+            return ast.unparse(ast.UnaryOp(ast.Not(), condition))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 from tools.generate.rule_guards import guard
 
+ASKS = re.compile(r"\.threshold\(RULE|\bthresholds\.of\(RULE")
 RULES = Path(__file__).resolve().parents[2] / "clusterspec" / "rules"
 
 GROUPS = (
@@ -97,7 +99,7 @@ def guards() -> str:
     lines = []
     for name, group, parameters in rules():
         path = RULES / group.replace("-", "_") / f"{name.replace('-', '_')}.py"
-        condition = guard(ast.parse(path.read_text("utf-8")))
+        condition = guard(ast.parse(path.read_text("utf-8")), name)
         if condition:
             lines.append(f'    "{name}": lambda {", ".join(parameters)}: {condition},\n')
     return "".join(lines)
@@ -106,7 +108,7 @@ def guards() -> str:
 def thresholds() -> list[str]:
     """The rules that ask for a threshold."""
     paths = (path for path in RULES.glob("*/*.py") if is_rule(path))
-    return sorted(path.stem.replace("_", "-") for path in paths if ".threshold(RULE" in path.read_text("utf-8"))
+    return sorted(path.stem.replace("_", "-") for path in paths if ASKS.search(path.read_text("utf-8")))
 
 
 def row(name: str, group: str, parameters: tuple[str, ...]) -> str:

@@ -76,7 +76,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
         return
     critical = critical_batch(tokens)
     extrapolated = tokens > MEASURED_TOKENS or count(training.model).total > LARGEST_MODEL
-    if step <= thresholds.of(RULE, MARGIN if extrapolated else 1.0) * critical:
+    if step <= thresholds.of(RULE.name, MARGIN if extrapolated else 1.0) * critical:
         return
     range_ = (
         "extrapolated from runs of at most 1.2B parameters and 24.6B tokens"

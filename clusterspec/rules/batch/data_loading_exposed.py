@@ -65,7 +65,7 @@ def check(facts: Facts, training: Workload) -> Iterator[Problem]:
     step = facts.step_time
     if not step:
         return
-    if training.data_loading and training.data_loading > facts.threshold(RULE, MOST) * step:
+    if training.data_loading and training.data_loading > facts.threshold(RULE.name, MOST) * step:
         lost = training.data_loading / step
         message = f"{say(training.data_loading, 's')} of data loading is {percent(lost, 2)} of a predicted step of {say(step, 's')}"
         help_ = "prefetch, use more loader processes, or keep tokenized shards on local disks"

@@ -59,17 +59,16 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
             yield RULE.problem(at, message, "use a part that ships, or record the risk")
 
 
-def _named(facts: Facts, cluster: Cluster) -> Iterator[tuple[str, Entry | None]]:
+def _named(facts: Facts, cluster: Cluster) -> tuple[tuple[str, Entry | None], ...]:
+    """The entries that the spec names, each with its key; None for a key without a name."""
     written, fabric = facts.written_cluster, cluster.scale_out
     if written is None:
-        return
-    if written.platform:
-        yield "cluster.platform", cluster.platform
-    if written.accelerator:
-        yield "cluster.accelerator", cluster.accelerator
-    if written.scale_up and written.scale_up.interconnect:
-        yield "cluster.scale_up.interconnect", cluster.scale_up.interconnect
-    if written.scale_out and written.scale_out.technology and fabric:
-        yield "cluster.scale_out.technology", fabric.technology
-    if written.scale_out and written.scale_out.switch and fabric:
-        yield "cluster.scale_out.switch", fabric.switch
+        return ()
+    up, out = written.scale_up, written.scale_out if fabric else None
+    return (
+        ("cluster.platform", cluster.platform if written.platform else None),
+        ("cluster.accelerator", cluster.accelerator if written.accelerator else None),
+        ("cluster.scale_up.interconnect", cluster.scale_up.interconnect if up and up.interconnect else None),
+        ("cluster.scale_out.technology", fabric.technology if fabric and out and out.technology else None),
+        ("cluster.scale_out.switch", fabric.switch if fabric and out and out.switch else None),
+    )

@@ -74,7 +74,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     seconds = exposed(plan, REPLICA_AXES)
     lost = share(seconds, plan)
-    if lost <= facts.threshold(RULE, MOST):
+    if lost <= facts.threshold(RULE.name, MOST):
         return
     yield RULE.problem(
         "layout.dp",

@@ -70,7 +70,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     seconds = exposed(plan, SHARD_AXES)
     lost = share(seconds, plan)
-    if lost <= facts.threshold(RULE, MOST) or hsdp_instead(facts) is not None:
+    if lost <= facts.threshold(RULE.name, MOST) or hsdp_instead(facts) is not None:
         return
     tokens = layout.micro_batch * training.sequence_length // layout.cp
     wanted = int(tokens * sent(plan, SHARD_AXES) / computing(plan)) if computing(plan) else tokens

@@ -55,7 +55,7 @@ MOST = 4
 
 def check(placements: Placements, thresholds: Thresholds, training: Workload, layout: Layout) -> Iterator[Problem]:
     many = layout.micro_batches
-    if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= thresholds.of(RULE, MOST):
+    if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= thresholds.of(RULE.name, MOST):
         return
     placement = placements.of("shard")
     if placement is not None and placement.domains > 1:

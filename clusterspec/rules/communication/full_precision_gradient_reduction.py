@@ -65,7 +65,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
         return
     plan = facts.timed
     cost = share(exposed(plan, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), plan) if plan else 0.0
-    if cost > facts.threshold(RULE, MOST):
+    if cost > facts.threshold(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         yield RULE.problem(
             "workload.gradient_precision", message, "use `bf16` with fp32 accumulation, if convergence allows"

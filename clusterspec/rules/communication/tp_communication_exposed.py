@@ -68,7 +68,7 @@ def check(facts: Facts, training: Workload, layout: Layout, scale_up: ScaleUp) -
         return  # partial-mesh-group reports the cause
     seconds = exposed(plan, {"tp"})
     added = seconds / computing(plan)
-    if added <= facts.threshold(RULE, MOST):
+    if added <= facts.threshold(RULE.name, MOST):
         return
     better = _better(facts, layout)
     overlap = "`overlap: {tp: true}` with sequence parallelism, where the framework supports it"

@@ -48,11 +48,8 @@ layout: {tp: 1, sharding: hsdp, shard_group: 128, recompute: full}
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
-from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
@@ -62,7 +59,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 2.0
 
 
-def check(placements: Placements, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, training: Workload, layout: Layout) -> Iterator[Problem]:
     shards = layout.sharding in {"fsdp", "hsdp"}
     axes = (
         ("tp", "layout.tp", layout.tp > 1),
@@ -70,14 +67,7 @@ def check(placements: Placements, training: Workload, cluster: Cluster, layout: 
         ("shard", "layout.sharding", shards),
     )
     for axis, at, used in axes:
-        placement = placements.of(axis) if used else None
-        ratio = _crossed(cluster, placement) if placement and placement.nodes > 1 else 1.0
+        placement, ratio = placements.of(axis), placements.oversubscription(axis) if used else 1.0
         if placement is not None and ratio >= LEAST:
             message = f"{axis} groups of {placement.ranks:,} ranks cross a level oversubscribed {plain(ratio)}:1 in every layer"
             yield RULE.problem(at, message, "confine the axis to a full-bandwidth block")
-
-
-def _crossed(cluster: Cluster, placement: Placement) -> float:
-    """The product of the ratios of the levels that the groups cross."""
-    levels = fabric_levels(cluster)
-    return prod(levels[index].oversubscription for index in placement.levels)

@@ -67,6 +67,8 @@ def check(
     facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
 ) -> Iterator[Problem]:
     """A job that uses all of a cluster of several pods has no choice of pods and is not reported."""
+    if not scale_out.pod_nodes and not scale_out.levels:
+        return
     pod = _pod(cluster, scale_out)
     if pod is None:
         return

@@ -58,7 +58,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.advice.what_if import A_QUARTER
 from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.counts import crossed, oversubscription, oversubscription_key
+from clusterspec.rules.knowledge.counts import crossed, oversubscription_key
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import percent, plain, say
@@ -70,7 +70,7 @@ LITTLE = 0.05
 
 
 def check(facts: Facts, job_nodes: int, training: Workload, cluster: Cluster) -> Iterator[Problem]:
-    ratio, nodes, share = oversubscription(cluster, job_nodes), job_nodes, cluster.nic_share
+    ratio, nodes, share = facts.oversubscription, job_nodes, cluster.nic_share
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
     named = both(level.name for level in crossed(cluster, job_nodes) if level.oversubscription > 1)

@@ -101,6 +101,11 @@ class FigureSlip:
         """A fix where one reading remains."""
         return rewrite(self.stated.at, self.readings[0].text, safe=True) if len(self.readings) == 1 else None
 
+    def problem(self, rule: Rule) -> Problem:
+        """The problem that its rule reports."""
+        message = f"{self.comparison}: it reads like {self.meaning}"
+        return rule.problem(self.stated.at, message, self.advice, severity=self.severity, fix=self.fix)
+
 
 @dataclass(frozen=True, slots=True)
 class Slips:
@@ -122,12 +127,9 @@ class Slips:
         wrong = (slip for slip in self.of(*RATES, "accelerator") if slip.rule != "raw-signalling-rate")
         return any(slip.readings or slip.stated.kind == "nic" for slip in wrong)
 
-    def problems(self, rule: Rule) -> Iterator[Problem]:
-        """The problems that one rule reports."""
-        for slip in self.found:
-            if slip.rule == rule.name:
-                message = f"{slip.comparison}: it reads like {slip.meaning}"
-                yield rule.problem(slip.stated.at, message, slip.advice, severity=slip.severity, fix=slip.fix)
+    def reported_by(self, rule: str) -> tuple[FigureSlip, ...]:
+        """The slips that the rule of this name reports."""
+        return tuple(slip for slip in self.found if slip.rule == rule)
 
 
 def find_slips(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Slips:

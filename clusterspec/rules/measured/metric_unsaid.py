@@ -69,6 +69,8 @@ _METRIC = re.compile(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 
 
 def check(spec: Spec) -> Iterator[Problem]:
+    if not (spec.measured or spec.acceptance or spec.description):
+        return
     for index, entry in enumerate(spec.measured or ()):
         at = ("measured", index)
         if not (entry.busbw or entry.algbw or entry.log or spec.unreadable(at)):

@@ -66,7 +66,7 @@ def check(
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
-    if logits > thresholds.of(RULE, MOST) * memory:
+    if logits > thresholds.of(RULE.name, MOST) * memory:
         message = f"the fp32 logits of one micro-batch take {say(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_)

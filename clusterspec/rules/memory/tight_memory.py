@@ -61,7 +61,7 @@ def check(memory: MemoryUse, thresholds: Thresholds, workload: Workload, layout:
     if memory.capacity is None:
         return
     total, capacity = memory.total.value, memory.capacity.value
-    if thresholds.of(RULE, MOST) * capacity < total <= capacity:
+    if thresholds.of(RULE.name, MOST) * capacity < total <= capacity:
         free = capacity - total
         severity = "warning" if total > FULLEST * capacity else "note"
         message = f"{say(total, 'B')} is {percent(total / capacity, 2)} of the {say(capacity, 'B')} of memory: {say(free, 'B')} remain free"

@@ -51,7 +51,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.facts import Facts
@@ -62,16 +61,14 @@ RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 
 
 def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    written = facts.written_cluster.pcie if facts.written_cluster else None
-    generation = cluster.pcie_nic or (written.host if written else None)
-    slot = facts.catalog.find("interconnect", f"pcie-{generation}") if generation else None
-    if not isinstance(slot, Interconnect) or slot.bandwidth is None:
+    slot = facts.nic_slot
+    if slot is None or slot.bandwidth is None:
         return
     rate, payload = scale_out.nic_bandwidth.value, slot.bandwidth.value
     if rate <= payload or facts.slips.concern("nic"):
         return
     yield RULE.problem(
-        "cluster.pcie" if written else "cluster.scale_out.nic_bandwidth",
+        "cluster.pcie" if facts.written_cluster and facts.written_cluster.pcie else "cluster.scale_out.nic_bandwidth",
         f"a {slot.name} slot carries {say_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
         f"{say_bits(rate)} of the NIC",
         "use a newer slot, or state the NIC at the rate of its slot",

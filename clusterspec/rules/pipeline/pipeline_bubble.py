@@ -66,7 +66,7 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many < layout.pp:
         return
-    idle, most = _idle(facts, layout, many), facts.threshold(RULE, MOST)
+    idle, most = _idle(facts, layout, many), facts.threshold(RULE.name, MOST)
     if round(idle, 2) <= most:
         return
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)

@@ -55,7 +55,7 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
-    if layout.tp == 1:
+    if layout.tp == 1 or layout.order[0] == "tp":
         return
     before = [axis for axis in layout.order[: layout.order.index("tp")] if _degree(layout, axis) > 1]
     placement = placements.of("tp")

@@ -66,4 +66,5 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(slips: Slips) -> Iterator[Problem]:
-    return slips.problems(RULE)
+    for slip in slips.reported_by(RULE.name):
+        yield slip.problem(RULE)

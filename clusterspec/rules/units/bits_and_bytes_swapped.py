@@ -65,4 +65,5 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(slips: Slips) -> Iterator[Problem]:
-    return slips.problems(RULE)
+    for slip in slips.reported_by(RULE.name):
+        yield slip.problem(RULE)

@@ -54,4 +54,5 @@ RULE = Rule.of(__name__, "note", "likely")
 
 
 def check(slips: Slips) -> Iterator[Problem]:
-    return slips.problems(RULE)
+    for slip in slips.reported_by(RULE.name):
+        yield slip.problem(RULE)
