@@ -1,10 +1,10 @@
-"""The layers of a model in order, and which of them each pipeline stage holds.
+"""The layers of a model in order, and the layers of each pipeline stage.
 
-A layer mixes tokens (full attention, attention with a window, or linear attention) and has a
-feed-forward network (dense or of experts), or one of the two. Where an entry counts layers of a kind
-without saying where they stand, they are spread evenly, the rarer kind last in its period, as in
-Gemma 3, Qwen3-Next and Kimi Linear. Dense layers come before layers with experts, as in DeepSeek's
-models, unless there are at least as many of them: then they alternate, as in Llama 4 Maverick.
+A layer mixes tokens (full attention, window attention or linear attention) and has a feed-forward network (dense or of
+experts), or only one of the two. Where an entry gives the number of layers of a kind without their positions, they are
+spread evenly, the rarer kind last in its period, as in Gemma 3, Qwen3-Next and Kimi Linear. Dense layers precede layers
+with experts, as in DeepSeek's models, unless there are at least as many of them: then they alternate, as in Llama 4
+Maverick.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class FeedForward(Enum):
 
 
 class Layer(NamedTuple):
-    """What one layer holds."""
+    """The token mixing and the feed-forward network of one layer."""
 
     mixer: Mixer
     network: FeedForward
@@ -61,7 +61,9 @@ def layers(model: Model) -> tuple[Layer, ...]:
 
 
 def _spread(some: int, every: int) -> tuple[bool, ...]:
-    """For each of ``every`` places whether it holds one of ``some``, the last of each period first."""
+    """For each of ``every`` positions, whether it has one of ``some``; the last position of each period is first to
+    have one.
+    """
     turns = [(place + 1) * some // every for place in range(every)]
     return tuple(now > before for before, now in zip([0, *turns], turns, strict=False))
 
@@ -92,10 +94,10 @@ def expert_layers(model: Model) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Layers that one rank runs without a break: one virtual stage.
+    """Consecutive layers on one rank: one virtual stage.
 
-    ``kinds`` how many layers of each kind, in the order of their first; ``first`` where it holds the
-    embedding, ``last`` where it holds the head.
+    ``kinds`` is the number of layers of each kind, in the order of their first; ``first`` where it holds the embedding,
+    ``last`` where it holds the head.
     """
 
     layers: int
@@ -126,10 +128,10 @@ class Chunk:
 
 
 def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
-    """For each pipeline stage the chunks that its rank holds, in model order.
+    """The chunks on the rank of each pipeline stage, in model order.
 
-    One each, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also the
-    chunk of the mirrored stage. Empty where the layout has no layers of stages.
+    One chunk each; ``virtual_stages`` with an interleaved schedule; in DualPipe also the chunk of the mirrored stage.
+    Empty where the layout has no layers of stages.
     """
     held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
     for index, chunk in enumerate(_chunks(model, layout.stage_layers)):

@@ -1,7 +1,7 @@
-"""Leaves of an explanation: a formula function, its expression, and the figures that it was given.
+"""Leaves of an explanation: a formula, its expression, and its inputs.
 
-A leaf is made by calling the function that the engine called, and prints the expression that is registered
-beside it. An argument may itself be an expression over figures.
+A leaf is created by calling the function that the engine called, and prints the expression registered for it. An
+argument may itself be an expression over figures.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Inputs = tuple[tuple[str, Figure], ...]
 
 
 class Expanded(NamedTuple):
-    """An argument that is worked out from figures: its value, the expression, and the figures by name."""
+    """An argument computed from figures: its value, its expression, and the figures by name."""
 
     value: float
     expression: str
@@ -34,7 +34,7 @@ Repeats = tuple[tuple[str, Figure], ...]
 def leaf(
     name: str, function: Callable[..., float], arguments: Mapping[str, Argument], repeats: Repeats = (), unit: str = "s"
 ) -> Term:
-    """The term of a formula: ``function`` of the arguments by name, as often as the ``repeats`` multiplied say."""
+    """The term of a formula: ``function`` of the arguments by name, multiplied by the ``repeats``."""
     value = function(**{key: argument.value for key, argument in arguments.items()})
     for _, times in repeats:
         value *= times.value
@@ -68,7 +68,7 @@ def source(function: Callable[..., float]) -> str:
 
 
 def computed(value: float, why: str, unit: str = "1") -> Figure:
-    """A figure that follows from others."""
+    """A figure derived from others."""
     return Figure(value, unit, Computed(why))
 
 

@@ -1,8 +1,7 @@
-"""From what a machine was seen to do to the shares of its lines that it reaches.
+"""Calibration: the achieved shares of links from measurements of the machine.
 
-A share is found by turning the cost model round: what must a link reach for the predicted bus bandwidth
-to be the measured one? Latency and filling stay as they are, so a measurement below the plateau counts
-for what it is.
+The cost model is inverted: the share of a link is found for which the predicted bus bandwidth equals the measured one.
+Latency and pipeline fill are unchanged, so that a measurement below the plateau is interpreted correctly.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from clusterspec.records import replace
 from clusterspec.units import say
 
 LEAST_SIZE = 256 * 1024**2
-"""Bytes from which on sending, not starting, takes the time of a collective on every fabric that we know of."""
+"""Bytes from which bandwidth, not latency, dominates the time of a collective on every known fabric."""
 CLOSE = 0.002
-"""Relative distance to a measurement at which the search for its share ends: a tolerance, no figure of a machine."""
+"""Relative tolerance of the search for a share; not a figure of a machine."""
 BROKEN = assumed(
     "calibration",
     "broken",
@@ -31,14 +30,16 @@ BROKEN = assumed(
     " whose cables, rails and settings go wrong; one that shows more, by whatever bounds it",
 )
 MOST_PARTS = 6
-"""Algorithms that may have to be slowed down before none is predicted faster than what was measured."""
+"""The highest number of algorithms slowed down until none is predicted faster than the measurement."""
 _BISECTIONS = 16
 _LOWEST = 1e-4
 
 
 def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
-    """The design whose cluster reaches what was measured. Measurements that are too small, not placed on the
-    machine, or above what its links can carry, change nothing; rules refer to them.
+    """The design with the shares that reproduce the measurements.
+
+    Measurements that are too small, not placed on the machine, or above the ceiling of its links change nothing; rules
+    report them.
     """
     cluster = design.cluster
     if cluster is None or not measurements:
@@ -49,7 +50,7 @@ def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
 
 
 def expected(cluster: Cluster, measurement: Measurement, size: float) -> CollectiveCost | None:
-    """What the catalog lets one expect where something was measured; None where nothing can be predicted."""
+    """The prediction from catalog figures for a measurement; None where nothing can be predicted."""
     group = measurement.group(cluster)
     if group is None or measurement.collective is None:
         return None
@@ -57,7 +58,7 @@ def expected(cluster: Cluster, measurement: Measurement, size: float) -> Collect
 
 
 def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
-    """The collective by the algorithm that is stated to have run; by the fastest, where that one does not apply."""
+    """The collective by the algorithm that is stated; by the fastest one where that does not apply."""
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective(cluster, name, group, size, choice)
@@ -67,7 +68,9 @@ def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm
 
 
 def idle_nics(cluster: Cluster, measurement: Measurement) -> bool:
-    """Whether ranks in several domains leave NICs of their nodes idle, so that they tell nothing of all of them."""
+    """Whether ranks in several domains leave NICs of their nodes idle, so that the measurement does not cover
+    all NICs.
+    """
     group, fabric = measurement.group(cluster), cluster.scale_out
     if group is None or fabric is None or group.domains == 1:
         return False
@@ -87,14 +90,14 @@ def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
 
 
 class _ShareSearch:
-    """One measurement, and the search for the shares that explain it."""
+    """The search for the shares that reproduce one measurement."""
 
     def __init__(self, cluster: Cluster, measurement: Measurement, group: Placement, size: float, busbw: float) -> None:
         self.cluster, self.measurement, self.group, self.size, self.busbw = cluster, measurement, group, size, busbw
         self.name = measurement.collective or ""
 
     def solved(self) -> Cluster:
-        """The cluster on which the best algorithm shows what was measured, as nearly as shares can."""
+        """The cluster on which the best algorithm reproduces the measurement, as closely as shares allow."""
         cluster = self.cluster
         for _ in range(MOST_PARTS):
             cost = self._cost(cluster, self.measurement.algorithm)
@@ -104,7 +107,7 @@ class _ShareSearch:
         return cluster
 
     def _adjusted(self, cluster: Cluster, cost: CollectiveCost) -> Cluster:
-        """The cluster on which this algorithm shows what was measured, or whose share is all of the line."""
+        """The cluster on which this algorithm reproduces the measurement, or whose share is the full line rate."""
         part = self._part(cost)
         low, high = _LOWEST, 1.0
         for _ in range(_BISECTIONS):
@@ -114,7 +117,7 @@ class _ShareSearch:
         return self._with_share(cluster, part, cost.tier, high)
 
     def _part(self, cost: CollectiveCost) -> str:
-        """What bounds it, or what is taken to be broken."""
+        """The bottleneck, or the network where it is assumed to be faulty."""
         if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):
             return "network"
         if cost.algorithm.startswith("nvls"):
@@ -122,7 +125,7 @@ class _ShareSearch:
         return "exchange" if self.name == "all-to-all" else "ring"
 
     def _with_share(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
-        """The cluster with one share, in place of an earlier one of the same thing."""
+        """The cluster with one share, which replaces an earlier one of the same kind."""
         found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._what())))
         same = (found.collective, found.tier, found.part, found.ranks)
         others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)

@@ -61,7 +61,7 @@ class Measurement:
         return self.rows[-1] if self.rows else None
 
     def group(self, cluster: Cluster) -> Placement | None:
-        """Where its ranks lie; None where they are not known, or are one."""
+        """The placement of its ranks; None where they are not known, or are one."""
         if self.ranks is None or self.ranks < 2:
             return None
         return contiguous(cluster, self.ranks, self.nodes)
@@ -70,7 +70,7 @@ class Measurement:
 def resolve_measurements(
     entries: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
-    """The measurements of a spec that is in ``folder``, and the logs that cannot be used."""
+    """The measurements of a spec in ``folder``, and a problem for each unusable log."""
     measurements, problems = [], []
     logs: dict[str, Log] = {}
     for index, entry in enumerate(entries):
@@ -102,7 +102,7 @@ def _resolve(index: int, entry: MeasuredSpec, log: Log | None, cluster: Cluster 
 
 
 def _agreed(stated: T | None, logged: T | None, how: str) -> T | None:
-    """What the entry says, else the log; raises `NoLog` where they differ."""
+    """The value of the entry, else that of the log. Raises `NoLog` where they differ."""
     if stated is not None and logged is not None and stated != logged:
         raise NoLog(how.format(entry=stated, log=logged))
     return stated if stated is not None else logged
@@ -144,7 +144,7 @@ def _stated(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> t
 
 
 def _text(name: str, folder: FilePath) -> str:
-    """The text of a log. Raises `NoLog` where it is missing, lies outside the folder, or is no ordinary file."""
+    """The text of a log. Raises `NoLog` where it is missing, lies outside the folder, or is not a regular file."""
     try:
         path = (folder / name).resolve()
         inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
@@ -176,7 +176,7 @@ def _bytes(path: FilePath) -> bytes:
 
 
 def _all(descriptor: int) -> bytes:
-    """Everything in a file, but for what is more than a log has."""
+    """The content of a file, up to one byte more than the size limit of logs."""
     parts: list[bytes] = []
     while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
         parts.append(part)
@@ -184,6 +184,6 @@ def _all(descriptor: int) -> bytes:
 
 
 def _short(text: str) -> str:
-    """A name of a file for one line."""
+    """A file name, shortened for one line."""
     shown = "".join(character if character.isprintable() else "?" for character in text)
     return f"`{shown}`" if len(shown) <= 80 else f"`{shown[:79]}…`"

@@ -1,4 +1,4 @@
-"""Memory: bytes on the fullest accelerator, part by part."""
+"""Memory: bytes on the fullest accelerator by category."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Memory", "assumptions", "explain", "memory", "use"]
 
 
 class Memory(NamedTuple):
-    """Memory in numbers: the fullest rank, how many ranks an accelerator has, and its capacity in bytes."""
+    """Memory as numbers: the fullest rank, the ranks per accelerator, and its capacity in bytes."""
 
     job: Job
     rank: RankMemory
@@ -55,7 +55,7 @@ def memory(design: Design) -> Memory | None:
 
 
 def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
-    """The job of the layout, and that of separate prefill engines, which hold one request for each replica."""
+    """The job of the layout, and that of separate prefill engines, which hold one request per replica."""
     jobs = [Job.of(design, workload, layout)]
     serving = workload.serving
     if serving is not None and serving.prefill is not None:
@@ -66,14 +66,16 @@ def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
 
 
 def _stages(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
-    """Memory of the stages of which one is the fullest."""
+    """Memory of the candidate stages for the fullest."""
     groups = stage_groups(job.model, job.layout)
     layers: dict[frozenset[Layers], LayerMemory] = {}
     return [(job, _of(job, group, limit, layers)) for group in shortlist(job, groups)] if groups else []
 
 
 def _of(job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers], LayerMemory]) -> RankMemory:
-    """One rank of a group of equal stages; ``limit`` is the bytes that it may fill, ``layers`` what is known."""
+    """Memory of one rank in a group of equal stages; ``limit`` is the bytes available to it, ``layers`` a cache of
+    layer memory.
+    """
     rank = Rank.of(job, group.first, group.chunks)
     if job.workload.kind == "serve":
         return peak_memory.serve(job, rank, group.chunks, limit)
@@ -83,7 +85,7 @@ def _of(job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers
 
 
 def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
-    """Memory of one accelerator in bytes; when serving, the share of it that weights and cache may fill."""
+    """Memory of one accelerator in bytes; in serving, the share of it available to weights and cache."""
     whole = cluster.accelerator.memory
     if whole is None or workload.serving is None:
         return whole
@@ -92,11 +94,11 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
 
 
 def explain(design: Design, found: Memory) -> MemoryUse:
-    """The terms of memory that was computed."""
+    """The terms of computed memory."""
     return explained(design, found.rank, found.ranks, found.capacity)
 
 
 def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
-    """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` has none."""
+    """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
     found = memory(design)
     return (None, ()) if found is None else (explain(design, found), assumptions(found.job, found.rank))

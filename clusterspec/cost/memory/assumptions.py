@@ -1,4 +1,4 @@
-"""What memory assumes of a design, each assumption with its reason."""
+"""Assumptions of the memory model for a design, each with its reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clusterspec.origin import Assumed
 
 
 def assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
-    """The assumed figures that lines of the rank rest on."""
+    """The assumed figures behind the lines of a rank."""
     names = {found.name for found in _lines(rank) if found.value}
     framework = job.framework
     by_name: tuple[tuple[str, Spread | None], ...] = (

@@ -1,4 +1,4 @@
-"""Constants of memory that no data sheet states: each with its range and the reason to take it."""
+"""Constants of memory that no data sheet states, each with its range and its reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GROUP = "memory"
 
 
 def _spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
-    """A constant from its low, typical and high value."""
+    """A constant with its low, typical and high value."""
     low, value, high = values
     return Spread(assumed(GROUP, name, value, why, unit), low, high)
 
@@ -26,7 +26,7 @@ ROUTING = _spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over th
 
 
 class Range(NamedTuple):
-    """The factors from a predicted size to the ends of its range, and why they are taken."""
+    """The factors from a predicted size to the ends of its range, and their reason."""
 
     low: float
     high: float
@@ -67,13 +67,13 @@ RANGES = {
     "buckets": Range(0.25, 1.0, "buffers are allocated as they are first used"),
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
 }
-"""How far each size may lie from its prediction; a size without an entry follows from counts alone."""
+"""The uncertainty range of each size; a size without an entry follows from counts exactly."""
 FACTOR_RANGES = {
     "every_second": Range(
         0.2, 1.6, "selective checkpointing of layers takes a share that its users set, from one layer in five to four"
     ),
 }
-"""The same by a factor of the size, before that of its name."""
+"""The uncertainty range by a factor of the size; it precedes that of the size's name."""
 for _name, _range in (RANGES | FACTOR_RANGES).items():
     for _end, _factor in (("low", _range.low), ("high", _range.high)):
         assumed(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)

@@ -1,6 +1,6 @@
-"""Memory as terms: made of the lines of the fullest rank, each with the formula that computed it.
+"""Memory as terms: the lines of the fullest rank, each with the formula that computed it.
 
-Every leaf, evaluated from its inputs, gives its value; the parts of every sum add up to it.
+Each leaf, evaluated from its inputs, gives its value; the parts of a sum add up to it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": 
 
 
 def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
-    """The terms of one accelerator, whose ``ranks`` ranks are all as full as ``rank``."""
+    """The terms of one accelerator, whose ``ranks`` ranks all hold as much as ``rank``."""
     peak, explanation = rank.peak, _MemoryExplanation(design, ranks)
     parts = {
         "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
@@ -40,7 +40,7 @@ def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | N
 
 
 def summed(name: str, parts: Iterable[Term]) -> Term:
-    """The sum of its parts. Their errors are independent, so their distances add as squares do."""
+    """The sum of its parts. Their errors are assumed to be independent and add in quadrature."""
     kept = tuple(part for part in parts if part.value)
     added = Term.total(name, kept, UNIT)
     below = sum((part.value - _low(part)) ** 2 for part in kept) ** 0.5
@@ -62,7 +62,7 @@ def _identifier(text: str) -> str:
 
 
 class _MemoryExplanation:
-    """Makes terms of the lines of one design."""
+    """Creates the terms of the lines of one design."""
 
     def __init__(self, design: Design, ranks: int) -> None:
         self.design, self.ranks = design, ranks
@@ -92,7 +92,7 @@ class _MemoryExplanation:
         )
 
     def _number(self, found: MemoryLine, name: str, number: float) -> Figure:
-        """One number of a line with its unit and where it comes from."""
+        """One number of a line with its unit and origin."""
         assumed = self._assumed(found, name)
         if assumed is not None:
             return assumed
@@ -101,7 +101,7 @@ class _MemoryExplanation:
         return Figure(float(number), unit, self._origin(name, why))
 
     def _assumed(self, found: MemoryLine, name: str) -> Figure | None:
-        """The figure of the framework that a number is, where it is one."""
+        """The assumed figure of the framework for a number, where it is one."""
         spreads = {
             ("context", "each"): self.framework.context,
             ("logits and loss", "width"): self.framework.logits,
@@ -112,7 +112,7 @@ class _MemoryExplanation:
         return None if spread is None else spread.figure
 
     def _origin(self, name: str, why: str) -> Origin:
-        """Where a size of the model was read, else how the number follows from others."""
+        """The origin of a size of the model, else the derivation of the number."""
         workload = self.design.workload
         if name not in OF_MODEL or workload is None:
             return Computed(why)

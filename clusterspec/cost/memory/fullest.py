@@ -1,4 +1,4 @@
-"""The pipeline stages of which one holds most."""
+"""The pipeline stages that may hold the most memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from clusterspec.cost.memory.rank import Layers, passes
 from clusterspec.cost.stages import StageGroup
 
 MOST = 64
-"""Groups of equal stages of which each is looked at; no published pipeline has so many."""
+"""The highest number of groups that are all evaluated; no published pipeline has so many."""
 SHORTLIST = 16
-"""Groups of a longer pipeline looked at for each reason that one may be the fullest."""
+"""Groups of a longer pipeline that are evaluated for each criterion."""
 
 
 def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
-    """Groups of equal stages of which one is the fullest: all of them; of very many both ends, those with most layers,
-    and those with most in flight. The first stage of a group has most in flight.
+    """Groups of equal stages among which the fullest is.
+
+    All groups; in very long pipelines both ends, the groups with the most layers, and those with the most micro-batches
+    in flight. The first stage of a group has the most in flight.
     """
     if len(groups) <= MOST:
         return list(groups)

@@ -1,4 +1,4 @@
-"""Micro-batches in flight: how many of each chunk of layers have their activations on one rank at once."""
+"""In-flight micro-batches: how many micro-batches of each chunk have activations on one rank at once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from clusterspec.cost.layers import Chunk
 
 
 def in_flight(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: float) -> tuple[float, ...]:
-    """For each chunk of pipeline stage ``stage``, the most micro-batches whose activations it holds at once.
+    """The highest number of micro-batches whose activations pipeline stage ``stage`` holds, for each chunk.
 
-    1F1B fills as deep as the pipeline is behind it; GPipe holds all; zero-bubble as many as the
-    first stage of 1F1B (ZB-H1, arXiv 2401.10241); DualPipe one side's and the other's (arXiv 2412.19437, table 2).
+    1F1B holds as many as there are stages from this one on; GPipe holds all; zero-bubble as many as the first stage of
+    1F1B (ZB-H1, arXiv 2401.10241); DualPipe those of both directions (arXiv 2412.19437, table 2).
     """
     if layout.pp == 1:
         return (1.0,) * len(chunks)
@@ -32,7 +32,7 @@ def in_flight(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batch
 
 
 def _by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
-    """Passes over chunks: every chunk takes p micro-batches in turn, from the first chunk again and again.
+    """Passes by chunk: every chunk takes p micro-batches in turn, starting from the first chunk.
 
     >>> _by_chunk(23.0, 4, 5)
     (7.0, 4.0, 4.0, 4.0, 4.0)

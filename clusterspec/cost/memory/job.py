@@ -1,6 +1,6 @@
-"""What all ranks of one job share: the model, the workload, the layout, and the framework's use of memory.
+"""The model, the workload, the layout and the framework's use of memory, common to all ranks of a job.
 
-Degrees and counts of the layout may be columns; precisions, sharding, schedule and the like are words.
+Degrees and counts of the layout may be columns; precisions, sharding, schedule and similar settings are words.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from clusterspec.precision import NARROW, activation_width, operand_width
 from clusterspec.records import dataclass, field
 
 GATHERED = 2.0
-"""Bytes of a weight that is gathered, and of a gradient in a buffer: 16 bits."""
+"""Bytes per gathered weight and per gradient in a buffer: 16 bits."""
 FULLY = frozenset({"fsdp", "hsdp"})
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job. Tokens are those of one micro-batch on one rank; widths are bytes of one number."""
+    """One job. Tokens are those of one micro-batch on one rank; widths are bytes per number."""
 
     model: Model
     workload: Workload
@@ -30,7 +30,7 @@ class Job:
 
     @classmethod
     def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
-        """The job of a design; without a known generation of software nothing is taken of a framework."""
+        """The job of a design; without a known software release, framework memory is not included."""
         return cls.on(design.cluster.accelerator.vendor if design.cluster else "", workload, layout)
 
     @classmethod
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def micro_batches(self) -> float:
-        """Micro-batches of one step and replica."""
+        """Micro-batches per step and replica."""
         return 1 if self.layout.micro_batches is None else self.layout.micro_batches
 
     @property
@@ -58,12 +58,12 @@ class Job:
 
     @property
     def residual_ranks(self) -> float:
-        """Ranks that divide the residual stream."""
+        """Ranks that shard the residual stream."""
         return self.layout.tp if self.layout.sequence_parallel or self.framework.cuts_residual else 1
 
     @property
     def hidden_ranks(self) -> float:
-        """Ranks that divide even what sequence parallelism gathers before a product."""
+        """Ranks that shard tensors which sequence parallelism gathers before a GEMM."""
         return self.layout.tp if self.framework.cuts_residual else 1
 
     @property
@@ -73,18 +73,18 @@ class Job:
 
     @property
     def kept(self) -> float:
-        """Bytes of one number that a matrix product keeps as its input."""
+        """Bytes per number of the inputs that a GEMM stores."""
         work = self.workload.precision
         return operand_width(work) if self.framework.quantized_inputs and work in NARROW else self.width
 
     @property
     def shards(self) -> float:
-        """Ranks over which the sharded state of weights outside experts is divided."""
+        """Ranks that shard the states of weights outside experts."""
         return self.layout.shard_group
 
     @property
     def expert_shards(self) -> float:
-        """The same for experts, which have fewer copies to shard over."""
+        """Ranks that shard the states of experts, which have fewer replicas."""
         if self.layout.sharding == "none":
             return 1.0
         replicas = self.layout.dp * self.layout.cp / self.layout.shard_group
@@ -97,7 +97,7 @@ class Job:
 
     @property
     def keeps_gathered(self) -> float:
-        """1 where FSDP leaves weights gathered from forward to backward (as ZeRO-2, and in pipelines), else 0."""
+        """1 where FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, and in pipelines), else 0."""
         if not self.framework.sharded_master or not (self.sharded_fully or self.layout.sharding == "zero2"):
             return 0.0
         if self.layout.sharding == "zero2":

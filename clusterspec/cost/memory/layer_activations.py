@@ -1,4 +1,4 @@
-"""What one layer stores of one micro-batch for its backward pass, tensor by tensor."""
+"""Activations that one layer stores of one micro-batch for its backward pass, tensor by tensor."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ ROUTER_COPIES = 2
 
 
 def whole(job: Job, modules: frozenset[str] = frozenset()) -> list[Tensor]:
-    """Everything that a layer stores, without what the modules named here store (`recomputation.MODULES`)."""
+    """All stored tensors of a layer, without those that the given modules recompute (`recomputation.MODULES`)."""
     return [*_residual(job, modules), *mixing(job, modules), *_dense(job, modules), *_experts(job, modules)]
 
 
 def layer_input(job: Job, name: str = "layer inputs", source: str = KORTHIKANTI) -> Tensor:
-    """What full recomputation starts from."""
+    """The layer input, from which full recomputation starts."""
     ranks, hidden = job.residual_ranks, job.model.hidden
     return Tensor(line(name, tensor_bytes, source, tokens=job.tokens, elements=hidden, ranks=ranks, width=job.width))
 
 
 def _residual(job: Job, modules: frozenset[str]) -> list[Tensor]:
-    """The input and the output of each normalization; the output is computed again with module ``norm``."""
+    """The input and the output of each normalization; module ``norm`` recomputes the output."""
     kept = 0.0 if "norm" in modules else job.kept
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}
     norms = line("normalizations", activations.residual_bytes, KORTHIKANTI, **sizes, width=job.width, kept=kept).times(
@@ -49,7 +49,7 @@ def _residual(job: Job, modules: frozenset[str]) -> list[Tensor]:
 
 
 def _norms(job: Job) -> float:
-    """Norms of a layer: one before its mixing and one before its network, the mean where layers have one of them."""
+    """Norms of a layer: one before its token mixing and one before its network; the mean over layers that lack one."""
     model = job.model
     return (model.attention_layers + model.linear_layers + model.ffn_layers) / max(1, model.layers)
 
@@ -91,7 +91,7 @@ def _router(job: Job) -> MemoryLine:
 
 
 def _routed(job: Job, modules: frozenset[str]) -> MemoryLine:
-    """What the experts of the rank take in and compute inside."""
+    """Inputs and intermediate results of the experts on the rank."""
     model, ranks = job.model, job.layout.expert_tp
     return line(
         "experts",

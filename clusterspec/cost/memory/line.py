@@ -1,4 +1,4 @@
-"""One line of memory: a formula, the numbers that it was given, and the bytes that follow."""
+"""One line of memory: a formula, its inputs, and the resulting bytes."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def line(name: str, formula: Callable[..., float], source: str = "", **numbers: 
 
 
 def added(lines: Iterable[MemoryLine]) -> float:
-    """Bytes of some lines together."""
+    """The sum of the bytes of some lines."""
     return sum((each.value for each in lines), 0.0)

@@ -1,4 +1,4 @@
-"""Weights, gradients and optimizer states that one rank keeps from step to step."""
+"""Model states of one rank: weights, gradients and optimizer states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
 
 class Shards(NamedTuple):
-    """How many ranks share one state, of weights outside experts and of experts."""
+    """The number of ranks that shard a state, of weights outside experts and of experts."""
 
     dense: float = 1.0
     expert: float = 1.0
@@ -30,7 +30,7 @@ def _shards(job: Job, sharded: bool) -> Shards:
 
 
 def _state(name: str, share: Share, each: float, shards: Shards) -> Lines:
-    """One state of all weights of the rank, experts apart."""
+    """One state of all weights of the rank, experts separately."""
     kinds = (("dense", share.not_expert, shards.dense), ("expert", share.expert, shards.expert))
     return tuple(
         line(f"{name}, {kind}", states.sharded, ZERO, weights=weights, width=each, ranks=ranks)
@@ -39,7 +39,7 @@ def _state(name: str, share: Share, each: float, shards: Shards) -> Lines:
 
 
 def weights(job: Job, share: Share) -> Lines:
-    """Weights; where FSDP leaves them gathered from forward to backward, those as well."""
+    """Weights; also those that FSDP keeps gathered from forward to backward pass."""
     stored = width(job.workload.parameter_precision)
     if job.framework.sharded_master:
         stored = max(stored, width(job.layout.master_precision))
@@ -49,7 +49,7 @@ def weights(job: Job, share: Share) -> Lines:
 
 
 def _weights(job: Job, share: Share, stored: float, gathered: float) -> Lines:
-    """The weights that a rank keeps: its part of them where they are sharded, or left gathered beside that part."""
+    """The weights stored on a rank: its shard, or the gathered weights as well."""
     if job.sharded_fully:
         return _state("weights", share, stored, _shards(job, True))
     dense, expert = (1 + gathered * (shards - 1) for shards in (job.shards, job.expert_shards))
@@ -57,7 +57,7 @@ def _weights(job: Job, share: Share, stored: float, gathered: float) -> Lines:
 
 
 def gradients(job: Job, share: Share) -> Lines:
-    """Gradients as they are summed over the micro-batches of a step."""
+    """Gradients as they are accumulated over the micro-batches of a step."""
     kept = width(job.workload.gradient_precision) + (job.width if accumulates(job) else 0.0)
     found = _state("gradients", share, kept, _gradient_shards(job))
     if accumulates(job):
@@ -69,7 +69,9 @@ def gradients(job: Job, share: Share) -> Lines:
 
 
 def _gradient_shards(job: Job) -> Shards:
-    """FSDP in a pipeline accumulates whole gradients, since it reduces them at the end of a step."""
+    """The shards of gradients; FSDP in a pipeline accumulates full gradients, since it reduces them at the end of a
+    step.
+    """
     if job.layout.sharding not in {"zero2", "fsdp", "hsdp"}:
         return Shards()
     apart = 1 - job.keeps_gathered * chosen(job.layout.pp > 1, 1.0, 0.0)
@@ -77,14 +79,14 @@ def _gradient_shards(job: Job) -> Shards:
 
 
 def accumulates(job: Job) -> bool:
-    """Whether bf16 gradients are summed in fp32 buffers beside them."""
+    """Whether bf16 gradients are also accumulated in fp32 buffers."""
     work = job.workload
     in_bf16 = work.parameter_precision == "bf16" and work.precision != "fp16"
     return job.framework.accumulators and in_bf16 and work.gradient_precision == "fp32"
 
 
 def optimizer(job: Job, share: Share) -> Lines:
-    """The optimizer on the device: master weights, moments, and a copy of gradients where it has one."""
+    """Optimizer states on the device: master weights, moments, and a copy of gradients where the optimizer has one."""
     shards = _shards(job, job.layout.sharding != "none")
     found = (*_master(job, share, shards), *_moments(job, share, shards))
     if _copies_gradients(job):
@@ -95,15 +97,15 @@ def optimizer(job: Job, share: Share) -> Lines:
 
 
 def _copies_gradients(job: Job) -> bool:
-    """Whether the sharded optimizer keeps its part of the gradients in fp32; without sharding the copy is there
-    during the step alone, when activations are gone.
+    """Whether the sharded optimizer stores its part of the gradients in fp32; without sharding the copy exists only
+    during the optimizer step, after activations are freed.
     """
     narrow = width(job.workload.gradient_precision) < width("fp32")
     return job.framework.gradient_copy > 0 and narrow and job.layout.sharding != "none"
 
 
 def _master(job: Job, share: Share, shards: Shards) -> Lines:
-    """Master weights beside the weights; none where the weights themselves are as wide."""
+    """Master weights; none where the weights have the same precision."""
     master = width(job.layout.master_precision)
     if job.framework.sharded_master or master <= width(job.workload.parameter_precision):
         return ()
@@ -125,7 +127,7 @@ def _tables(share: Share, each: float, shards: Shards) -> MemoryLine:
 
 
 def replacing(job: Job, found: Lines, there: float, freed: float) -> Lines:
-    """Gradients beyond the activations whose place they take, where the framework frees as it goes.
+    """Gradients beyond the memory of freed activations, where the framework frees as it goes.
 
     ``there`` bytes of gradients and ``freed`` bytes of activations; with accumulation nothing is replaced.
     """

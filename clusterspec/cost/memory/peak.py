@@ -1,7 +1,8 @@
-"""The two points of a step at which memory peaks, and what is there beside what is stored.
+"""The two points of a step at which memory peaks, and the transient memory at each.
 
-At the *loss*, the last stage has the logits and what the loss makes of them; in the *backward pass* of a
-layer, that layer's recomputed activations and gradients, and what full sharding gathers and reduces.
+At the *loss*, the last stage holds the logits and the intermediate results of the loss. In the *backward pass* of a
+layer, it holds that layer's recomputed activations and gradients, and the weights and gradients that full sharding
+gathers and reduces.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ALL_TO_ALL_COPIES = 2
 
 
 class PeakPoint(NamedTuple):
-    """What is there at one point of the step only, by the part of memory that it counts to."""
+    """Transient memory at one point of the step, by category."""
 
     weights: Lines
     gradients: Lines
@@ -39,13 +40,13 @@ class PeakPoint(NamedTuple):
 
 
 def at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
-    """The logits, and the tables that they need; nothing on a stage without the head."""
+    """The logits and the gathered tables; nothing on a stage without the head."""
     tables = tuple(each.times("head", rank.head) for each in _tables(job, rank.share, ("head",)))
     return PeakPoint(tables, (), tuple(each.times("head", rank.head) for each in logits))
 
 
 def in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
-    """The layer at work, and what full sharding gathers and reduces."""
+    """The current layer, and the weights and gradients that full sharding gathers and reduces."""
     if not job.sharded_fully:
         return PeakPoint((), (), working)
     gathers, share = job.gathers_layers, rank.share
@@ -54,7 +55,7 @@ def in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
 
 
 def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
-    """Embedding and head where they are gathered: at work, or left so."""
+    """Embedding and head where they are gathered: in use, or kept."""
     there = {*job.framework.tables_kept, *at_work}
     if not job.sharded_fully or not there:
         return ()
@@ -63,7 +64,7 @@ def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
 
 
 def _live(job: Job, share: Share) -> float:
-    """Most weights that are gathered at a time: the framework's bound, at most all layers of the rank."""
+    """The highest number of gathered weights: the framework's limit, at most all layers of the rank."""
     return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
 
 
@@ -81,13 +82,13 @@ def _layers(job: Job, share: Share) -> MemoryLine:
 
 
 def _reduced(job: Job, share: Share) -> MemoryLine:
-    """The gradient of one layer, whole, and as it is reduced."""
+    """The full gradient of one layer, and its copy in the reduction."""
     sizes = {"unit": share.unit, "live": _live(job, share), "reduced": job.framework.reduced, "width": GATHERED}
     return line("layer being reduced", reduced_bytes, FSDP, **sizes)
 
 
 def working(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
-    """One layer as the backward pass computes it again, with the gradients of its widest tensors."""
+    """The recomputed activations of one layer in the backward pass, and the gradients of its widest tensors."""
     again, widest = 0.0, 0.0
     for kind in sorted(kinds, key=str):
         again, widest = larger(again, recomputed(job, kind)), larger(widest, _widest(job, kind))
@@ -106,7 +107,7 @@ def working(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
 
 
 def _widest(job: Job, kind: Layers) -> float:
-    """Width of a layer's feed-forward network for each token of the rank; tokens sent to experts and back count too."""
+    """Width of a layer's feed-forward network per token of the rank, including tokens dispatched to experts."""
     layout, model = job.layout, job.model
     if kind is not Layers.EXPERT:
         return model.ffn_hidden / layout.tp
@@ -116,7 +117,7 @@ def _widest(job: Job, kind: Layers) -> float:
 
 
 def exchanged(job: Job) -> Lines:
-    """Keys and values that context parallelism has under way, with their gradients; all-to-all moves queries too."""
+    """Keys and values in transit in context parallelism, with their gradients; all-to-all also moves queries."""
     layout, model = job.layout, job.model
     heads = model.heads if model.latent else model.kv_heads
     width = 2 * heads * model.head_dim
@@ -132,7 +133,7 @@ def exchanged(job: Job) -> Lines:
 
 
 def logits(job: Job) -> Lines:
-    """Logits and what the loss makes of them."""
+    """Logits and the intermediate results of the loss."""
     spread = job.framework.logits
     if spread is None:
         return ()

@@ -1,7 +1,7 @@
-"""Bytes of one rank at the peak of a step, in numbers: every part, and their sum.
+"""Bytes of one rank at the peak of a step: every category, and the sum.
 
-The functions hold for columns of layouts: sharding, schedule, recomputation and precisions are words that group
-them, degrees and counts are numbers. Terms are made of the record in `clusterspec.cost.memory.explain`.
+The functions accept columns of layouts: sharding, schedule, recomputation and precisions are words that group them,
+degrees and counts are numbers. `clusterspec.cost.memory.explain` creates terms from the record.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ NOTHING = PeakPoint((), (), ())
 
 @dataclass(frozen=True, slots=True)
 class RankMemory:
-    """Bytes of one rank. What is there at one point of the step only is in ``at_loss`` and ``in_backward``, of which
-    the larger counts. ``total`` is the sum of all.
+    """Bytes of one rank. Transient memory is in ``at_loss`` and ``in_backward``, of which the larger counts. ``total``
+    is the sum.
     """
 
     weights: Lines
@@ -41,13 +41,15 @@ class RankMemory:
 
     @property
     def peak(self) -> PeakPoint:
-        """The point of the step at which there is more; of numbers only, not of columns."""
+        """The point of the step with more memory; for numbers only, not for columns."""
         return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
 
 
 class LayerMemory(NamedTuple):
-    """What follows from the degrees that cut a layer: the ``tensors`` that one stores of one micro-batch, the
-    ``logits`` at the loss, and the layer at work in the backward pass with what context parallelism exchanges.
+    """Memory that follows from the degrees that shard a layer.
+
+    ``tensors`` are stored for one micro-batch, ``logits`` at the loss; the third is the layer in its backward pass with
+    the tensors that context parallelism exchanges.
     """
 
     tensors: Sequence[Tensor]
@@ -56,17 +58,17 @@ class LayerMemory(NamedTuple):
 
     @classmethod
     def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
-        """That of a rank whose layers have these kinds of feed-forward network."""
+        """The memory of a rank whose layers have these kinds of feed-forward network."""
         return cls(kept(job), peak.logits(job), (peak.working(job, kinds), *peak.exchanged(job)))
 
 
 def training(job: Job, rank: Rank) -> RankMemory:
-    """One rank that trains."""
+    """Memory of one rank in training."""
     return filled(job, rank, LayerMemory.of(job, rank.kinds))
 
 
 def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
-    """One rank that trains, by what its layers take."""
+    """Memory of one rank in training, from the memory of its layers."""
     weights, optimizer = model_states.weights(job, rank.share), model_states.optimizer(job, rank.share)
     activations, gradients = stored(job, rank, layer.tensors), model_states.gradients(job, rank.share)
     gradients = model_states.replacing(job, gradients, added(gradients), added(activations))
@@ -79,7 +81,9 @@ def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
 
 
 def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
-    """One rank that serves; ``limit`` is the bytes that it may fill. Engines allocate once: nothing is fragmented."""
+    """Memory of one rank in serving; ``limit`` is the bytes available to it. Engines allocate once, without
+    fragmentation.
+    """
     weights = serving.weights(job, rank.share)
     beside = (*reserved.reserved(job, rank.share), *serving.step_activations(job))
     taken = added((*weights, *beside))

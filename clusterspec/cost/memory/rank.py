@@ -1,4 +1,4 @@
-"""What one rank holds of the model: its weights, and how often the activations of its layers are there at once."""
+"""The model on one rank: its weights, and the number of stored activations of its layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.records import dataclass
 
 
 class Layers(Enum):
-    """Which layers have a tensor."""
+    """The layers that have a tensor."""
 
     ALL = "layers"
     FULL = "layers with full attention"
@@ -24,7 +24,7 @@ class Layers(Enum):
 
 
 MIXING = (Layers.FULL, Layers.WINDOW, Layers.LINEAR)
-"""Kinds of layers by how they mix tokens; a layer is of one of them at most."""
+"""Kinds of layers by token mixing; a layer has at most one of them."""
 COUNTS = {
     Layers.ALL: "layers",
     Layers.FULL: "full_layers",
@@ -40,9 +40,9 @@ COUNTS = {
 class Rank:
     """One rank of a pipeline stage; numbers may be columns.
 
-    ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk;
-    ``inputs`` and ``outputs`` are 1 where the stage receives or sends hidden states, else 0; ``head`` is 1
-    where it holds the output head. ``kinds`` are the kinds of feed-forward network on the rank.
+    ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk; ``inputs``
+    and ``outputs`` are 1 where the stage receives or sends hidden states, else 0; ``head`` is 1 where it holds the
+    output head. ``kinds`` are the kinds of feed-forward network on the rank.
     """
 
     share: Share
@@ -72,6 +72,6 @@ class Rank:
 
 
 def passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
-    """How many times a layer of each kind is held: layers times micro-batches in flight."""
+    """The stored activations of each kind of layer: layers times micro-batches in flight."""
     pairs = list(zip(chunks, counts, strict=True))
     return {kind: sum(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}

@@ -1,4 +1,4 @@
-"""How the numbers of memory follow from the spec: their units and their derivations, for explanations."""
+"""Derivations and units of the numbers of memory, for explanations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NUMBERS: dict[tuple[str, str], tuple[str, str]] = {
     ("recurrent state", "each"): ("B", "state and convolution of one request"),
     ("step activations", "tokens"): ("1", "tokens of one step of chunked prefill"),
 }
-"""By line (empty: in any) and number, the unit and the derivation."""
+"""Unit and derivation by line (empty: any) and number."""
 FACTORS = {
     "ranks_per_accelerator": "ranks of one accelerator",
     "passes": "layers of the rank times micro-batches in flight",
@@ -70,4 +70,4 @@ FACTORS = {
     "gathers": "1 where weights are gathered layer by layer",
     "exchanges": "1 with context parallelism",
 }
-"""What each factor of a line is."""
+"""The meaning of each factor of a line."""

@@ -1,6 +1,6 @@
-"""What a layer still stores when part of it is computed again in the backward pass.
+"""Activations that a layer still stores with activation recomputation.
 
-`selective` means what the entry of the software defines, for time and for memory alike.
+`selective` has the meaning that the entry of the software defines, for time and for memory.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.cost.memory.token_mixing import latents
 
 MODULES = ("norm", "activation", "attention", "latent", "mlp", "shared_experts", "expert")
-"""Modules that a layout may name: normalizations, activation functions, the attention core, the expansions of
-latent attention, the dense feed-forward network, the shared experts, and the routed experts with their router."""
+"""Modules that a layout may list: normalizations, activation functions, the attention core, the expansions of latent
+attention, the dense feed-forward network, the shared experts, and the routed experts with their router.
+"""
 SELECTIVE_MODULES = {"core-attention": frozenset({"attention"}), "light": frozenset({"norm", "activation", "latent"})}
 """The modules that selective recomputation runs again, by its name in the entry of the software: the attention core
-(arXiv 2205.05198, section 5), or what is cheap to compute and large to keep."""
+(arXiv 2205.05198, section 5), or modules that are cheap to compute and large to store.
+"""
 TORCHTITAN = "torchtitan, distributed/activation_checkpoint.py"
 MAXTEXT = "MaxText, remat_policy"
 LAYERS_IN_TRANSIT = 2
-"""Layers whose saved tensors are on the device while they are copied to host memory or back."""
+"""Layers whose saved tensors are on the device while they are copied to or from host memory."""
 
 
 def kept(job: Job) -> list[Tensor]:
-    """What a layer stores under the layout's recomputation."""
+    """The tensors that a layer stores under the layout's recomputation."""
     chosen = job.layout.recompute
     if isinstance(chosen, tuple):
         return whole(job, frozenset(chosen))
@@ -39,7 +41,7 @@ def kept(job: Job) -> list[Tensor]:
 
 
 def recomputed(job: Job, kind: Layers) -> float:
-    """Bytes of one layer of ``kind`` that its backward pass has to compute again first."""
+    """Bytes of one layer of ``kind`` that its backward pass recomputes first."""
     if job.layout.recompute == "none":
         return 0.0
     stored = kept(job)
@@ -49,7 +51,7 @@ def recomputed(job: Job, kind: Layers) -> float:
 
 
 def _bytes(tensors: list[Tensor], kind: Layers) -> float:
-    """Of one layer of ``kind``, with the token mixing that stores most."""
+    """Bytes of one layer of ``kind``, with the token mixing that stores most."""
     stored = {each: added(tensor.line for tensor in tensors if tensor.layers is each) for each in Layers}
     most = 0.0
     for each in MIXING:
@@ -76,8 +78,8 @@ def _projections(job: Job) -> list[Tensor]:
 
 
 def _alternate_products(job: Job) -> list[Tensor]:
-    """The layer's input, attention's output, and every second product (queries, values, gate, and down):
-    selective operator checkpointing. Grouped products of experts are computed again.
+    """The layer's input, attention's output, and every second GEMM (queries, values, gate, and down projection):
+    selective operator checkpointing. Grouped GEMMs of experts are recomputed.
     """
     model = job.model
     sizes = {"tokens": job.tokens, "ranks": job.layout.tp, "width": job.width}
@@ -91,13 +93,13 @@ def _alternate_products(job: Job) -> list[Tensor]:
 
 
 def _alternate_layers(job: Job) -> list[Tensor]:
-    """Whole layers and layer inputs in turn."""
+    """Full layers and layer inputs in alternation."""
     every = [*whole(job), layer_input(job)]
     return [tensor._replace(line=tensor.line.times("every_second", 0.5)) for tensor in every]
 
 
 def _offloaded(job: Job) -> list[Tensor]:
-    """What the layers save that are in transit; the rest is in host memory."""
+    """The saved tensors of the layers in transit; the others are in host memory."""
     there = min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
     return [tensor._replace(line=tensor.line.times("on_device", there)) for tensor in _projections(job)]
 

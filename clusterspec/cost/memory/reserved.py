@@ -1,4 +1,4 @@
-"""What is there beside weights, states and activations: contexts, communication buffers, and fragmentation."""
+"""Memory other than weights, states and activations: contexts, communication buffers, and fragmentation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEEPSPEED = "DeepSpeed, reduce_bucket_size and allgather_bucket_size"
 
 
 def reserved(job: Job, share: Share) -> Lines:
-    """What does not depend on how much is allocated."""
+    """Memory that does not depend on allocated bytes."""
     found: Lines = (_communicators(job),)
     if job.framework.context is not None:
         spread = job.framework.context
@@ -40,7 +40,7 @@ def _communicators(job: Job) -> MemoryLine:
 
 
 def fragmentation(job: Job, allocated: float) -> Lines:
-    """Memory that the allocator holds and cannot use, of ``allocated`` bytes of weights, states and activations."""
+    """Memory that the allocator holds but cannot use, for ``allocated`` bytes of weights, states and activations."""
     spread = job.framework.fragmentation
     if spread is None:
         return ()

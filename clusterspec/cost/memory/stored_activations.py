@@ -17,7 +17,9 @@ PIPELINING = "torch.distributed.pipelining, merge_chunks"
 
 
 def stored(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
-    """All of it, when the most micro-batches are in flight; ``tensors`` are what one layer stores of one."""
+    """All stored activations at the highest number of micro-batches in flight; ``tensors`` are those of one layer and
+    micro-batch.
+    """
     layers = tuple(tensor.line.times("passes", rank.passes[tensor.layers]) for tensor in tensors)
     offloaded = job.layout.offload_activations
     found = layers if offloaded == 0 else tuple(each.times("on_device", 1.0 - offloaded) for each in layers)
@@ -34,9 +36,9 @@ def _pipelined(job: Job) -> float:
 
 
 def _copies(job: Job, rank: Rank) -> MemoryLine:
-    """Hidden states that come in and go out, which the pipeline engine keeps for each micro-batch in flight.
+    """Input and output hidden states that the pipeline engine stores for each micro-batch in flight.
 
-    The first stage takes in tokens, and the last gives out a loss.
+    The input of the first stage is tokens, the output of the last stage a loss.
     """
     each = tensor_bytes(job.tokens, job.model.hidden, 1.0, job.width)
     copies = (rank.inputs + rank.outputs) * rank.in_flight
@@ -46,7 +48,7 @@ def _copies(job: Job, rank: Rank) -> MemoryLine:
 
 
 def _outputs(job: Job, rank: Rank) -> MemoryLine:
-    """Logits of every micro-batch, which the last stage keeps and joins at the end of a step."""
+    """Logits of every micro-batch, which the last stage stores and concatenates at the end of a step."""
     each = activations.logits_bytes(job.tokens, job.model.vocab, job.layout.tp, GATHERED)
     count = job.framework.outputs_kept * job.micro_batches * rank.head
     return line("outputs kept", several, PIPELINING, count=count, each=each).times("pipelined", _pipelined(job))

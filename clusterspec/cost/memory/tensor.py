@@ -12,7 +12,7 @@ DEEPSEEK = "DeepSeek-V2, arXiv 2405.04434"
 
 
 class Tensor(NamedTuple):
-    """What one layer of some kind stores of one micro-batch."""
+    """A tensor that a layer of some kind stores for one micro-batch."""
 
     line: MemoryLine
     layers: Layers = Layers.ALL

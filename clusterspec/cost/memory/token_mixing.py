@@ -1,4 +1,6 @@
-"""What one layer stores to mix tokens: attention with or without a window, its latent form, or a recurrence."""
+"""Activations that one layer stores for token mixing: attention with or without a window, latent attention, or a
+recurrence.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class Heads(NamedTuple):
 
 
 def mixing(job: Job, modules: Modules) -> list[Tensor]:
-    """What layers of every kind that the model has store to mix tokens, without what ``modules`` compute again."""
+    """Stored tensors of every kind of layer in the model, without those that ``modules`` recompute."""
     model = job.model
     full = [*_attention(job, modules), *_index(job)] if model.full_layers else []
     tensors = [Tensor(each, Layers.FULL) for each in full]
@@ -39,7 +41,7 @@ def mixing(job: Job, modules: Modules) -> list[Tensor]:
 
 
 def _attention(job: Job, modules: Modules) -> list[MemoryLine]:
-    """Queries, keys, values, what attention yields, and what its softmax needs."""
+    """Queries, keys, values, the attention output, and the softmax."""
     model = job.model
     softmax = [] if "attention" in modules else [_softmax(job, model.heads)]
     if model.compressed:
@@ -52,7 +54,7 @@ def _attention(job: Job, modules: Modules) -> list[MemoryLine]:
 
 
 def _window(job: Job, modules: Modules) -> list[MemoryLine]:
-    """The same of a layer with a window, whose heads may be others."""
+    """The stored tensors of a window-attention layer, which may have other heads."""
     model, window = job.model, job.model.window
     if window is None or model.compressed or model.latent:
         return _attention(job, modules)
@@ -84,13 +86,13 @@ def _grouped(job: Job, heads: Heads) -> list[MemoryLine]:
 
 
 def _tensor(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> MemoryLine:
-    """A tensor that tensor parallelism divides."""
+    """A tensor that tensor parallelism shards."""
     sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.layout.tp, "width": width}
     return line(name, tensor_bytes, source, **sizes)
 
 
 def _gate(job: Job, heads: int, value: int) -> list[MemoryLine]:
-    """The gate on what attention yields: one number per head, or per element."""
+    """The gate on the attention output: one number per head, or per element."""
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[job.model.attention_gate]
     return [_tensor(job, "attention gate", outputs, job.width)] if outputs else []
 
@@ -153,7 +155,7 @@ def _compressed(job: Job) -> list[MemoryLine]:
 
 
 def _index(job: Job) -> list[MemoryLine]:
-    """Queries of the sparse index and the tokens that it chooses, on the share of layers that have one."""
+    """Queries of the sparse index and the selected tokens, on the share of layers that have an index."""
     model, sparse = job.model, job.model.sparse
     if sparse is None:
         return []
@@ -164,7 +166,7 @@ def _index(job: Job) -> list[MemoryLine]:
 
 
 def _recurrence(job: Job) -> list[Tensor]:
-    """Inputs and outputs of the convolution, the recurrence, its gate and its norm; states are computed again."""
+    """Inputs and outputs of the convolution, the recurrence, its gate and its norm; states are recomputed."""
     linear, tp = job.model.linear, job.layout.tp
     if linear is None:
         return []
