@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, log
 
 from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.elementwise import larger
@@ -174,3 +174,14 @@ def prompt_wait(load: float, service: float) -> float:
     0.1
     """
     return load / (2 * (1 - load)) * service
+
+
+def wait_at(mean: float, share: float) -> float:
+    """How much longer than the median wait that of a share of the requests is, where waits are exponential.
+
+    Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
+
+    >>> wait_at(1.0, 0.5), round(wait_at(2.0, 0.95), 3)
+    (0.0, 4.605)
+    """
+    return mean * log(0.5 / (1 - share))

@@ -18,6 +18,8 @@ STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the c
 CHUNKED = "Agrawal et al., Sarathi-Serve, arXiv 2403.02310"
 STATE = width("fp32")
 """Bytes of an element of recurrent state."""
+ROUNDED = 1 - 1e-9
+"""So that the sum of what fills the memory is not above it by an error of rounding."""
 
 
 def weights(job: Job, share: Share) -> Lines:
@@ -65,7 +67,7 @@ def in_flight(job: Job, free: float, mean: float, whole: float) -> float:
     serving, layout = job.workload.serving, job.layout
     if serving is None:
         return float(-(-job.workload.global_batch // layout.data_ranks))
-    held = free / mean if mean else 0.0
+    held = free / mean * ROUNDED if mean else 0.0
     offered = held if serving.concurrency is None else -(-serving.concurrency // layout.data_ranks)
     most = min(offered, serving.max_sequences or offered, held)
     return max(whole / mean if mean else 1.0, most)

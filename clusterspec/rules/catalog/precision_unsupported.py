@@ -62,4 +62,6 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     elif accelerator.peaks:
         has = ", ".join(accelerator.peaks)
         message = f"{accelerator.id} does not support {workload.precision}: its peaks are {has}"
-        yield RULE.problem("workload.precision", message, f"use one of {has}, or another accelerator")
+        serving = workload.kind == "serve"
+        kept = "; weights may be kept in fewer bytes (`parameter_precision`)" if serving else ""
+        yield RULE.problem("workload.precision", message, f"use one of {has}, or another accelerator{kept}")

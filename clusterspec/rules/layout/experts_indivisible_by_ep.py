@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A model whose `experts` is no multiple of `ep`.
+A model whose `experts` is no multiple of `ep`; in serving, whose experts and stated copies (`redundant_experts`) are not.
 
 ## Why it matters
 
@@ -25,6 +25,13 @@ workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 384}
 layout: {ep: 3}
 ```
 
+```yaml layout.ep
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 3}
+workload: {kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 512, redundant_experts: 16}}
+layout: {tp: 1, attention_dp: 24, ep: 24}
+```
+
 ## Silent
 
 ```yaml
@@ -32,6 +39,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 6}
 workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 384}
 layout: {ep: 4}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 3}
+workload: {kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 512, redundant_experts: 32}}
+layout: {tp: 1, attention_dp: 24, ep: 24}
 ```
 
 ## Sources
@@ -46,15 +60,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
-from clusterspec.cluster.model import Layout
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
+ENGINES = "workload.serving.disaggregated"
 
 
-def check(legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, model: Model, layout: Layout, workload: Workload) -> Iterator[Problem]:
     if legality.breaks(RULE.name):
-        message = f"{model.experts} experts do not divide over ep {layout.ep}"
-        yield RULE.problem("layout.ep", message, legality.advice(RULE.name, "ep", otherwise="use another ep"))
+        key = f"{ENGINES}.decode" if layout.separate_engines else "layout.ep"
+        remedy = legality.advice(RULE.name, "ep", otherwise="use another ep")
+        yield RULE.problem(key, _message(model, layout.redundant_experts, layout.ep), remedy)
+    prefill = workload.serving.prefill if workload.serving else None
+    if prefill is not None and model.experts and (model.experts + prefill.redundant_experts) % prefill.ep:
+        message = _message(model, prefill.redundant_experts, prefill.ep)
+        yield RULE.problem(f"{ENGINES}.prefill", message, "use another ep, or other copies (`redundant_experts`)")
+
+
+def _message(model: Model, copies: int, ep: int) -> str:
+    beside = f" and {plural(copies, 'copy')}" if copies else ""
+    return f"{model.experts} experts{beside} do not divide over ep {ep}"

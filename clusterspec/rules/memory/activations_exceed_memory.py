@@ -60,8 +60,8 @@ RULE = Rule.of(__name__, "error", "likely")
 
 def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]:
     memory = facts.memory
-    if memory is None or memory.capacity is None:
-        return
+    if memory is None or memory.capacity is None or workload.serving is not None:
+        return  # of engines that serve requests, `weights-leave-no-cache` reports it
     states = memory.weights.value + memory.gradients.value + memory.optimizer.value
     total, capacity = memory.total.value, memory.capacity.value
     if states > capacity or total <= capacity:

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A predicted total between 90 and 100 % of the fullest accelerator's memory: a note up to 95 %, a warning above.
+A predicted total between 90 and 100 % of the fullest accelerator's memory: a note up to 95 %, a warning above. Silent
+where engines serve requests (`workload.serving`): they fill what is free with cache.
 
 ## Why it matters
 
@@ -58,8 +59,8 @@ MOST = 0.90
 
 
 def check(memory: MemoryUse, thresholds: Thresholds, workload: Workload, layout: Layout) -> Iterator[Problem]:
-    if memory.capacity is None:
-        return
+    if memory.capacity is None or workload.serving is not None:
+        return  # an engine fills the memory that it may fill with cache
     total, capacity = memory.total.value, memory.capacity.value
     if thresholds.of(RULE.name, MOST) * capacity < total <= capacity:
         free = capacity - total

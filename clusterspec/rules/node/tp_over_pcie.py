@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Tensor parallelism reduces activations four times per layer. Over PCIe each reduction has some 20 µs of latency and 31 to 63 GB/s,
+Tensor parallelism reduces activations four times per layer in training, and twice in serving. Over PCIe each reduction has some 20 µs of latency and 31 to 63 GB/s,
 shared by all accelerators under the same root: beyond two accelerators, communication is most of the step.
 
 ## What to do
@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
@@ -53,12 +53,13 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 2
 
 
-def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(cluster: Cluster, layout: Layout, workload: Workload) -> Iterator[Problem]:
     scale_up = cluster.scale_up
     if scale_up.topology != "pcie" or not MOST < layout.tp <= cluster.ranks_per_node:
         return
     rate = say(scale_up.bandwidth.value, "B/s")
-    message = f"tp {layout.tp} reduces activations four times per layer over PCIe, at {rate} shared under the same root"
+    times = "four times" if workload.kind == "train" else "twice"
+    message = f"tp {layout.tp} reduces activations {times} per layer over PCIe, at {rate} shared under the same root"
     yield RULE.problem(
         "layout.tp",
         message,
