@@ -38,6 +38,7 @@ from clusterspec.spec.model import (
 
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
+    from clusterspec.rules.knowledge.served import Served
 
 T = TypeVar("T")
 
@@ -229,6 +230,16 @@ class Facts:
     def timed(self) -> Plan | None:
         """The plan, where its times can be relied on; None where they rest on a figure that is reported as wrong."""
         return None if self.slips.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan
+
+    @cached_property
+    def served(self) -> Served | None:
+        """The serving plan, where its times can be relied on."""
+        workload = self.design.workload
+        if workload is None or workload.serving is None:
+            return None
+        from clusterspec.rules.knowledge.served import Served  # a training plan needs none of its modules
+
+        return Served.of(self.timed, self._redone)
 
     @cached_property
     def peaks(self) -> tuple[StatedPeak, ...]:

@@ -58,7 +58,8 @@ def offered(parameter: str) -> tuple[Any, ...]:
     if parameter in whole:
         return (whole[parameter],)
     namespace = vars(sys.modules["clusterspec.rules.facts"]) | {
-        "Measurement": sys.modules["clusterspec.cost.measured"].Measurement
+        "Measurement": sys.modules["clusterspec.cost.measured"].Measurement,
+        "Served": sys.modules["clusterspec.rules.knowledge.served"].Served,
     }
     found = vars(Facts)[parameter]
     returned = get_type_hints(getattr(found, "fget", None) or found.func, namespace)["return"]

@@ -18,7 +18,7 @@ from tests.golden import assert_golden
 from .conftest import Check
 
 FOLDER = Path(__file__).parent
-PREDICTED = {"facts", "timed", "memory", "rated", "measurements"}
+PREDICTED = {"facts", "timed", "memory", "rated", "measurements", "served"}
 """Parts of a design from which predicted figures come."""
 EXACT = [name for name, (_, needs) in RULES.items() if needs and not PREDICTED & set(needs)]
 

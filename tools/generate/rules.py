@@ -31,6 +31,7 @@ GROUPS = (
     "communication",
     "pipeline",
     "batch",
+    "serving",
     "measured",
     "acceptance",
     "operations",

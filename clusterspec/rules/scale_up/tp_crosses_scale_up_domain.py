@@ -7,7 +7,7 @@ PCIe, `tp-over-pcie` reports it instead.
 
 ## Why it matters
 
-Tensor parallelism reduces activations four times a layer, and little of that communication overlaps with computation. Across
+Tensor parallelism reduces activations four times a layer (twice in serving), and little of that communication overlaps with computation. Across
 domains it runs over the NICs: one H100 has 450 GB/s of NVLink per direction and 50 GB/s of NIC, and a group with eight rails can
 use all eight NICs of its node. The message gives the predicted bus bandwidth and step time on both sides of the boundary.
 
@@ -26,6 +26,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
 layout: {tp: 16, pp: 2}
+```
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 64}}
+layout: {tp: 16}
 ```
 
 ## Silent
@@ -48,13 +55,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import beside, severity_of
 from clusterspec.rules.advice.within import inside
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.domains import beyond
 from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.served import DECODE, Served
 from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.rule import Rule
 
@@ -67,6 +77,9 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     placement = facts.placement("tp")
     if placement is None or (placement.nodes == 1 and cluster.scale_up.topology == "pcie"):
         return
+    if facts.served is not None:
+        yield _in_serving(facts.served, facts.legality, cluster, placement)
+        return
     best = inside(facts)
     loss = best.saving(facts) if best else None
     yield RULE.problem(
@@ -77,5 +90,27 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
         severity=severity_of(loss),
+        related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
+    )
+
+
+def _in_serving(served: Served, legality: Legality | None, cluster: Cluster, placement: Placement) -> Problem:
+    """The same of a serving plan: the loss is one of throughput, and the ranks beyond the domain become stages."""
+    from clusterspec.rules.advice.serving import best, compared
+
+    layout, domain = served.layout, cluster.ranks_per_domain
+    stages = layout.pp * -(-layout.tp // domain)
+    candidates = ({"tp": domain, "pp": stages}, {"tp": domain})
+    gain = best(served, legality, candidates) if legality is not None and not layout.separate_engines else None
+    found = gain if gain and gain.share > 0 else None
+    key = DECODE if layout.separate_engines else "layout.tp"
+    return RULE.problem(
+        key,
+        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}"
+        f"{'; ' + compared(served, found) if found else ''}",
+        f"keep tp within the domain: `{found.words}`"
+        if found
+        else f"use tp of at most {domain}, and pp across domains",
+        severity=severity_of(found.share / (1 + found.share) if found else 0.0),
         related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
     )

@@ -1,0 +1,60 @@
+"""Other layouts of a serving plan: those that are legal, fit and meet the targets, and what they gain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+from clusterspec.cost.serving.targets import missed
+from clusterspec.records import dataclass
+from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.units import percent, say
+
+WORTH = 0.15
+"""The gain in throughput below which another layout is no more than a note: about the error of the model."""
+TRIED = 4
+"""Layouts that are estimated for one piece of advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Another layout of the same requests, and the share of throughput that it gains."""
+
+    changes: Mapping[str, object]
+    served: Served
+    share: float
+
+    @property
+    def severity(self) -> str:
+        """A warning where the gain is worth a change, else a note."""
+        return "warning" if self.share > WORTH else "note"
+
+    @property
+    def words(self) -> str:
+        """`tp: 1, attention_dp: 8` as the spec would say it."""
+        return ", ".join(f"{key}: {value}" for key, value in self.changes.items())
+
+
+def best(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:
+    """The candidate with the most output tokens a second that is legal, fits, and misses no target that is met now."""
+    tried = (changes for changes in candidates if legality.allows(changes))
+    found = [gain for changes in islice(tried, TRIED) if (gain := _gain(served, changes)) is not None]
+    return max(found, key=lambda gain: gain.share, default=None)
+
+
+def _gain(served: Served, changes: Mapping[str, object]) -> Gain | None:
+    other = served.with_layout(**changes)
+    if other is None or other.plan.fits is False:
+        return None
+    if set(missed(other.times, other.load)) - set(missed(served.times, served.load)):
+        return None
+    share = other.times.output_tokens_per_second / served.times.output_tokens_per_second - 1
+    return Gain(changes, other, share)
+
+
+def compared(served: Served, gain: Gain) -> str:
+    """`predicted 1,200 output tokens per second, 1,900 with tp: 1, attention_dp: 8 (58 % more)`."""
+    now, then = served.times.output_tokens_per_second, gain.served.times.output_tokens_per_second
+    more = f"{percent(abs(gain.share), 2)} {'more' if gain.share > 0 else 'less'}"
+    return f"predicted {say(now, '1')} output tokens per second, {say(then, '1')} with `{gain.words}` ({more})"

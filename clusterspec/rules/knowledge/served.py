@@ -1,0 +1,75 @@
+"""A serving plan with its times, and the plans of the same requests with other layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
+from clusterspec.cluster.stages import of_engines
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.records import dataclass, field, replace
+from clusterspec.spec.model import LayoutSpec, Spec
+
+Redone = Callable[[Spec], Plan | None]
+"""Resolves and estimates a changed spec."""
+LOAD = "workload.serving"
+PREFILL = f"{LOAD}.disaggregated.prefill"
+DECODE = f"{LOAD}.disaggregated.decode"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A serving plan: the machine, the requests, the engines that decode, and the times."""
+
+    plan: Plan
+    cluster: Cluster
+    workload: Workload
+    layout: Layout
+    load: Serving
+    times: ServingTimes
+    redone: Redone = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, plan: Plan | None, redone: Redone) -> Served | None:
+        """The serving plan of an estimate; None where it trains, or has no times."""
+        if plan is None or plan.serving is None:
+            return None
+        design = plan.design
+        cluster, workload, layout = design.cluster, design.workload, design.layout
+        assert cluster is not None and workload is not None and layout is not None and workload.serving is not None
+        return cls(plan, cluster, workload, layout, workload.serving, plan.serving, redone)
+
+    @property
+    def design(self) -> Design:
+        return self.plan.design
+
+    @property
+    def pools(self) -> Iterator[tuple[str, Layout]]:
+        """The layout of each kind of engine, with the key path of its degrees."""
+        if self.load.prefill is None:
+            yield "layout", self.layout
+            return
+        yield PREFILL, of_engines(self.layout, self.load.prefill, self.workload.model.layers)
+        yield DECODE, self.layout
+
+    def with_layout(self, **changes: Any) -> Served | None:
+        """The plan with some keys of the layout written otherwise, the number of replicas derived again."""
+        section = self.design.spec.layout or LayoutSpec()
+        return self._otherwise(replace(self.design.spec, layout=replace(section, **({"dp": None} | changes))))
+
+    def with_load(self, **changes: Any) -> Served | None:
+        """The plan with some keys of the requests written otherwise."""
+        spec = self.design.spec
+        if spec.workload is None or spec.workload.serving is None:
+            return None
+        work = replace(spec.workload, serving=replace(spec.workload.serving, **changes))
+        return self._otherwise(replace(spec, workload=work))
+
+    def alone(self) -> Served | None:
+        """The plan with one request in flight."""
+        return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)
+
+    def _otherwise(self, spec: Spec) -> Served | None:
+        return Served.of(self.redone(spec), self.redone)

@@ -1,0 +1,1 @@
+"""Rules of serving plans: cache, targets, layout of engines, and separate pools."""

@@ -1,0 +1,73 @@
+"""More requests are in flight than the cache holds.
+
+## What it finds
+
+A concurrency, or a request rate that leads to one, above the requests that the cache of all engines holds by more than a
+tenth. A request takes its input and half of its output on average, in a static batch all of both.
+
+## Why it matters
+
+The rest of the requests wait for a place: by Little's law the wait is their number over the places, times the time of
+one answer. The time to the first token grows from milliseconds to minutes and throughput does not.
+
+## What to do
+
+Lower `concurrency`, or add replicas. `kv_precision: fp8` halves the cache; more tp, or fewer bytes a weight, leave more
+memory for it.
+
+## When to ignore it
+
+In an offline run, where nobody waits.
+
+## Fires
+
+```yaml workload.serving.concurrency
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 8000, output_tokens: 1000, concurrency: 512}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 8000, output_tokens: 1000, concurrency: 128}}
+layout: {tp: 8}
+```
+
+## Sources
+
+- Blocks of cache, and requests that wait for them: https://arxiv.org/abs/2309.06180
+- Preemption without free blocks: https://docs.vllm.ai/en/stable/configuration/optimization.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plural, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MARGIN = 1.1
+"""Requests over places that the uncertainty of the capacity explains."""
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, times = served.load, served.times
+    places = times.kv_capacity_sequences
+    if load.load == "offline" or times.offered <= MARGIN * places:
+        return
+    each = times.kv_capacity_tokens / places
+    key = "concurrency" if load.concurrency is not None else "request_rate"
+    yield RULE.problem(
+        f"{LOAD}.{key}",
+        f"{plural(round(times.offered), 'request')} in flight exceed the {round(places):,} that the cache holds "
+        f"({say(times.kv_capacity_tokens, '1')} tokens, {say(each, '1')} a request on average): the rest wait, "
+        f"{say(times.wait, 's')} on average",
+        f"use a concurrency of at most {int(places):,}, more replicas, or a smaller cache (`kv_precision: fp8`)",
+    )

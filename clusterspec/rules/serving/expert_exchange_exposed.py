@@ -1,0 +1,70 @@
+"""Dispatch and combine of experts take more than half of a decode step.
+
+## What it finds
+
+A serving plan with experts over several attention ranks, where the all-to-alls of experts are more than half of
+the predicted decode step and `overlap.ep` is not true.
+
+## Why it matters
+
+Two all-to-alls a layer are on the critical path of every token. Between nodes each has a latency of tens of microseconds; over
+60 layers that is milliseconds, whatever the bandwidth.
+
+## What to do
+
+Keep ep inside the scale-up domain, run two micro-batches in turn so that one communicates while the other computes
+(`overlap: {ep: true}`), or increase the requests in flight on each rank.
+
+## When to ignore it
+
+Where the engine overlaps two micro-batches: state it as `overlap: {ep: true}`.
+
+## Fires
+
+```yaml layout.ep
+clusterspec: 1
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 8, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s}}
+workload: {kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 8192}}
+layout: {tp: 1, attention_dp: 64, ep: 64}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 16}
+workload: {kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 8192}}
+layout: {tp: 1, attention_dp: 64, ep: 64}
+```
+
+## Sources
+
+- Two micro-batches in turn, and the cost of all-to-all: https://arxiv.org/abs/2412.19437
+- Latency of dispatch and combine: https://github.com/deepseek-ai/DeepEP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import DECODE, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.5
+PART = "expert_exchange"
+
+
+def check(served: Served) -> Iterator[Problem]:
+    step = served.times.decode
+    seconds = sum(part.seconds for part in step.parts if part.name == PART)
+    if served.layout.overlap.ep or seconds <= MOST * step.total:
+        return
+    yield RULE.problem(
+        DECODE if served.layout.separate_engines else "layout.ep",
+        f"dispatch and combine take {say(seconds, 's')} of a decode step of {say(step.total, 's')} ({percent(seconds / step.total, 2)}), "
+        f"and nothing overlaps them",
+        "keep ep inside the scale-up domain, or overlap two micro-batches (`overlap: {ep: true}`)",
+    )

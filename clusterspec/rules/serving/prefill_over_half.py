@@ -1,0 +1,72 @@
+"""Prompts take more than half of the time of the engines that decode.
+
+## What it finds
+
+A predicted share of prefill above one half, on engines that run prompts and decode. It is a warning where the time per
+output token misses its target and a step without prompts meets it, else a note.
+
+## Why it matters
+
+Each prompt stops or slows the decoding of all other requests of its engine. Above one half the time per output token is mostly the
+prompts of others: more than twice that of the decode step alone.
+
+## What to do
+
+Run prompts on engines of their own (`workload.serving.disaggregated`), or in chunks that bound the time of a step
+(`chunk_tokens`). Prefixes found in the cache (`prefix_hit`) shorten prompts.
+
+## When to ignore it
+
+In offline runs, where only throughput counts.
+
+## Fires
+
+```yaml workload.serving
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 16000, output_tokens: 500, concurrency: 32}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 32}}
+layout: {tp: 8}
+```
+
+## Sources
+
+- Chunked prefill: https://arxiv.org/abs/2403.02310
+- Separate engines: https://arxiv.org/abs/2401.09670 https://arxiv.org/abs/2311.18677
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, say
+
+RULE = Rule.of(__name__, "note", "likely")
+MOST = 0.5
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, times = served.load, served.times
+    if load.prefill is not None or load.load in {"offline", "static"} or times.prefill_share <= MOST:
+        return
+    pure = times.tpot * (1 - times.prefill_share)
+    target = load.tpot_target
+    caused = target is not None and pure <= target < times.tpot
+    yield RULE.problem(
+        LOAD,
+        f"prompts take {percent(times.prefill_share, 2)} of the engines' time: {say(times.tpot, 's')} per output token, "
+        f"{say(pure, 's')} of it decoding",
+        "run prompts on separate engines (`disaggregated`), or bound each step by smaller chunks (`chunk_tokens`)",
+        severity="warning" if caused else "note",
+    )

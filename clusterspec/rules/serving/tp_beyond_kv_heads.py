@@ -1,0 +1,87 @@
+"""Tensor parallelism is wider than the key-value heads, so that ranks keep the same cache.
+
+## What it finds
+
+A serving layout whose tp exceeds the `kv_heads` of the model. It is a warning where a layout of the same accelerators with
+tp equal to the key-value heads is predicted to give over 15 % more throughput within the targets, else a note.
+
+## Why it matters
+
+A rank keeps whole key-value heads. With more ranks than heads each head is kept several times, so that the cache of the
+engine holds no more requests and every step reads no less of it.
+
+## What to do
+
+Use a tp of at most `kv_heads`, and attention data parallelism or replicas for the rest.
+
+## When to ignore it
+
+Where the latency of a single request decides.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: qwen3-235b-a22b, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 4000, output_tokens: 1000, concurrency: 64}}
+layout: {tp: 8, framework: vllm}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: qwen3-235b-a22b, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 4000, output_tokens: 1000, concurrency: 64}}
+layout: {tp: 4, attention_dp: 2, framework: vllm}
+```
+
+## Sources
+
+- Key-value heads over ranks: https://arxiv.org/abs/2211.05102
+- Attention data parallelism: https://docs.vllm.ai/en/stable/serving/data_parallel_deployment.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.advice.serving import best, compared
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
+
+
+def check(served: Served, legality: Legality) -> Iterator[Problem]:
+    model = served.workload.model
+    if model.latent or model.compressed or not model.kv_heads:
+        return
+    for key, layout in served.pools:
+        if layout.tp > model.kv_heads:
+            yield _problem(served, legality, model, layout, key)
+
+
+def _problem(served: Served, legality: Legality, model: Model, layout: Layout, key: str) -> Problem:
+    copies = plain(layout.tp / model.kv_heads, 2)
+    gain = best(served, legality, _candidates(model, layout)) if key == "layout" else None
+    beside = f"; {compared(served, gain)}" if gain and gain.share > 0 else ""
+    return RULE.problem(
+        f"{key}.tp",
+        f"tp {layout.tp} is wider than the {model.kv_heads} key-value heads of the model: the ranks keep {copies} copies of the cache{beside}",
+        f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest",
+        severity=gain.severity if gain else "note",
+    )
+
+
+def _candidates(model: Model, layout: Layout) -> Iterator[dict[str, object]]:
+    """tp of one rank a key-value head; the rest as attention data parallelism, or as replicas."""
+    if layout.tp % model.kv_heads == 0:
+        yield {"tp": model.kv_heads, "attention_dp": layout.attention_dp * layout.tp // model.kv_heads}
+        if layout.ep == 1:
+            yield {"tp": model.kv_heads}

@@ -1,0 +1,76 @@
+"""Tensor parallelism is doubled though the weights of a rank are under 10 GB.
+
+## What it finds
+
+A serving layout in which half the tp keeps under 10 GB of weights on a rank, and twice the replicas are
+predicted to give at least as much throughput within the targets. It is a warning from 15 % more on, else a note.
+
+## Why it matters
+
+Under 10 GB a step spends more time in kernel launches and all-reduces than in reading weights. Doubling tp halves the
+smaller part and adds two all-reduces a layer; two replicas answer twice the requests.
+
+## What to do
+
+Halve tp and use the ranks as replicas (`dp` follows from the ranks).
+
+## When to ignore it
+
+Where the latency of a single request decides.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 512}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 512}}
+layout: {tp: 1}
+```
+
+## Sources
+
+- Layouts of decoding and their communication: https://arxiv.org/abs/2211.05102
+- Parallelism in vLLM: https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.advice.serving import best, compared
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "note", "likely")
+LIGHT = 10e9
+"""Bytes of weights on a rank that an accelerator of today reads in 2 to 5 ms."""
+
+
+def check(served: Served, legality: Legality) -> Iterator[Problem]:
+    layout, stored = served.layout, served.plan.stored
+    if layout.tp % 2 or layout.ep > 1 or layout.separate_engines or stored is None:
+        return
+    weights = sum(line.value for line in stored.rank.weights)
+    if 2 * weights >= LIGHT:
+        return
+    gain = best(served, legality, [{"tp": layout.tp // 2}])
+    if gain is None or gain.share <= 0:
+        return
+    yield RULE.problem(
+        "layout.tp",
+        f"tp {layout.tp} leaves {say(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {say(2 * weights, 'B')}: {compared(served, gain)}",
+        f"use tp {layout.tp // 2} and twice the replicas",
+        severity=gain.severity,
+    )

@@ -1,0 +1,101 @@
+"""The target for the time per output token is below what the layout can reach.
+
+## What it finds
+
+A `targets.tpot` below the time of one token with one request in flight. It is an error where the target is below the
+memory roofline: the bytes of weights and cache that a token reads on one rank, over the full memory bandwidth. It is
+a warning where the predicted time of one request alone is above the target.
+
+## Why it matters
+
+A decode step reads every weight that the token is multiplied with. No engine reads faster than the memory, and
+collectives and kernel launches come on top: no concurrency meets the target.
+
+## What to do
+
+Raise tp, keep weights in fewer bytes (`parameter_precision`), use speculative decoding, or an accelerator with more
+memory bandwidth. Otherwise raise the target.
+
+## When to ignore it
+
+Never for the error. The warning rests on a prediction: where a measured run meets the target.
+
+## Fires
+
+```yaml workload.serving.targets.tpot
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, targets: {tpot: 15 ms}}}
+layout: {tp: 2}
+```
+
+```yaml workload.serving.targets.tpot
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, targets: {tpot: 7 ms}}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, targets: {tpot: 30 ms}}}
+layout: {tp: 8}
+```
+
+## Sources
+
+- Roofline of decoding: https://arxiv.org/abs/2211.05102
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.bounds import token_floor
+from clusterspec.cost.serving.targets import tpot_at
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error", "likely")
+KEY = f"{LOAD}.targets.tpot"
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, target = served.load, served.load.tpot_target
+    if target is None or tpot_at(served.times, load.percentile) <= target:
+        return
+    bound = token_floor(served.cluster, served.workload, served.layout, load)
+    if bound is not None and bound > target:
+        yield RULE.problem(
+            KEY,
+            f"a token reads its weights and the cache of its request in {say(bound, 's')} at the full memory bandwidth of "
+            f"tp {served.layout.tp}: no engine reaches the target of {say(target, 's')}",
+            _remedy(served),
+        )
+        return
+    alone = served.alone()
+    if alone is not None and alone.times.tpot > target:
+        yield RULE.problem(
+            KEY,
+            f"a single request is predicted at {say(alone.times.tpot, 's')} per output token with tp {served.layout.tp}, "
+            f"above the target of {say(target, 's')}; the memory roofline is {say(bound or 0.0, 's')}",
+            _remedy(served),
+            severity="warning",
+        )
+
+
+def _remedy(served: Served) -> str:
+    """A wider tp where one of the domain meets the target; else what else there is."""
+    target, wider = served.load.tpot_target or 0.0, served.layout.tp * 2
+    while served.load.decode is None and wider <= served.cluster.ranks_per_domain:
+        other = served.with_layout(tp=wider)
+        alone = other.alone() if other else None
+        if alone is not None and alone.times.tpot <= target:
+            return f"use tp {wider}, predicted at {say(alone.times.tpot, 's')} per output token for a single request"
+        wider *= 2
+    return "raise the target, use fewer bytes a weight (`parameter_precision`), or speculative decoding"

@@ -1,0 +1,93 @@
+"""The target for the time to the first token is below what the layout can reach.
+
+## What it finds
+
+A `targets.ttft` below the time of a prompt that has the engine to itself. It is an error where the target is below the
+arithmetic: two operations a weight and input token, at the dense peak of all ranks of the engine. It is a warning where
+the predicted time of one request alone is above the target.
+
+## Why it matters
+
+A prompt passes through all layers before the first token. No scheduler makes that shorter: no concurrency meets the
+target.
+
+## What to do
+
+Raise tp of the engine that runs prompts, use a lower precision, count the prefix that is found in the cache
+(`prefix_hit`), or shorten the input. Otherwise raise the target.
+
+## When to ignore it
+
+Never for the error. The warning rests on a prediction: where a measured run meets the target.
+
+## Fires
+
+```yaml workload.serving.targets.ttft
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 16000, output_tokens: 500, concurrency: 4, targets: {ttft: 250 ms}}}
+layout: {tp: 8}
+```
+
+```yaml workload.serving.targets.ttft
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 16000, output_tokens: 500, concurrency: 4, targets: {ttft: 320 ms}}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 16000, output_tokens: 500, concurrency: 4, targets: {ttft: 3 s}}}
+layout: {tp: 8}
+```
+
+## Sources
+
+- Operations of a forward pass: https://arxiv.org/abs/2001.08361
+- Prefill and its batches: https://arxiv.org/abs/2403.02310
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.bounds import prompt_floor
+from clusterspec.cost.serving.targets import ttft_at
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error", "likely")
+KEY = f"{LOAD}.targets.ttft"
+REMEDY = "raise the target or tp, shorten the input, or use a lower precision"
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, target = served.load, served.load.ttft_target
+    if target is None or ttft_at(served.times, load.percentile) <= target:
+        return
+    _, layout = next(iter(served.pools))
+    bound = prompt_floor(served.cluster, served.workload, layout, load)
+    fresh = round(load.input_tokens * (1 - load.prefix_hit))
+    if bound is not None and bound > target:
+        yield RULE.problem(
+            KEY,
+            f"a prompt of {fresh:,} tokens takes {say(bound, 's')} at the dense peak of all ranks of an engine: no engine "
+            f"reaches the target of {say(target, 's')}",
+            REMEDY,
+        )
+        return
+    alone = served.alone()
+    if alone is not None and alone.times.ttft > target:
+        yield RULE.problem(
+            KEY,
+            f"a single prompt of {fresh:,} tokens is predicted at {say(alone.times.ttft, 's')}, above the target of "
+            f"{say(target, 's')}; its arithmetic takes {say(bound or 0.0, 's')} at the dense peak",
+            REMEDY,
+            severity="warning",
+        )

@@ -1,0 +1,74 @@
+"""Weights leave no space for the cache of one request.
+
+## What it finds
+
+Engines whose weights fit, and whose cache cannot hold one request of full length in the rest of the memory that the engine
+may fill (`memory_fraction`), beside framework memory and the activations of one step.
+
+## Why it matters
+
+The engine refuses to start, or rejects every request of that length. vLLM and TensorRT-LLM fill 0.90 of the memory by
+default; 2 to 3 GB of that hold buffers, captured graphs and activations.
+
+## What to do
+
+Raise tp or pp, keep weights in fewer bytes (`parameter_precision`), keep the cache in fp8 (`kv_precision`), or
+shorten the requests. A smaller `chunk_tokens` reduces the activations of a step.
+
+## When to ignore it
+
+Where a measured run holds the request.
+
+## Fires
+
+```yaml workload.serving
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 120000, output_tokens: 2000, concurrency: 4}}
+layout: {tp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 120000, output_tokens: 2000, concurrency: 4}}
+layout: {tp: 4}
+```
+
+## Sources
+
+- Memory of an engine: https://docs.vllm.ai/en/stable/configuration/conserving_memory.html
+- Cache and weights in memory: https://arxiv.org/abs/2309.06180
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.bounds import request_bytes
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import say
+
+RULE = Rule.of(__name__, "error", "likely")
+
+
+def check(served: Served) -> Iterator[Problem]:
+    stored = served.plan.stored
+    if stored is None or stored.capacity is None:
+        return
+    capacity = stored.capacity.value
+    weights = sum(line.value for line in stored.rank.weights) * stored.ranks
+    if weights > capacity or stored.total <= capacity:
+        return
+    load, layout = served.load, stored.job.layout
+    needed = request_bytes(stored.job.workload, layout, load.tokens) / layout.pp * stored.ranks
+    yield RULE.problem(
+        LOAD,
+        f"{say(weights, 'B')} of weights leave too little of the {say(capacity, 'B')} that an engine may fill on each accelerator: "
+        f"one request of {load.tokens:,} tokens needs {say(needed, 'B')} of cache",
+        "raise tp or pp, or use fewer bytes for weights (`parameter_precision`) or cache (`kv_precision: fp8`)",
+    )
