@@ -1,4 +1,4 @@
-"""Weights that mix tokens: one layer's attention or recurrence, on one tensor-parallel rank."""
+"""Weights of token mixing: one layer's attention or recurrence, on one tensor-parallel rank."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OVERLAPPING = 2
 
 
 class LayerWeights(NamedTuple):
-    """Weights of one layer on one rank: its share of those that tensor parallelism cuts, and those it copies."""
+    """Weights of one layer on one rank: the shard of those that tensor parallelism cuts, and the replicated ones."""
 
     cut: float
     copied: float
@@ -36,7 +36,7 @@ NOTHING = LayerWeights(0.0, 0.0)
 
 
 def full_attention(model: Model, ranks: int = 1) -> LayerWeights:
-    """Softmax attention of one layer without a window; the mean of both kinds where it is compressed."""
+    """Softmax attention of one layer without a window; the mean of light and heavy layers where it is compressed."""
     if model.compressed:
         return _compressed(model, model.compressed, ranks)
     index = _index(model, model.sparse) if model.sparse else NOTHING
@@ -92,7 +92,7 @@ def _output_gate(model: Model, linear: LinearAttention, values: float) -> LayerW
 
 
 def _grouped(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> LayerWeights:
-    """Grouped-query attention; a key-value head is never cut. ``shared``: values are the keys again."""
+    """Grouped-query attention; a key-value head is never split. ``shared``: values are the keys."""
     heads, kv_heads, head_dim, value = dims
     held = parameters.share_of_heads(kv_heads, ranks)
     weights = parameters.attention_weights(model.hidden, heads / ranks, held, head_dim, value)
@@ -106,7 +106,7 @@ def _gate(model: Model, heads: int, value: int, ranks: int) -> LayerWeights:
 
 
 def _latent(model: Model, ranks: int) -> LayerWeights:
-    """Multi-head latent attention; its compressions are not cut."""
+    """Multi-head latent attention; its compressions are not sharded."""
     down = parameters.latent_down_weights(model.hidden, model.latent_q, model.latent_kv, model.latent_rope)
     up = parameters.latent_up_weights(
         model.hidden,
@@ -121,7 +121,7 @@ def _latent(model: Model, ranks: int) -> LayerWeights:
 
 
 def _index(model: Model, sparse: SparseAttention) -> LayerWeights:
-    """The index of sparse attention, on the share of full layers that have one; every rank holds it whole."""
+    """The index of sparse attention, on the share of full-attention layers that have one; replicated on every rank."""
     width = model.latent_q or model.hidden
     weights = parameters.index_weights(model.hidden, width, sparse.index_heads, sparse.index_dim)
     return LayerWeights(0.0, weights * min(1.0, sparse.layers / max(1, model.full_layers)))

@@ -1,7 +1,7 @@
-"""Parameters of a model, and how many of them one rank holds.
+"""Parameters of a model, and the number of them on one rank.
 
-Counts are of weights as built, without biases (see `formulas.parameters`). Modules of multi-token
-prediction are counted apart, as published totals leave them out.
+Counts are of weights, without biases (see `formulas.parameters`). Modules of multi-token prediction are counted
+separately, since published totals do not include them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ __all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flop
 class Parameters:
     """Weights of a model by component.
 
-    ``full``, ``window`` and ``linear`` count the token mixing of one layer of that kind, with what
-    tensor parallelism cuts and what it does not; ``norm`` one norm of the hidden width, of which a
-    layer has one before its mixing and one before its network; ``latent_norm`` those of compressed
-    queries, keys and values in one attention layer; ``dense_ffn`` one dense layer;
-    ``expert`` one expert; ``shared``, ``router`` and ``latent`` (the projections into and out of the
-    width that experts work in) one expert layer. ``head`` is 0 where it is the embedding table again.
-    ``prediction`` counts all modules of multi-token prediction, which are in no other sum.
+    ``full``, ``window`` and ``linear`` count the token mixing of one layer of that kind, sharded and replicated
+    weights. ``norm`` is one norm of the hidden width; a layer has one before its mixing and one before its network.
+    ``latent_norm`` are the norms of compressed queries, keys and values in one attention layer. ``dense_ffn`` is one
+    dense layer; ``expert`` one expert; ``shared``, ``router`` and ``latent`` (the projections to and from the latent
+    width of experts) one expert layer. ``head`` is 0 where it shares the embedding table. ``prediction`` counts all
+    modules of multi-token prediction, which no other sum includes.
     """
 
     held: Chunk
@@ -51,7 +50,7 @@ class Parameters:
 
     @property
     def moe_layers(self) -> int:
-        """How many layers have experts."""
+        """Number of layers with experts."""
         return self.held.moe_layers
 
     @property
@@ -63,7 +62,7 @@ class Parameters:
 
     @property
     def norms(self) -> float:
-        """Weights of all norms, the final one among them."""
+        """Weights of all norms, including the final one."""
         attention = self.held.full_layers + self.held.window_layers
         return self.norm * (blocks(self.held) + 1) + self.latent_norm * attention
 
@@ -75,23 +74,23 @@ class Parameters:
 
     @property
     def total(self) -> float:
-        """All weights of the model but those of multi-token prediction."""
+        """All weights of the model except those of multi-token prediction."""
         return self.embedding + self.positions + self.head + self.norms + self.mixing + self.network
 
     @property
     def active(self) -> float:
-        """Weights that one token uses: all but the experts it does not visit."""
+        """Weights that one token uses: all but the experts that it is not routed to."""
         return self.total - self.moe_layers * (self.experts - self.experts_per_token) * self.expert
 
     @property
     def multiplied(self) -> float:
-        """Weights of matrices that one token is multiplied with; the output head even where tied."""
+        """Weights of matrices that one token is multiplied with, including a tied output head."""
         head = 0.0 if self.head else self.embedding
         return self.active - self.embedding - self.positions - self.norms + head
 
 
 def blocks(held: Chunk) -> int:
-    """How many blocks with a norm of their own: one that mixes tokens, one with a network."""
+    """Number of blocks with their own norm: one that mixes tokens, and one feed-forward network."""
     return held.full_layers + held.window_layers + held.linear_layers + held.dense_layers + held.moe_layers
 
 
@@ -141,19 +140,19 @@ def _dense(model: Model) -> float:
 
 
 def _expert(model: Model) -> float:
-    """Weights of one routed expert, which works in its latent width where the model has one."""
+    """Weights of one routed expert, at its latent width where the model has one."""
     if not model.moe_layers:
         return 0.0
     return float(parameters.ffn_weights(model.expert_width, model.expert_ffn_hidden, model.ffn_matrices))
 
 
 def _shared(model: Model) -> float:
-    """Weights of the experts that every token visits; they work in the hidden width."""
+    """Weights of the shared experts, at the hidden width."""
     return float(parameters.ffn_weights(model.hidden, model.shared_width, model.ffn_matrices))
 
 
 def _prediction(model: Model) -> float:
-    """Weights of all modules of multi-token prediction: what joins two inputs, and one layer each."""
+    """Weights of all modules of multi-token prediction: one projection of two inputs and one layer each."""
     part = model.prediction
     if part is None:
         return 0.0
@@ -167,20 +166,19 @@ def _prediction(model: Model) -> float:
 def model_flops_per_token(model: Model, sequence: int) -> float:
     """FLOPs per token, forward and backward, by the convention of `formulas.flops`.
 
-    No recomputation; attention as if unmasked, over ``sequence`` tokens or the window of a layer.
+    Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer.
     """
     return float(flops.model_flops_per_token(count(model).multiplied, attention_flops(model, sequence)))
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Weights of one rank before data-parallel sharding, by how they are cut.
+    """Weights of one rank before data-parallel sharding, by parallelism.
 
-    ``dense``: attention and feed-forward matrices over tensor parallelism; ``replicated``:
-    norms, routers and latent compression, which every tensor-parallel rank holds;
-    ``expert``: over expert and expert-tensor parallelism; ``embedding`` and ``head`` over
-    tensor parallelism. ``unit`` the largest layer, ``units`` how many layers; ``shapes`` one
-    matrix of every shape, the head among them.
+    ``dense``: attention and feed-forward matrices over tensor parallelism; ``replicated``: norms, routers and latent
+    compression, which every tensor-parallel rank holds; ``expert``: over expert and expert-tensor parallelism;
+    ``embedding`` and ``head`` over tensor parallelism. ``unit`` is the largest layer, ``units`` the number of layers;
+    ``shapes`` one matrix of every shape, including the head.
     """
 
     dense: float
@@ -194,7 +192,7 @@ class Share:
 
     @property
     def not_expert(self) -> float:
-        """What is sharded over data and context parallelism."""
+        """Weights sharded over data and context parallelism."""
         return self.dense + self.replicated + self.embedding + self.head
 
     @property
@@ -203,7 +201,7 @@ class Share:
 
 
 def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
-    """What a rank holds that runs the chunks ``held``, one of `stages`."""
+    """The weights of a rank that runs the chunks ``held``, one of `stages`."""
     whole, tp = count(model), layout.tp
     dense, moe = sum(chunk.dense_layers for chunk in held), sum(chunk.moe_layers for chunk in held)
     kinds = _mixed(model, held, tp)
@@ -232,7 +230,7 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
 
 
 def _mixed(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:
-    """For each kind of token mixing that the chunks hold, in how many layers, and one layer of it on a rank."""
+    """For each kind of token mixing in the chunks: its number of layers, and one layer of it on a rank."""
     kinds = [
         (sum(chunk.full_layers for chunk in held), mixers.full_attention(model, tp)),
         (sum(chunk.window_layers for chunk in held), mixers.window_attention(model, tp)),

@@ -1,4 +1,4 @@
-"""A plan: a layout on a cluster, and what it costs."""
+"""A plan: a layout on a cluster, and its cost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """What can be computed of a design. A number that could not be computed is ``None``.
+    """The results of an estimate; a result that could not be computed is ``None``.
 
-    Times in seconds per optimizer step; rates per accelerator (package as sold). ``mfu`` and
-    ``hfu`` are fractions of the dense peak, attention counted as if unmasked. ``step`` and ``stored``
-    hold the numbers behind time and memory; `step_time` and `memory` explain them, and are made when
-    they are first read.
+    Times in seconds per optimizer step; rates per accelerator (package as sold). ``mfu`` and ``hfu`` are fractions of
+    the dense peak, attention counted as unmasked. ``step`` and ``stored`` hold the numbers behind time and memory;
+    `step_time` and `memory` explain them, and are created on first access.
     """
 
     design: Design
@@ -31,7 +30,7 @@ class Plan:
     active_parameters: float | None = None
     step: StepRecord | None = None
     tables: Tables | None = field(default=None, repr=False, compare=False)
-    """What an estimate of another layout of the same job may use again."""
+    """Tables that an estimate of another layout of the same job can reuse."""
     stored: Memory | None = None
     """The numbers behind the memory; `memory` explains them."""
     communication: tuple[Communication, ...] = ()
@@ -44,7 +43,7 @@ class Plan:
     serving: ServingTimes | None = None
     """The times of a serving plan; None where the plan trains."""
     assumptions: tuple[Assumption, ...] = field(default=())
-    """Those of the design and those of the cost, in order, each once."""
+    """The assumptions of the design and of the cost, in order, each once."""
 
     @cached_property
     def memory(self) -> MemoryUse | None:
@@ -57,7 +56,7 @@ class Plan:
 
     @property
     def memory_range(self) -> tuple[float, float] | None:
-        """The bytes that published peaks should lie between."""
+        """The range in bytes within which published peaks should lie."""
         total = self.memory.total if self.memory else None
         return (total.low, total.high) if total and total.low is not None and total.high is not None else None
 
@@ -68,7 +67,7 @@ class Plan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether these are at most its capacity; None where that is not known."""
+        """Whether the memory is at most the capacity; None where the capacity is not known."""
         if self.stored is None or self.stored.capacity is None:
             return None
         return self.stored.total <= self.stored.capacity.value

@@ -1,7 +1,7 @@
-"""What the time of one optimizer step was worked out from, as plain numbers.
+"""The numbers behind the time of one optimizer step.
 
-The tables fill these records and `clusterspec.cost.explain` makes terms of them; nothing here computes.
-Seconds and bytes are those of one rank.
+The tables fill these records and `clusterspec.cost.explain` creates terms from them. Seconds and bytes are those of one
+rank.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ PHASES = ("forward", "backward", "recomputation")
 
 @dataclass(frozen=True, slots=True)
 class TransferTime:
-    """All calls of one transfer: the seconds of one call, and what all of them add to the computation.
+    """All calls of one transfer: the seconds of one call, and the exposed time of all.
 
-    ``overlap_window`` is the seconds of computation that each call really runs beside, ``pipelined`` the
-    share of the traffic that runs inside the products around it.
+    ``overlap_window`` is the seconds of computation that each call overlaps with, ``pipelined`` the share of the
+    traffic that runs inside the GEMMs around it.
     """
 
     transfer: Transfer
@@ -41,10 +41,10 @@ class TransferTime:
 
 @dataclass(frozen=True, slots=True)
 class PhaseTime:
-    """One pass over a part of the model: its kernels with their seconds, its transfers, and the launching.
+    """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
-    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts what the host launches,
-    ``expert_launches`` the experts that it launches one by one; ``launch`` is the seconds that launching adds.
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts kernel launches by the host,
+    ``expert_launches`` the experts that it launches one by one; ``launch`` is the seconds of launch overhead.
     """
 
     kernels: tuple[tuple[Kernel, float], ...]
@@ -64,7 +64,7 @@ class PhaseTime:
 class PartTime:
     """One micro-batch through one part of the model: a layer, the embedding or the head.
 
-    ``flops`` are those of the forward pass, ``recomputed_flops`` those that recomputation adds.
+    ``flops`` are those of the forward pass, ``recomputed_flops`` those of recomputation.
     """
 
     name: str
@@ -87,9 +87,9 @@ class PartTime:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaTransfers:
-    """Transfers of data parallelism that run together, and what they add to the step.
+    """Transfers of data parallelism that run together, and their exposed time.
 
-    ``seconds`` of each transfer on the wire, one after the other in ``transfers``.
+    ``seconds`` of each of ``transfers``, which run one after another.
     """
 
     exposure: Exposure
@@ -105,11 +105,11 @@ class ReplicaTransfers:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One optimizer step: what it was composed of and what came of it.
+    """The components of one optimizer step, and its times.
 
-    ``parts`` are those of the slowest stage, each with how often a micro-batch passes through one there;
-    ``chunk_share`` of the micro-batches pass through each (half of them in DualPipe); ``sends`` pass one
-    micro-batch on to the next stage.
+    ``parts`` are those of the slowest stage, each with the number of passes of a micro-batch through it;
+    ``chunk_share`` is the share of micro-batches in each (half of them in DualPipe); ``sends`` transfer one micro-batch
+    to the next stage.
     """
 
     parts: tuple[tuple[PartTime, int], ...]
@@ -129,7 +129,7 @@ class StepRecord:
 
     @property
     def computing(self) -> float:
-        """Seconds of the step in which kernels run or wait to be launched, in all passes."""
+        """Seconds of the step in which kernels run or wait for launch, in all passes."""
         phases = (count * (phase.device + phase.launch) for part, count in self.parts for _, phase in part.phases)
         return self.chunk_share * self.inputs.micro_batches * sum(phases)
 

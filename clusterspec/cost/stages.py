@@ -1,6 +1,6 @@
-"""The pipeline stages of a layout by what they hold: equal stages are one group.
+"""The pipeline stages of a layout, grouped by equal contents.
 
-A group is found from runs of equal layer counts, so that ten thousand equal stages cost as much as one.
+Groups are derived from runs of equal layer counts, so that ten thousand equal stages cost as much as one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StageGroup:
-    """``count`` stages, one after another from ``first`` on, that hold the same ``chunks``."""
+    """``count`` consecutive stages from ``first`` on that hold the same ``chunks``."""
 
     first: int
     count: int
@@ -25,17 +25,17 @@ class StageGroup:
 
 
 def stage_groups(model: Model, layout: Layout) -> tuple[StageGroup, ...]:
-    """All stages in order, neighbours that hold the same as one group.
+    """All stages in order; consecutive stages with equal contents form one group.
 
-    A rank holds one chunk, ``virtual_stages`` of them where the schedule interleaves; in DualPipe also
-    the chunk of the mirrored stage. Empty where the layout has no layers of stages.
+    A rank holds one chunk; ``virtual_stages`` chunks with an interleaved schedule; in DualPipe also the chunk of the
+    mirrored stage. Empty where the layout has no layers of stages.
     """
     return _grouped(model, layout.stage_layers, layout.pp, layout.schedule == "dualpipe")
 
 
 @lru_cache(maxsize=512)
 def _grouped(model: Model, counts: tuple[int, ...], stages: int, mirrored: bool) -> tuple[StageGroup, ...]:
-    """The same by what it depends on; time and memory of a plan both ask."""
+    """The groups by the values they depend on, cached: time and memory of a plan both request them."""
     if not counts:
         return ()
     runs = tuple(_runs(layers(model), counts))
@@ -46,7 +46,7 @@ def _grouped(model: Model, counts: tuple[int, ...], stages: int, mirrored: bool)
 
 
 Span = tuple[int, int, Chunk]
-"""Chunks from one index up to another that hold the same."""
+"""Chunks from one index up to another with equal contents."""
 
 
 def _runs(order: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
@@ -62,7 +62,7 @@ def _runs(order: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
 
 
 def _ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[int, int]]:
-    """A run cut where chunks differ: everywhere, or at both ends of the pipeline alone."""
+    """A run split where chunks differ: everywhere, or only at both ends of the pipeline."""
     if not uniform:
         yield from ((index, index + 1) for index in range(first, last))
         return
@@ -71,18 +71,18 @@ def _ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[in
 
 
 def _window(runs: tuple[Span, ...], start: int, length: int) -> list[Span]:
-    """The spans of one turn of virtual stages, counted from its first stage."""
+    """The spans of one round of virtual stages, counted from its first stage."""
     found = ((max(first, start) - start, min(last, start + length) - start, chunk) for first, last, chunk in runs)
     return [(first, last, chunk) for first, last, chunk in found if first < last]
 
 
 def _mirrored(spans: list[Span], stages: int) -> list[Span]:
-    """What the opposite stages hold."""
+    """The contents of the opposite stages."""
     return [(stages - last, stages - first, chunk) for first, last, chunk in reversed(spans)]
 
 
 def _joined(stages: int, turns: list[list[Span]]) -> Iterator[StageGroup]:
-    """Stages cut wherever one of their chunks changes."""
+    """Stages split wherever one of their chunks changes."""
     cuts = sorted({0, stages, *(first for turn in turns for first, _, _ in turn)})
     places = [0] * len(turns)
     for first, last in pairwise(cuts):

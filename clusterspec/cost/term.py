@@ -10,12 +10,11 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A figure that can show where it comes from.
+    """A figure with its derivation.
 
-    ``value`` in ``unit`` (``s``, ``B``, ``FLOP``, ``1`` …); ``formula`` an expression over the names of
-    ``inputs`` and ``parts``, all of them identifiers, that gives the value; ``source`` the paper or manual
-    behind the formula; ``low`` and ``high`` what the uncertainty of the origins allows. The parts of a sum
-    add up to its value.
+    ``value`` in ``unit`` (``s``, ``B``, ``FLOP``, ``1`` …); ``formula`` an expression over the names of ``inputs`` and
+    ``parts``, all of them identifiers, that gives the value; ``source`` the paper or manual behind the formula; ``low``
+    and ``high`` the uncertainty range. The parts of a sum add up to its value.
     """
 
     name: str
@@ -36,7 +35,7 @@ class Term:
 
     @property
     def label(self) -> str:
-        """The name as people read it."""
+        """The name for display."""
         return self.name.replace("_", " ")
 
     def walk(self) -> Iterator[Term]:
@@ -48,10 +47,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Communication:
-    """What one axis of the layout sends in one step, per accelerator.
+    """Communication of one axis of the layout in one step, per accelerator.
 
-    ``bytes`` the size as nccl-tests counts it, summed over ``calls``; ``seconds`` the time on
-    the wire summed over the calls, ``exposed`` what nothing hides.
+    ``bytes`` the size as nccl-tests counts it, summed over ``calls``; ``seconds`` the time on the wire summed over the
+    calls, ``exposed`` the part not overlapped with computation.
     """
 
     axis: str
@@ -68,8 +67,8 @@ class Communication:
 class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
 
-    ``capacity`` is that accelerator's memory, None where not known. The low and high of ``total``
-    are the range that published peaks should lie in.
+    ``capacity`` is that accelerator's memory, None where not known. Published peaks should lie in the range of
+    ``total``.
     """
 
     total: Term

@@ -27,7 +27,7 @@ from clusterspec.records import dataclass
 
 
 def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
-    """The tables of a design; None where a part is missing that its time needs, or the work is not training.
+    """The tables of a design; None where an input of its time is missing, or the workload is not training.
 
     ``groups`` may be those of other tables whose clusters have the same links.
     """
@@ -40,8 +40,8 @@ def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
 
 
 def timed(design: Design, tables: Tables) -> StepRecord | None:
-    """The step of a design by tables that hold for it; None where the accelerator has no peak at the precision
-    of the work, or where nothing joins the ranks of a group.
+    """The step of a design by tables that apply to it; None where the accelerator has no peak at the precision of the
+    workload, or where no fabric connects the ranks of a group.
     """
     layout = design.layout
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
@@ -53,7 +53,7 @@ def timed(design: Design, tables: Tables) -> StepRecord | None:
 
 
 Content = tuple[int, ...]
-"""How many of each of the parts of a model (`Tables.parts`) one stage holds, all its chunks together."""
+"""The number of each of the parts of a model (`Tables.parts`) in one stage, over all its chunks."""
 
 
 def content_of(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
@@ -67,7 +67,7 @@ def content_of(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
 
 @dataclass(frozen=True, slots=True)
 class LayoutTiming:
-    """One layout and the tables that its step is composed from."""
+    """One layout and the tables from which its step is composed."""
 
     tables: Tables
     layout: Layout
@@ -151,7 +151,7 @@ class LayoutTiming:
         return DUALPIPE_SHARE if self.layout.schedule == "dualpipe" else 1.0
 
     def groups(self) -> dict[Content, list[StageGroup]]:
-        """The stages by what they hold, in order of their first stage."""
+        """The stages by contents, in order of their first stage."""
         found: dict[Content, list[StageGroup]] = {}
         for group in stage_groups(self.tables.workload.model, self.layout):
             found.setdefault(content_of(group.chunks, self.tables.parts), []).append(group)
@@ -165,7 +165,7 @@ class LayoutTiming:
         return self.tables.part(part, self.layout, self.hiding)
 
     def stage(self, content: Content) -> StageTime:
-        """One micro-batch through everything that a stage holds."""
+        """One micro-batch through all parts of a stage."""
         return pipeline.stage_time([(part.time, count) for part, count in self.parts(content)], self.chunk_share)
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
@@ -186,7 +186,7 @@ class LayoutTiming:
         return ReplicaSeconds(*(self.seconds(sent) / self.gather for sent in self.replica_transfers(share)))
 
     def _exposed(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
-        """Each exposure with the transfers behind it."""
+        """Each exposure with its transfers."""
         behind: tuple[tuple[Transfer, ...], ...] = (sent.gather, sent.reduce, sent.across)
         if self.layer_by_layer:
             back = sent.reduce if self.layout.sharding == "zero2" else sent.gather + sent.reduce
@@ -202,10 +202,10 @@ class LayoutTiming:
         return sum(cost.queued for cost in self._costs(transfers))
 
     def sends(self) -> tuple[TransferTime, ...]:
-        """What the slowest stage sends on once, and waits for where nothing hides it.
+        """The transfers of one micro-batch from the slowest stage, which are exposed where nothing overlaps them.
 
-        Each tensor-parallel rank sends its part; without sequence parallelism the receivers gather the
-        whole (Narayanan et al., arXiv 2104.04473, section 4.1).
+        Each tensor-parallel rank sends its part; without sequence parallelism the receivers gather the whole (Narayanan
+        et al., arXiv 2104.04473, section 4.1).
         """
         layout = self.layout
         if layout.pp == 1:
@@ -223,7 +223,7 @@ class LayoutTiming:
 
 
 class ReplicaGroups(NamedTuple):
-    """The data-parallel transfers of one rank, as `ReplicaSeconds` counts their seconds."""
+    """The data-parallel transfers of one rank, in the fields of `ReplicaSeconds`."""
 
     gather: tuple[Transfer, ...]
     reduce: tuple[Transfer, ...]
@@ -237,7 +237,7 @@ def weights_of(share: Share, layout: Layout) -> Weights:
 
 
 def update_bytes(workload: Workload, layout: Layout) -> float:
-    """Bytes that updating one weight reads and writes."""
+    """Bytes that the update of one weight reads and writes."""
     return update_traffic(
         workload.optimizer,
         layout.master_precision,

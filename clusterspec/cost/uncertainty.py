@@ -1,4 +1,4 @@
-"""How far a predicted step may lie from the real one."""
+"""The uncertainty range of a predicted step."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ UNKNOWN_SPREAD = assumed(
 
 
 def step_range(record: StepRecord, experts: bool) -> tuple[float, float]:
-    """Low and high seconds that should hold four in five real steps.
+    """Low and high seconds; the range should contain four in five measured steps.
 
-    Two uncertainties that have nothing to do with each other: how far published runs with this
-    generation of software lie from their predictions (``spread``, and ``spread.experts`` where the
-    model routes tokens), and how uncertain the exposed communication is. The range is the
-    same factor up and down, so it reaches further up in seconds.
+    It combines two independent uncertainties: the errors of published runs with this software release (``spread``, and
+    ``spread.experts`` where the model routes tokens), and the uncertainty of exposed communication. The range is the
+    same factor up and down, so it extends further up in seconds.
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value
@@ -32,7 +31,7 @@ def step_range(record: StepRecord, experts: bool) -> tuple[float, float]:
 
 
 def _uncertain(record: StepRecord) -> float:
-    """Seconds by which the exposed communication may be off: of each axis by its most uncertain collective."""
+    """The uncertainty of exposed communication in seconds: for each axis that of its most uncertain collective."""
     exposed: defaultdict[str, float] = defaultdict(float)
     widest: defaultdict[str, float] = defaultdict(float)
     for row, cost in sent(record):

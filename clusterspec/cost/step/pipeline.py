@@ -1,6 +1,6 @@
-"""Stages and schedules: the slowest stage, what a pipeline leaves idle, and what its stages send each other.
+"""Pipeline stages and schedules: the slowest stage, idle time, and sends between stages.
 
-All functions take numbers or columns; the schedule is one choice for all of them.
+All functions take numbers or columns; the schedule is one choice for all rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.elementwise import chosen
 
 HIDES_SENDS = frozenset({"interleaved", "zero-bubble", "dualpipe"})
-"""Schedules that can pass activations between stages beside other work."""
+"""Schedules that can overlap sends between stages with computation."""
 DUALPIPE_SHARE = assumed(
     "schedules",
     "dualpipe.chunk",
@@ -32,7 +32,7 @@ class StageTime(NamedTuple):
 
     @property
     def return_time(self) -> float:
-        """Seconds from the loss back: what runs again, and the backward pass."""
+        """Seconds of recomputation and the backward pass."""
         return self.backward + self.recomputation
 
     @property
@@ -41,7 +41,7 @@ class StageTime(NamedTuple):
 
 
 def stage_time(parts: Sequence[tuple[StageTime, float]], share: float) -> StageTime:
-    """One micro-batch through the parts of a stage, each so many times; ``share`` of the micro-batches run there."""
+    """One micro-batch through the parts of a stage, each with its count; ``share`` of the micro-batches run there."""
     forward = share * sum(count * part.forward for part, count in parts)
     backward = share * sum(count * part.backward for part, count in parts)
     return StageTime(forward, backward, share * sum(count * part.recomputation for part, count in parts))

@@ -1,6 +1,6 @@
-"""What data parallelism adds to a step: gradients to reduce, weights to gather, and what hides them.
+"""Exposed time of data parallelism: gradient reductions, weight gathers, and the computation that they overlap with.
 
-All functions take numbers or columns; what a framework does (``hides``, ``shards``) is one choice for all of them.
+All functions take numbers or columns; the behavior of a framework (``hides``, ``shards``) is one choice for all rows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})
 
 
 class ReplicaSeconds(NamedTuple):
-    """Seconds of the collectives of one rank: what ``gather``s weights and ``reduce``s gradients (of one layer
-    where that happens layer by layer, else of everything), of embedding and head ``outside`` the layers, and
-    ``across`` the shard groups of hsdp.
+    """Seconds of the collectives of one rank.
+
+    ``gather`` of weights and ``reduce`` of gradients (of one layer where communication is layer by layer, else of all
+    layers); ``outside`` those of embedding and head; ``across`` those between the shard groups of hsdp.
     """
 
     gather: float
@@ -27,7 +28,7 @@ class ReplicaSeconds(NamedTuple):
 
 
 class ReplicaWork(NamedTuple):
-    """Seconds of computation of one micro-batch on the slowest stage, and how many ``layers`` it holds.
+    """Seconds of computation of one micro-batch on the slowest stage, and the number of its ``layers``.
 
     ``turns`` micro-batches pass through a virtual stage before the next one runs.
     """
@@ -40,9 +41,10 @@ class ReplicaWork(NamedTuple):
 
 
 class ReplicaOverlap(NamedTuple):
-    """What may hide: ``hides`` all of it at all, ``hides_across`` the sums over shard groups; ``gathers_again``
-    where the backward pass gathers the weights once more; ``interference`` the share of the device that hidden
-    traffic takes.
+    """What may overlap with computation.
+
+    ``hides``: any of it; ``hides_across``: the reductions between shard groups. ``gathers_again`` where the backward
+    pass gathers the weights once more; ``interference`` is the share of the device that overlapped traffic takes.
     """
 
     hides: bool
@@ -52,9 +54,9 @@ class ReplicaOverlap(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """Traffic that runs together beside ``overlap_window`` seconds of computation, ``repeats`` times a step.
+    """Traffic that runs together beside ``overlap_window`` seconds of computation, ``repeats`` times per step.
 
-    At least the share ``bucket`` of ``seconds`` is exposed; ``exposed`` is what one repeat adds.
+    At least the share ``bucket`` of ``seconds`` is exposed; ``exposed`` is the exposed time of one repeat.
     """
 
     name: str
@@ -66,14 +68,15 @@ class Exposure(NamedTuple):
 
 
 def total(exposures: tuple[Exposure, ...]) -> float:
-    """Seconds that all of them add to a step."""
+    """The exposed seconds of a step."""
     return sum(one.repeats * one.exposed for one in exposures)
 
 
 def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
-    """Layer by layer: the next layer's weights arrive beside this one, its gradients leave beside the next.
+    """Layer-by-layer communication: the next layer's weights are gathered during this layer, and its gradients are
+    reduced during the next.
 
-    What lies outside the layers, and the first and the last layer of a step, hide beside nothing.
+    Traffic outside the layers, and that of the first and the last layer of a step, overlaps with nothing.
     """
     layers = larger(1.0, work.layers)
     many, again = work.micro_batches * layers, overlap.gathers_again
@@ -89,7 +92,9 @@ def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: Repli
 
 
 def once(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
-    """Beside the first forward and the last backward pass; the first and the last bucket cannot hide."""
+    """Communication during the first forward and the last backward pass; the first and the last bucket cannot
+    overlap.
+    """
     bucket = 1.0 / larger(1.0, work.layers)
     return (
         _beside("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
@@ -109,7 +114,9 @@ def turns(stages: float, micro_batches: float, virtual_stages: float) -> float:
 
 
 def _across(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> Exposure:
-    """The sums over the shard groups of hsdp, beside the last backward pass where the software can."""
+    """The reductions between the shard groups of hsdp, during the last backward pass where the software
+    overlaps them.
+    """
     window = work.backward if overlap.hides_across else 0.0 * work.backward
     return _beside(
         "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, overlap=overlap

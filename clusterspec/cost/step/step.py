@@ -1,6 +1,6 @@
-"""One optimizer step: micro-batches through the slowest stage, and all that comes on top.
+"""One optimizer step: micro-batches through the slowest stage, and all other times.
 
-`compose` takes numbers or columns of numbers. One plan is a batch of one: its numbers are floats.
+`compose` takes numbers or columns of numbers. For one plan its numbers are floats.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from clusterspec.cost.step.replicas import Exposure, ReplicaOverlap, ReplicaSeco
 
 
 class StepInputs(NamedTuple):
-    """The sub-results that a step is composed of: numbers, or columns with one number for each layout.
+    """The sub-results of a step: numbers, or columns with one number per layout.
 
-    ``stage`` is one micro-batch on the slowest stage and ``every`` the sum over all stages; ``layers`` those
-    of the slowest stage; ``send`` the seconds in which a stage passes one micro-batch on (0 with one stage);
-    ``weights`` those whose optimizer states a rank holds.
+    ``stage`` is one micro-batch on the slowest stage and ``every`` the sum over all stages; ``layers`` those of the
+    slowest stage; ``send`` the seconds to send one micro-batch to the next stage (0 with one stage); ``weights`` those
+    whose optimizer states a rank holds.
     """
 
     stage: StageTime
@@ -37,13 +37,12 @@ class StepInputs(NamedTuple):
 
 
 class StepChoices(NamedTuple):
-    """What all layouts of a batch have in common.
+    """The settings that all layouts of a batch share.
 
-    ``layer_by_layer`` where data parallelism communicates in every micro-batch; ``hides_sends`` where sends
-    between stages run beside other work. ``bytes_each`` are read and written to update a weight at
-    ``bandwidth`` B/s; for the share ``offloaded`` to host memory ``gradient_bytes`` each cross a bus of
-    ``host_bandwidth`` B/s. ``overhead`` and ``data_loading`` are seconds of a step, ``jitter`` the spread of
-    one node's step.
+    ``layer_by_layer`` where data parallelism communicates in every micro-batch; ``hides_sends`` where sends between
+    stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s; for
+    the share ``offloaded`` to host memory ``gradient_bytes`` each cross a bus of ``host_bandwidth`` B/s. ``overhead``
+    and ``data_loading`` are seconds per step, ``jitter`` the spread of one node's step.
     """
 
     schedule: str
@@ -61,7 +60,7 @@ class StepChoices(NamedTuple):
 
 
 class StepTimes(NamedTuple):
-    """Seconds of one step: ``work`` of the slowest stage in all micro-batches, and what comes on top."""
+    """Seconds of one step: ``work`` of the slowest stage in all micro-batches, and all other times."""
 
     work: float
     idle: float
@@ -106,7 +105,7 @@ def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[
 
 
 def data_parallel(inputs: StepInputs, choices: StepChoices) -> tuple[Exposure, ...]:
-    """What data parallelism adds, by what it runs beside."""
+    """The exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
     turns = replicas.turns(inputs.stages, count, inputs.virtual_stages)
     work = ReplicaWork(stage.forward, stage.return_time, inputs.layers, count, turns)
@@ -115,7 +114,7 @@ def data_parallel(inputs: StepInputs, choices: StepChoices) -> tuple[Exposure, .
 
 
 def owned(dense: float, expert: float, shards: float, expert_replicas: float) -> float:
-    """Weights whose optimizer states a rank holds; there are no more shards of an expert than replicas of it.
+    """Weights whose optimizer states a rank holds; an expert has no more shards than replicas.
 
     >>> owned(8e9, 4e9, 8, 2)
     3000000000.0

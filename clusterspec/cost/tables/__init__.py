@@ -1,7 +1,7 @@
-"""Sub-results of an estimate, each computed once and kept by exactly what it reads.
+"""Sub-results of an estimate, each computed once and cached by its inputs.
 
-A kernel is kept by its shape, a collective by its path and size, a layer by its degrees and paths, the weights
-of a stage by its degrees and chunks. The same tables serve one estimate, the advice of rules, and a search.
+A kernel is cached by its shape, a collective by its links and size, a layer by its degrees and links, the weights of a
+stage by its degrees and chunks. Estimates, the advice of rules, and searches share the same tables.
 """
 
 from __future__ import annotations

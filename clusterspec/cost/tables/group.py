@@ -1,4 +1,4 @@
-"""The process groups of one axis on a cluster, and the time of collectives on them."""
+"""The process groups of one axis on a cluster, and the time of their collectives."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from clusterspec.cost.collectives.predict import CollectiveTiming, nothing, timi
 
 
 class NoPathError(Exception):
-    """The cluster has no fabric that joins the ranks of a group."""
+    """No fabric connects the ranks of a group."""
 
 
 class Group:
-    """Groups with the same ``paths`` (None where no fabric joins them); ``placement`` is that of one of them."""
+    """Groups with the same ``paths`` (None where no fabric connects them); ``placement`` is that of one of them."""
 
     def __init__(self, cluster: Cluster, placement: Placement, paths: Paths | None) -> None:
         self.cluster, self.placement, self.paths = cluster, placement, paths
@@ -21,9 +21,9 @@ class Group:
         self._costs: dict[tuple[str, float], CollectiveCost] = {}
 
     def timing(self, name: str) -> CollectiveTiming:
-        """A collective of any size on these groups, which have two or more ranks.
+        """The timing of a collective of any size on these groups, which have two or more ranks.
 
-        Raises `NoPathError` where the cluster has no fabric that joins them.
+        Raises `NoPathError` where no fabric connects them.
         """
         found = self._timings.get(name)
         if found is None:

@@ -1,4 +1,4 @@
-"""Which communication a layout hides behind computation."""
+"""The communication that a layout overlaps with computation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from clusterspec.cost.compute.software import SoftwareBehavior
 
 
 class Hiding(NamedTuple):
-    """What may run beside computation, by axis.
+    """The communication that may overlap with computation, by axis.
 
-    ``pipelined`` is the share of tensor-parallel traffic that runs inside the products around it;
-    ``by_default`` whether transfers hide that a framework hides without a setting.
+    ``pipelined`` is the share of tensor-parallel traffic that runs inside the GEMMs around it; ``by_default`` whether
+    transfers overlap that a framework overlaps without a setting.
     """
 
     tp: bool
@@ -25,7 +25,7 @@ class Hiding(NamedTuple):
 
     @classmethod
     def of(cls, overlap: Overlap, software: SoftwareBehavior) -> Hiding:
-        """What a layout's overlap says; ``partial`` is what the software does by itself."""
+        """The overlap settings of a layout; ``partial`` is the default of the software."""
         refused = overlap.tp in ("none", 0)
         share = overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
         return cls(

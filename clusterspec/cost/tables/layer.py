@@ -18,7 +18,7 @@ from clusterspec.cost.tables.phase import PhaseTimer, Transfers
 from clusterspec.cost.traffic import context, expert, tensor
 
 Routed = Callable[[float], Transfers]
-"""The expert traffic of one pass, by the seconds of computation in it."""
+"""The expert traffic of one pass, as a function of the seconds of computation in it."""
 
 
 NETWORKS = {FeedForward.DENSE: "dense_layer", FeedForward.EXPERTS: "expert_layer", FeedForward.NONE: "layer"}
@@ -26,7 +26,7 @@ MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_",
 
 
 def name_of(layer: Layer, one_mixer: bool) -> str:
-    """What terms call a layer: by its network, and by how it mixes tokens unless all layers do so in one way."""
+    """The name of a layer in terms: by its network, and by its token mixing where the model has several kinds."""
     return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
 
@@ -43,7 +43,7 @@ class Kernels(NamedTuple):
 
 
 class LayerPasses(NamedTuple):
-    """The forward and the backward pass of a layer, and what is sent in the forward pass."""
+    """The forward and the backward pass of a layer, and the traffic of the forward pass."""
 
     forward: PhaseTime
     backward: PhaseTime
@@ -76,7 +76,7 @@ def timed_passes(kernels: Kernels, layout: Layout, timer: PhaseTimer) -> LayerPa
 
 
 def timed_layer(name: str, kernels: Kernels, passes: LayerPasses, layout: Layout, timer: PhaseTimer) -> PartTime:
-    """The passes of a layer with what runs again between them."""
+    """The passes of a layer and the recomputation between them."""
     work = whole(kernels.parts, layout.recompute, timer.software.stack.selective)
     again = timer.phase(work.recomputed, passes.sent if layout.recompute == "full" else ())
     flops, more = (sum(kernel.flops for kernel in part) for part in (work.forward, work.recomputed))
@@ -84,7 +84,7 @@ def timed_layer(name: str, kernels: Kernels, passes: LayerPasses, layout: Layout
 
 
 def _blocks(layer: Layer, shard: Shard) -> int:
-    """Blocks that tensor parallelism cuts: the mixing, and a network other than that of routed experts."""
+    """Blocks that tensor parallelism shards: the mixing, and a network other than that of routed experts."""
     cut = layer.network is FeedForward.DENSE or (
         layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0
     )

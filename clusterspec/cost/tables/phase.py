@@ -1,4 +1,4 @@
-"""Times the kernels of one pass together with the transfers around them."""
+"""The time of the kernels of one pass and the transfers around them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PhaseTimer:
         return PartTime(name, forward, backward, again, flops, more)
 
     def phase(self, kernels: Iterable[Kernel], transfers: Transfers) -> PhaseTime:
-        """One pass: the kernels one after another, and what the transfers and the launching add."""
+        """One pass: the kernels one after another, exposed transfers, and launch overhead."""
         timed = tuple((kernel, self.speed.seconds(kernel)) for kernel in kernels)
         sent = tuple(self.transfer(transfer) for transfer in transfers)
         device = sum(seconds for _, seconds in timed)
@@ -54,7 +54,7 @@ class PhaseTimer:
         return PhaseTime(timed, sent, device, exposed, launches, experts, launch)
 
     def transfer(self, transfer: Transfer) -> TransferTime:
-        """All calls of a transfer, with what they add beside the computation of their windows."""
+        """All calls of a transfer, with their exposed time beside the computation of their windows."""
         cost = self.group(transfer.axis).cost(transfer.collective, transfer.size)
         pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
         hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)

@@ -1,4 +1,4 @@
-"""The tables of one cluster, workload and generation of software."""
+"""The tables of one cluster, workload and software release."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from clusterspec.cost.tables.phase import PhaseTimer
 
 LANES = 16
 USUAL_SLOT = 4
-"""Generation of PCI Express where the spec and the catalog state none."""
+"""PCI Express generation where neither the spec nor the catalog states one."""
 
 
 EMBEDDING, HEAD = "embedding", "head"
 Part = Layer | str
-"""A kind of layer, or an end of the model."""
+"""A kind of layer, or embedding or head."""
 Groups = dict[object, Group]
 """Groups by the offsets of their ranks, and by their paths."""
 
@@ -36,7 +36,7 @@ Groups = dict[object, Group]
 class Tables:
     """Sub-results that many layouts of one job share.
 
-    ``parts`` are those of the model: each kind of layer, dense networks before experts, and the ends;
+    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head;
     ``groups`` may be those of other tables whose clusters have the same links.
     """
 
@@ -95,7 +95,7 @@ class Tables:
     def part(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
         """One micro-batch through one of the ``parts``.
 
-        Raises `NoPathError` where nothing joins the ranks of a group that communicates there.
+        Raises `NoPathError` where no fabric connects the ranks of a group that communicates there.
         """
         return self._end(part, layout, hiding) if isinstance(part, str) else self._layer(part, layout, hiding)
 
@@ -116,7 +116,7 @@ class Tables:
         return found
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> Kernels:
-        """The kernels of a layer, which recomputation and placement leave as they are."""
+        """The kernels of a layer, which do not depend on recomputation and placement."""
         key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
         found = self._kernels.get(key)
         if found is None:
@@ -149,5 +149,5 @@ class Tables:
 
 
 def _degrees(layout: Layout) -> tuple[int, int, int, bool]:
-    """What decides the shapes of every part of the model."""
+    """The degrees that determine the shapes of every part of the model."""
     return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel

@@ -1,4 +1,4 @@
-"""Context parallelism: the keys and values, or the heads, that its ranks exchange."""
+"""Context parallelism: the exchange of keys and values, or of heads, between its ranks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from clusterspec.cost.traffic.transfer import Transfer
 def forward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
     """The exchange around one attention core that takes ``core`` seconds.
 
-    ring: each of cp − 1 steps sends keys and values on while the core works on the last ones
-    (Liu et al., arXiv 2310.01889); all-gather: all keys and values first (Llama 3,
-    arXiv 2407.21783, section 3.3.2); all-to-all: heads for tokens and back (DeepSpeed-Ulysses,
-    arXiv 2309.14509).
+    ring: each of cp − 1 steps sends keys and values while the core processes the previous ones (Liu et al., arXiv
+    2310.01889); all-gather: all keys and values first (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all: heads for
+    tokens and back (DeepSpeed-Ulysses, arXiv 2309.14509).
     """
     return _exchange(shard, method, core, gradient=False)
 
 
 def backward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
-    """The same with the gradients of keys and values beside them."""
+    """The exchange in the backward pass, with the gradients of keys and values."""
     return _exchange(shard, method, core, gradient=True)
 
 
@@ -43,10 +42,10 @@ def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[T
 
 
 def _states(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
-    """Around a recurrence: heads for tokens and back, or the states that the tokens of each rank end in.
+    """The exchange around a recurrence: heads for tokens and back, or the final states of each rank's tokens.
 
-    Each rank works as if it came first, gathers the states of all and corrects its own (as
-    flash-linear-attention does it, ops/cp), which takes one state of each rank whatever the length.
+    Each rank computes its part from a zero state, gathers the states of all ranks and corrects its own (as
+    flash-linear-attention, ops/cp). The traffic is one state per rank, for any sequence length.
     """
     part = shard.model.linear
     assert part is not None

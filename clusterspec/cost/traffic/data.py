@@ -1,4 +1,4 @@
-"""Data parallelism: gradients summed over replicas, and weights gathered where they are sharded."""
+"""Data parallelism: gradients reduced over replicas, and weights gathered where they are sharded."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SHARD, REPLICATE = "shard", "replicate"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Weights of one rank before sharding: those that every data-parallel rank has, and experts'."""
+    """Weights of one rank before sharding: those replicated on every data-parallel rank, and experts'."""
 
     dense: float
     expert: float = 0.0
 
     @classmethod
     def of(cls, held: Share, layout: Layout) -> Weights:
-        """The weights of a rank's layers; experts that are cut like all else count as dense."""
+        """The weights of a rank's layers; experts that are sharded as other weights count as dense."""
         dense = held.dense + held.replicated
         if layout.ep == 1 and layout.expert_tp == layout.tp:
             return cls(dense + held.expert)
@@ -51,9 +51,9 @@ def _present(*transfers: Transfer) -> tuple[Transfer, ...]:
 
 
 def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """What sums the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
+    """The transfers that reduce the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
 
-    hsdp scatters over its shard group; see `across` for what follows.
+    hsdp scatters over its shard group; `across` returns the reduction that follows.
     """
     each = gradient_bytes(workload, layout)
     name = "all-reduce" if layout.sharding == "none" else "reduce-scatter"
@@ -62,7 +62,7 @@ def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Tr
 
 
 def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """hsdp: what sums each shard of the gradients over the shard groups."""
+    """hsdp: the all-reduces of gradient shards between the shard groups."""
     if layout.sharding != "hsdp":
         return ()
     shard = gradient_bytes(workload, layout) * weights.dense / layout.shard_group
@@ -70,7 +70,7 @@ def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transf
 
 
 def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """What brings these weights to every rank; nothing where they are not sharded."""
+    """The transfers that gather these weights on every rank; none where they are not sharded."""
     if layout.sharding == "none":
         return ()
     each = parameter_bytes(workload)

@@ -1,4 +1,4 @@
-"""Expert parallelism: each token goes to the ranks that hold its experts, and comes back."""
+"""Expert parallelism: dispatch of each token to the ranks of its experts, and combine."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def each_pass(
 ) -> tuple[Transfer, ...]:
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
 
-    The fullest rank is waited for. Tokens are sent in the dispatcher's precision, and come back as
-    activations. Where experts are cut by tensor parallelism, its ranks gather what arrived and scatter
-    what leaves. ``domains`` is how many scale-up domains a group lies in, and ``overlap_window`` the seconds of
-    computation in the pass, of another micro-batch where a framework can hide this.
+    The slowest rank determines the time. Tokens are sent in the dispatcher's precision, and come back as activations.
+    Where experts are sharded by tensor parallelism, its ranks gather the received tokens and scatter the results.
+    ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the seconds of computation in the
+    pass, of another micro-batch where a framework can overlap this.
     """
     model = shard.model
     sent = model.expert_width * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
@@ -33,11 +33,11 @@ def each_pass(
 
 
 def copies(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
-    """How often a token is sent: once for each of its experts by all-to-all.
+    """Copies of each token that are sent: one for each of its experts by all-to-all.
 
-    DeepEP and HybridEP send it over the fabric once to each domain that has some of its experts, and on
-    from there over the scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2);
-    inside one domain, once to each rank. A router may limit how many nodes a token reaches.
+    DeepEP and HybridEP send a token over the fabric once to each domain that has some of its experts, and forward it
+    over the scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2); inside one domain, once to
+    each rank. A router may limit the number of nodes that a token reaches.
     """
     model = shard.model
     if dispatcher.kind == "all-to-all":

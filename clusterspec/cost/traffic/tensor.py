@@ -1,4 +1,4 @@
-"""Tensor parallelism: the activations that its ranks exchange around each block."""
+"""Tensor parallelism: the exchange of activations around each block."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from clusterspec.cost.traffic.transfer import Transfer
 
 
 def forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
-    """Each block of a layer gathers its input and scatters its output, or reduces it to all.
+    """Each block of a layer gathers its input and scatters its output, or all-reduces its output.
 
-    Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and
-    a reduce-scatter represent each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the
-    seconds of products in the pass, which a framework may cut up and run beside them.
+    Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and a reduce-scatter
+    replace each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the seconds of GEMMs in the pass,
+    which a framework may split to overlap them.
     """
     if shard.tp == 1 or not blocks:
         return ()
@@ -22,10 +22,10 @@ def forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer,
 
 
 def backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
-    """The mirror of the forward pass.
+    """The transfers of the backward pass.
 
-    With sequence parallelism the inputs are gathered once more for the weight gradients, beside the
-    products of the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
+    With sequence parallelism the inputs are gathered once more for the weight gradients, overlapped with the GEMMs of
+    the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
     """
     mirror = forward(shard, blocks, overlap_window)
     if not mirror or shard.rows == shard.tokens:

@@ -1,4 +1,4 @@
-"""One kind of collective that an axis runs, and the computation that may run beside it."""
+"""One kind of collective of an axis, and the computation that it may overlap with."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from clusterspec.records import dataclass
 class Transfer:
     """``calls`` collectives of ``size`` bytes each, as nccl-tests counts it, on the groups of one axis.
 
-    ``overlap_window`` is the seconds of computation that may run beside each call, 0 where nothing does;
-    ``hidden_by_default`` where a framework runs it beside that computation without any setting.
+    ``overlap_window`` is the seconds of computation that each call may overlap with, 0 where there is none;
+    ``hidden_by_default`` where a framework overlaps it without any setting.
     """
 
     axis: str
