@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,9 @@ from clusterspec.results import CheckReport
 
 MACHINES = ("json", "sarif", "junit", "gitlab")
 """Formats that a program reads."""
+OF_SUFFIX = {".json": "json", ".sarif": "sarif", ".xml": "junit", ".md": "markdown", ".txt": "text"}
+"""The format of a file by its suffix, where the call names no format."""
+OF_SUFFIX_IN_GITLAB = OF_SUFFIX | {".json": "gitlab"}
 
 if TYPE_CHECKING:
     from clusterspec.report.findings_sarif import RuleText
@@ -34,19 +39,40 @@ def pairs(asked: argparse.Namespace) -> list[Pair]:
     Raises `UsageFault` where two formats would share standard output, or outputs have no format.
     """
     formats, outputs = list(asked.format), list(asked.output)
-    if not formats:
-        formats = [automatic()]
+    if not formats and len(outputs) < 2:
+        return automatic(outputs[0] if outputs else None)
     if len(outputs) > len(formats) or len(formats) - len(outputs) > 1:
         raise UsageFault(
-            f"--format is given {len(asked.format)} times and --output {len(outputs)} times; "
+            f"--format is given {len(asked.format)} times and --output {len(asked.output)} times; "
             "give them in pairs, and at most one format without a file"
         )
     return list(zip(formats, [*outputs, None], strict=False))
 
 
-def automatic() -> str:
-    """The format where none is asked for: annotations in GitHub Actions, text everywhere else."""
-    return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+def automatic(output: str | None) -> list[Pair]:
+    """The formats where none is asked for.
+
+    GitHub Actions reads annotations from the log and SARIF from a file; GitLab reads its code quality report from a
+    file, also one that standard output is redirected to. A file elsewhere has the format that its suffix names.
+    """
+    github, gitlab = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITLAB_CI") == "true"
+    log = "github" if github else "gitlab" if gitlab and redirected() else "text"
+    if output is None:
+        return [(log, None)]
+    suffix = Path(output).suffix.lower()
+    if github:
+        return [(OF_SUFFIX.get(suffix, "sarif"), output), (log, None)]
+    if gitlab:
+        return [(OF_SUFFIX_IN_GITLAB.get(suffix, "gitlab"), output), ("text", None)]
+    return [(OF_SUFFIX.get(suffix, "text"), output)]
+
+
+def redirected() -> bool:
+    """Whether standard output is a file on disk, and no terminal, pipe or device."""
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

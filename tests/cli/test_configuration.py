@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from clusterspec import __version__
 from clusterspec.catalog import Catalog
 from clusterspec.config.schema import schema
-from tests.cli.conftest import BASE, Call
+from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
 
 RULE = "duplex-counted-as-one-way"
@@ -153,6 +156,48 @@ def test_github_actions_gets_annotations_by_itself(call: Call, monkeypatch: pyte
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert call("check", "spec.yaml").out.startswith("::error title=clusterspec")
     assert call("check", "spec.yaml", "--format", "text").out.startswith("error[")
+
+
+def in_ci(program: str, words: str) -> subprocess.CompletedProcess[str]:
+    """A shell line of a CI job; standard output is a pipe, as runners have it."""
+    environment = {key: value for key, value in os.environ.items() if key not in {"GITHUB_ACTIONS", "GITLAB_CI"}}
+    line = f'"{sys.executable}" -m clusterspec check spec.yaml {words}'
+    return subprocess.run(
+        ["sh", "-c", line],
+        env=environment | {program: "true", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "log", "file"),
+    [
+        ("GITLAB_CI", "--output report", "error[", "gitlab"),
+        ("GITLAB_CI", "--output report.json", "error[", "gitlab"),
+        ("GITLAB_CI", "--output report.xml", "error[", "junit"),
+        ("GITLAB_CI", "> report", "", "gitlab"),
+        ("GITLAB_CI", "| cat", "error[", ""),
+        ("GITHUB_ACTIONS", "--output report", "::error ", "sarif"),
+        ("GITHUB_ACTIONS", "--output report.json", "::error ", "json"),
+        ("GITHUB_ACTIONS", "> report", "", "github"),
+        ("OTHER", "--output report.sarif", "", "sarif"),
+        ("OTHER", "--output report", "", "text"),
+        ("OTHER", "> report", "", "text"),
+    ],
+)
+def test_a_ci_service_gets_its_formats_by_itself(program: str, words: str, log: str, file: str, call: Call) -> None:
+    Path("spec.yaml").write_text(FLAWED)
+    done = in_ci(program, words)
+    assert done.stdout.startswith(log) if log else done.stdout == ""
+    text = next((path.read_text() for path in Path().glob("report*")), "")
+    first = {"gitlab": "[", "junit": "<?xml", "github": "::error", "sarif": "{", "json": "{", "text": "error[", "": ""}
+    assert text.startswith(first[file])
+    if file in {"sarif", "json"}:
+        assert ("runs" in json.loads(text)) is (file == "sarif")
+    if file == "gitlab":
+        assert json.loads(text)[0]["check_name"] == RULE
 
 
 def test_quiet_prints_findings_alone_and_statistics_count_them(call: Call) -> None:

@@ -23,7 +23,8 @@ def describe(one: argparse.ArgumentParser) -> None:
         choices=FORMATS,
         action="append",
         default=[],
-        help="how to print it (default: text, or github in GitHub Actions); the nth goes to the nth --output",
+        help="how to print it (default: text; in GitHub Actions and GitLab what they read; for a file what its suffix "
+        "names); the nth goes to the nth --output",
     )
     one.add_argument(
         "--output",
