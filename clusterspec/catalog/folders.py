@@ -6,11 +6,11 @@ and that holds one file for each entry, named by its id. What a later folder hol
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path as FilePath
 
-_PLACES = {
+PLACES = {
     "accelerator": "accelerators",
     "interconnect": "interconnects",
     "nic": "nics",
@@ -19,7 +19,8 @@ _PLACES = {
     "model": "models",
     "stack": "stacks",
 }
-KINDS = tuple(_PLACES)
+"""The folder of each kind."""
+KINDS = tuple(PLACES)
 """The kinds of entry, in the order people ask for them."""
 
 _LONGEST = 64  # characters of a name that are compared with ids; no id is longer
@@ -30,20 +31,24 @@ class UnreadableFolder(Exception):
 
 
 class Folders:
-    """The files of several catalogs laid over each other."""
+    """The files of several catalogs laid over each other, ``without`` some entries by kind and id."""
 
-    def __init__(self, folders: Sequence[FilePath]) -> None:
+    def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
         self.folders = tuple(folders)
+        self._without = frozenset(without)
 
     @cached_property
     def files(self) -> Mapping[str, Mapping[str, FilePath]]:
         """For each kind, the file of each id, ids in order."""
-        return {kind: dict(sorted(self._files(kind).items())) for kind in KINDS}
+        return {
+            kind: {id_: file for id_, file in sorted(self._files(kind).items()) if (kind, id_) not in self._without}
+            for kind in KINDS
+        }
 
     def _files(self, kind: str) -> dict[str, FilePath]:
         found: dict[str, FilePath] = {}
         for folder in self.folders:
-            place = folder / _PLACES[kind]
+            place = folder / PLACES[kind]
             try:
                 if place.is_dir():
                     found |= {file.stem: file for file in place.iterdir() if file.suffix == ".yaml"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, cast
@@ -16,6 +16,7 @@ from clusterspec.document.values import values
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Source
+from clusterspec.units import plural
 
 if TYPE_CHECKING:
     from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
@@ -43,8 +44,9 @@ class BrokenEntry(ValueError):
     findings: tuple[Finding, ...]
 
     def __str__(self) -> str:
-        first = self.findings[0]
-        return f"catalog entry {self.kind}/{self.id}: {first.span}: {first.message}"
+        first, others = self.findings[0], len(self.findings) - 1
+        more = f" (and {plural(others, 'more fault')}; `clusterspec catalog check` lists them)" if others else ""
+        return f"catalog entry {self.kind}/{self.id}: {first.span}: {first.message}{more}"
 
 
 class Catalog:
@@ -54,8 +56,8 @@ class Catalog:
     a file that cannot be read as an entry. An entry is read once.
     """
 
-    def __init__(self, folders: Sequence[FilePath]) -> None:
-        self._folders = Folders(folders)
+    def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
+        self._folders = Folders(folders, without)
         self._entries: dict[tuple[str, str], Entry] = {}
 
     @classmethod
@@ -68,6 +70,22 @@ class Catalog:
             if not folder.is_dir():
                 raise NotADirectoryError(f"the catalog folder {folder} is not a folder")
         return cls((resources.catalog(), *folders))
+
+    def readable(self) -> tuple[Catalog, tuple[BrokenEntry, ...]]:
+        """This catalog without the entries of a company that are broken, and those."""
+        broken: dict[tuple[str, str], BrokenEntry] = {}
+        for kind in KINDS:
+            for id_ in self.ids(kind):
+                try:
+                    if not self.shipped(kind, id_):
+                        self.get(kind, id_)
+                except BrokenEntry as fault:
+                    broken[kind, id_] = fault
+        return Catalog(self._folders.folders, broken), tuple(broken.values())
+
+    def finding(self, kind: str, id_: str, problem: Problem) -> Finding:
+        """A problem of an entry at its place in the file."""
+        return self._settle(kind, id_, [problem])[0]
 
     @cached_property
     def version(self) -> str:

@@ -50,7 +50,7 @@ class Attempt:
             layout += "  micro_batch: 1                # sequences\n"
             layout += f"  recompute: {self.recompute}               # none, selective or full\n"
         return f"""\
-# yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/spec.schema.json
+# yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 # {platform.name}, for {"training" if kind == "train" else "serving"} {model.name}. `clusterspec check FILE` checks it,
 # `clusterspec estimate FILE` predicts memory and time.
 clusterspec: 1

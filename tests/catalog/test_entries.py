@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec import resources
 from clusterspec.catalog.checks import check
+from clusterspec.catalog.company import REFERENCES
 from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.document import parse
 from clusterspec.origin import Cited
@@ -16,15 +17,6 @@ from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
 FOLDERS = {"switch": "switches"}
-REFERENCES = {
-    "accelerator": {"scale_up.interconnects": "interconnect", "scale_out.technology": "interconnect"},
-    "platform": {
-        "accelerator": "accelerator",
-        "interconnect": "interconnect",
-        "technologies": "interconnect",
-        "nic": "nic",
-    },
-}
 
 
 def name_of(raw_entry: RawEntry) -> str:

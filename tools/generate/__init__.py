@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from clusterspec.catalog import Catalog
+from clusterspec.cli.editor_schema import editor_schema
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -36,6 +39,7 @@ def pages() -> dict[str, Callable[[], str]]:
         **catalog_tables.table_pages(),
         "catalog/index.json": catalog.rows_of_all,
         "catalog/VERSION": catalog.version,
+        "schemas/editor.schema.json": lambda: editor_schema(Catalog.open()),
         "docs/first-hour.md": first_hour.page,
         "clusterspec/units/table.py": units.table,
         "clusterspec/rules/index.py": rules.index,

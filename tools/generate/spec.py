@@ -21,7 +21,7 @@ HEAD = """# The spec
 Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explain every key with
 
 ```yaml
-# yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/spec.schema.json
+# yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 ```
 
 | key | takes | meaning |

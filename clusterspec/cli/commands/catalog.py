@@ -1,4 +1,4 @@
-"""``clusterspec catalog list|show|search|compare|diff|export|audit``."""
+"""``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from typing import Any
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, rows, shelf, tables
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, today
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, say, say_error, say_json
 
+WHOLE = ("list", "search", "export", "audit")
+"""The actions that read all entries, and leave out those of a company that are broken."""
 Answer = tuple[str, dict[str, Any]]
 """What an action prints: as text, and as the body of a JSON document."""
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what one action finds. Exit status 1 where ``audit`` finds faults.
+    """Prints what one action finds. Exit status 1 where there are faults, also those of broken entries of a company.
 
     Raises `UsageFault` for a name or a kind that the catalog does not have.
     """
+    if asked.action in ("check", "new"):
+        from clusterspec.cli.commands import catalog_company
+
+        return int(getattr(catalog_company, asked.action)(asked))
     actions = {
         "list": listed,
         "show": shown,
@@ -32,13 +38,20 @@ def run(asked: argparse.Namespace) -> int:
         "audit": audited,
     }
     try:
-        text, body = actions[asked.action](asked, opened(asked, configured(asked, Path.cwd())))
+        catalog, broken = opened(asked, configured(asked, Path.cwd())), ()
+        if asked.action in WHOLE:
+            catalog, broken = catalog.readable()
+        text, body = actions[asked.action](asked, catalog)
     except (UnknownEntry, BrokenEntry, shelf.AmbiguousName) as fault:
         raise UsageFault(str(fault)) from None
+    if broken:
+        body = body | {"faults": [*(str(fault) for fault in broken), *body.get("faults", ())]}
     if asked.format == "json":
         say_json(headed(asked, body))
     else:
         say(text)
+        for fault in broken:
+            say_error(f"clusterspec: {fault}")
     return FOUND if body.get("faults") else OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.cli import OK
@@ -10,6 +11,15 @@ from clusterspec.cli.terminal import say
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the JSON Schema of the spec, byte for byte as shipped."""
+    """Prints the JSON Schema of the spec, byte for byte as shipped, or the one for editors.
+
+    Raises `UsageFault` for a catalog folder that cannot be read.
+    """
+    if asked.editor:
+        from clusterspec.cli.choices import configured, opened
+        from clusterspec.cli.editor_schema import editor_schema
+
+        say(editor_schema(opened(asked, configured(asked, Path.cwd()))), exact=True)
+        return OK
     say((resources.schemas() / "spec.schema.json").read_text("utf-8"), exact=True)
     return OK

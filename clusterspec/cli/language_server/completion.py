@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.cli.language_server.hover import KINDS
+from clusterspec.catalog.references import KINDS_OF_KEYS
 from clusterspec.document import outline
 from clusterspec.records import dataclass
 from clusterspec.source import Path
@@ -77,7 +77,7 @@ def _keys(path: Path, present: set[str]) -> list[Item]:
 
 
 def _values(path: Path, catalog: Catalog) -> list[Item]:
-    kind = KINDS.get(str(path[-1]))
+    kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None:
         return [Item(id_, kind) for id_ in catalog.ids(kind)]
     node = outline.at(schema(), path)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, shelf, tables
+from clusterspec.catalog.references import KINDS_OF_KEYS
 from clusterspec.document import outline, text_at
 from clusterspec.document.model import Document
 from clusterspec.finding import Finding
@@ -14,18 +15,6 @@ from clusterspec.source import Path, Position, Span, dotted
 from clusterspec.spec.schema import schema
 from clusterspec.units import UnitFault, readings
 
-KINDS = {
-    "platform": "platform",
-    "accelerator": "accelerator",
-    "like": "accelerator",
-    "interconnect": "interconnect",
-    "technology": "interconnect",
-    "nic": "nic",
-    "switch": "switch",
-    "model": "model",
-    "base": "model",
-}
-"""Keys whose value is the id of a catalog entry, and of which kind."""
 WIDTH = 88
 
 
@@ -66,7 +55,7 @@ def _key(path: Path) -> Iterator[str]:
 def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
     text = text_at(document, path).strip("'\"")
     node = outline.at(schema(), path)
-    kind = KINDS.get(str(path[-1]))
+    kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None and "\n" not in text:
         try:
             yield _code(tables.show_text(shelf.show(catalog, f"{kind}/{text}"), WIDTH))

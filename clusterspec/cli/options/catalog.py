@@ -1,10 +1,11 @@
-"""Options of ``clusterspec catalog list|show|search|compare|diff|export|audit``."""
+"""Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``."""
 
 from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import everywhere, formats
+from clusterspec.cli.options import everywhere, formats, named
+from clusterspec.cli.options.check import FORMATS
 
 KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
 
@@ -29,6 +30,14 @@ def describe(one: argparse.ArgumentParser) -> None:
     export = actions.add_parser("export", help="every fact with its source, licensed CC BY 4.0", parents=[shared])
     _kinds(export)
     audit = actions.add_parser("audit", help="sums, siblings, addresses and dates of all entries", parents=[shared])
+    check = actions.add_parser("check", help="every fault of the catalog folders of a company", parents=[shared])
+    check.add_argument("folders", nargs="*", metavar="FOLDER", type=named, help="default: those of the configuration")
+    check.add_argument("--format", choices=FORMATS, action="append", default=[], help="as `clusterspec check` prints")
+    check.add_argument("--output", metavar="FILE", type=named, action="append", default=[], help="write there instead")
+    new = actions.add_parser("new", help="a commented entry to fill in", parents=[shared])
+    new.add_argument("kind", metavar="KIND", help=KINDS)
+    new.add_argument("id", metavar="ID", nargs="?", help="the id of the entry (default: my-KIND)")
+    new.add_argument("--into", metavar="FOLDER", type=named, help="write it into this catalog folder instead")
     for action in (listing, show, search, compare, diff, audit):
         formats(action, "text", "json")
     formats(export, "csv", "json")

@@ -1,0 +1,120 @@
+"""Every fault of the catalog folders of a company: entries that are broken, misplaced, or name what does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path as FilePath
+
+from clusterspec.catalog.folders import KINDS, PLACES, Folders
+from clusterspec.catalog.library import BrokenEntry, Catalog
+from clusterspec.catalog.raw_entry import RawEntry
+from clusterspec.document import decode, parse, read_bytes, settle
+from clusterspec.finding import Finding, Problem
+from clusterspec.records import dataclass
+from clusterspec.source import Position, Source, Span
+
+REFERENCES = {
+    "accelerator": {"scale_up.interconnects": "interconnect", "scale_out.technology": "interconnect"},
+    "platform": {
+        "accelerator": "accelerator",
+        "interconnect": "interconnect",
+        "technologies": "interconnect",
+        "nic": "nic",
+    },
+}
+"""Facts whose value is the id of another entry, and of which kind that is."""
+DEEPEST = 3
+"""Folders below a catalog folder that are searched for misplaced entries."""
+MOST = 1_000
+"""Files of a catalog folder that are searched for misplaced entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A file of a catalog folder and what is wrong with it."""
+
+    source: Source
+    findings: tuple[Finding, ...]
+
+
+def held(folders: Sequence[FilePath]) -> Iterator[Held]:
+    """Every YAML file of some catalog folders with its faults, whose entries may name each other and shipped ones.
+
+    Raises `NotADirectoryError` for a folder that is not there and `UnreadableFolder` for one that cannot be read.
+    """
+    whole = Catalog.open(folders)
+    for folder in folders:
+        own, files = Catalog.open([folder]), Folders([folder])
+        for kind in KINDS:
+            for id_, file in files.files[kind].items():
+                yield Held(_source(file), _faults(own, whole, kind, id_))
+        yield from (_misplaced(file, why, help_) for file, why, help_ in _strays(folder))
+
+
+def _faults(own: Catalog, whole: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
+    try:
+        own.get(kind, id_)
+    except BrokenEntry as broken:
+        return broken.findings
+    return tuple(own.finding(kind, id_, problem) for problem in _unknown(whole, own.raw_entry(kind, id_)))
+
+
+def _unknown(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:
+    """The ids that an entry names and the catalog does not have."""
+    for name, kind in REFERENCES.get(entry.kind, {}).items():
+        fact = entry.facts.get(name)
+        value = fact.value if fact else []
+        for id_ in value if isinstance(value, list) else [value]:
+            if fact and str(id_) not in catalog.ids(kind):
+                near = catalog.nearest(kind, str(id_))
+                advice = f"did you mean {', '.join(near)}?" if near else f"`clusterspec catalog list {kind}` lists them"
+                yield Problem("unknown-catalog-id", fact.path, f"no {kind} `{id_}` in the catalog", advice)
+
+
+def _strays(folder: FilePath) -> Iterator[tuple[FilePath, str, str]]:
+    """The YAML files of a catalog folder that are read as no entry, each with the reason and what to do."""
+    places = {place: kind for kind, place in PLACES.items()}
+    found = (file for file in sorted(folder.rglob("*.y*ml"))[:MOST] if file.suffix in {".yaml", ".yml"})
+    for file in found:
+        *parents, _ = file.relative_to(folder).parts
+        if any(part.startswith(".") for part in file.relative_to(folder).parts) or len(parents) > DEEPEST:
+            continue
+        if len(parents) == 1 and parents[0] in places:
+            if file.suffix == ".yml":
+                yield file, "an entry is a file with the suffix .yaml", f"rename it to {file.stem}.yaml"
+            continue
+        why = f"{'/'.join(parents)} is no folder of entries" if parents else "this lies beside the folders of entries"
+        near = get_close_matches(parents[0], places, n=1) if parents else []
+        known = ", ".join(PLACES.values())
+        kind = _kind(file)
+        place = PLACES.get(kind or "", near[0] if near else "")
+        yield (
+            file,
+            f"{why}; it is not read",
+            f"move it to {place}/{file.stem}.yaml" if place else f"entries are in the folders {known}",
+        )
+
+
+def _kind(file: FilePath) -> str | None:
+    """The kind that a misplaced entry names; None where it names none."""
+    try:
+        document, _ = parse(decode(str(file), read_bytes(file)))
+    except OSError:
+        return None
+    value = document.value if document is not None else None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _source(file: FilePath) -> Source:
+    try:
+        return decode(str(file), read_bytes(file))
+    except OSError:
+        return Source(str(file), "")
+
+
+def _misplaced(file: FilePath, why: str, help_: str) -> Held:
+    source, top = _source(file), Position(1, 1)
+    span = Span(source.name, top, top)
+    return Held(source, (settle(Problem("catalog-entry-misplaced", (), why, help_, span=span), None, source),))

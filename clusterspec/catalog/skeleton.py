@@ -1,0 +1,67 @@
+"""The commented skeleton of a catalog entry, made from the schema of entries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+from clusterspec.catalog.checks import schema
+
+HEAD = """\
+# {article} {kind} of your own: {place}/{id}.yaml in a folder that the configuration names under `catalog`.
+# Every commented line below `facts` is a fact with an example: uncomment it and write what your source says, with its
+# unit. A bandwidth says its direction, its scope and its basis; a peak is dense or sparse. A fact that no source gives
+# says why it is `assumed`. `clusterspec catalog check` says what is wrong.
+kind: {kind}
+id: {id}
+name: {id}
+vendor: ACME
+status: {{is: announced, as_of: {today}}}
+sources:
+  data-sheet:
+    title: "ACME, data sheet of {id}, page 1"
+    url: https://example.com/data-sheet
+    read: {today}
+source: data-sheet
+facts:
+  year: {{is: {year}, assumed: "placeholder of the skeleton; write the year that the data sheet gives"}}
+"""
+TAIL = """\
+#notes:
+#  - What a reader should know besides.
+"""
+
+
+def skeleton(kind: str, id_: str, today: date, place: str) -> str:
+    """The text of an entry of one kind, which validates as it is; ``place`` is the folder of its kind."""
+    article = "An" if kind[0] in "aeiou" else "A"
+    text = HEAD.format(article=article, kind=kind, id=id_, today=today.isoformat(), year=today.year, place=place)
+    node = schema()["$defs"][f"{kind}_facts"]
+    return text + "".join(f"{line}\n" for line in _lines(node, 1)) + TAIL
+
+
+def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:
+    """The facts of a node of the schema, each commented out behind its description."""
+    for key, fact in node.get("properties", {}).items():
+        if key == "year" and depth == 1:
+            continue
+        indent = "  " * depth
+        description = str(fact.get("description", "")).replace("\n", " ")
+        if "properties" in fact:
+            yield f"#{indent}{key}:  # {description}"
+            yield from _lines(fact, depth + 1)
+        else:
+            yield f"#{indent}{key}: {_flow(fact['examples'][0])}  # {description}"
+
+
+def _flow(value: Any) -> str:
+    """A value on one line of YAML: JSON, with the quotes left out where none are needed."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    plain = isinstance(value, str) and value[:1].isalnum() and all(c.isalnum() or c in " /._-" for c in value)
+    number = plain and value.replace(".", "").replace("-", "").isdigit()
+    return value if plain and not number else json.dumps(value, ensure_ascii=False)

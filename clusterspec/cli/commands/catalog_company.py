@@ -1,0 +1,83 @@
+"""``clusterspec catalog check`` and ``catalog new``: the catalog folders of a company."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from clusterspec import pipeline
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.company import held
+from clusterspec.catalog.folders import PLACES
+from clusterspec.catalog.skeleton import skeleton
+from clusterspec.cli import FOUND, OK, UsageFault, formats
+from clusterspec.cli.choices import configured, today
+from clusterspec.cli.output import write_whole
+from clusterspec.cli.terminal import say, say_error
+from clusterspec.pipeline import Checked, Settings
+from clusterspec.results import Input
+
+_ID = re.compile("[a-z0-9]+([.-][a-z0-9]+)*")
+LONGEST = 64
+"""Characters of an id."""
+
+
+def check(asked: argparse.Namespace) -> int:
+    """Prints every fault of the catalog folders that the call or the configuration names. Exit status 1 where one is.
+
+    Raises `UsageFault` where no folder is named, or one cannot be read.
+    """
+    pairs = formats.pairs(asked)
+    config = configured(asked, Path.cwd())
+    named = [Path(name) for name in asked.folders]
+    folders = named or [*config.catalog, *(Path(name) for name in asked.catalog)]
+    if not folders:
+        raise UsageFault("no catalog folder to check: name one, or write `catalog` into the configuration")
+    try:
+        found = [
+            Checked(Input(one.source.name), one.findings, {one.source.name: one.source})
+            for one in held([_relative(folder) for folder in folders])
+        ]
+    except OSError as fault:
+        raise UsageFault(f"the catalog folder {fault.filename or ''}: {fault.strerror or fault}") from None
+    report = pipeline.check(found, Settings(Catalog.open(), config, today(asked)))
+    for pair in pairs:
+        formats.put(report, pair, asked, formats.Options())
+    return FOUND if report.findings else OK
+
+
+def new(asked: argparse.Namespace) -> int:
+    """Prints the commented skeleton of an entry, or writes it into a catalog folder.
+
+    Raises `UsageFault` for a kind or an id that cannot be, and where the file exists.
+    """
+    kinds = {word: kind for kind, place in PLACES.items() for word in (kind, place)}
+    if asked.kind not in kinds:
+        raise UsageFault(f"no kind is called {asked.kind!r}; there are {', '.join(PLACES)}")
+    kind = kinds[asked.kind]
+    id_ = asked.id or f"my-{kind}"
+    if len(id_) > LONGEST or not _ID.fullmatch(id_):
+        raise UsageFault(f"{id_!r} is no id; write lower-case letters and digits, parts joined by - or a point")
+    text = skeleton(kind, id_, today(asked), PLACES[kind])
+    if not asked.into:
+        say(text, exact=True)
+        return OK
+    target = Path(asked.into) / PLACES[kind] / f"{id_}.yaml"
+    if not Path(asked.into).is_dir():
+        raise UsageFault(f"{asked.into}: is not a folder")
+    if target.exists() or target.is_symlink():
+        raise UsageFault(f"{target}: exists")
+    try:
+        target.parent.mkdir(exist_ok=True)
+    except OSError as fault:
+        raise UsageFault(f"{target.parent}: {fault.strerror}") from None
+    write_whole(target, text.encode())
+    say_error(f"wrote {target}")
+    return OK
+
+
+def _relative(folder: Path) -> Path:
+    """A folder relative to the one of the call, where it lies below that."""
+    whole, here = folder.resolve(), Path.cwd().resolve()
+    return whole.relative_to(here) if whole.is_relative_to(here) else folder

@@ -1,0 +1,53 @@
+"""`catalog new`, `catalog check`, and lists of a catalog with broken entries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.catalog.test_company_folders import written
+from tests.cli.conftest import Call
+
+
+def test_the_command_writes_an_entry_once(call: Call) -> None:
+    Path("hardware").mkdir()
+    assert call("catalog", "new", "accelerators", "acme-x9", "--into", "hardware").status == 0
+    assert "id: acme-x9\n" in Path("hardware/accelerators/acme-x9.yaml").read_text()
+    again = call("catalog", "new", "accelerator", "acme-x9", "--into", "hardware")
+    assert (again.status, again.error) == (2, "clusterspec: hardware/accelerators/acme-x9.yaml: exists\n")
+    assert call("catalog", "check", "hardware").status == 0
+    assert call("catalog", "show", "acme-x9", "--catalog", "hardware").status == 0
+
+
+@pytest.mark.parametrize("words", [("quark",), ("nic", "../x"), ("nic", "A b"), ("nic", "x", "--into", "absent")])
+def test_an_entry_that_cannot_be_is_one_clear_line(words: tuple[str, ...], call: Call) -> None:
+    done = call("catalog", "new", *words)
+    assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+
+
+def test_a_list_leaves_broken_entries_out_and_names_each(call: Call) -> None:
+    written(Path("hardware"), "nic", "kind: nic\n", "broken")
+    written(Path("hardware"), "nic", "foo: [", "torn")
+    done = call("catalog", "list", "nic", "--catalog", "hardware")
+    assert done.status == 1
+    assert "connectx-7" in done.out
+    assert [line.split(":")[1].strip() for line in done.error.splitlines()] == [
+        "catalog entry nic/broken",
+        "catalog entry nic/torn",
+    ]
+    body = json.loads(call("catalog", "audit", "--catalog", "hardware", "--format", "json").out)
+    assert [fault.split(":")[0] for fault in body["faults"]] == ["catalog entry nic/broken", "catalog entry nic/torn"]
+
+
+def test_the_check_of_a_catalog_has_the_formats_of_a_check(call: Call) -> None:
+    written(Path("hardware"), "nic", "kind: nic\n", "broken")
+    Path("clusterspec.toml").write_text('catalog = ["hardware"]\n')
+    for form in ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown"):
+        done = call("catalog", "check", "--format", form)
+        assert done.status == 1
+        assert "hardware/nics/broken.yaml" in done.out
+    assert call("catalog", "check", "absent").status == 2
+    Path("clusterspec.toml").unlink()
+    assert "no catalog folder to check" in call("catalog", "check").error
