@@ -6,6 +6,7 @@ from clusterspec.cost.compute.fixed import FLASH_BACKWARD, FLASH_BACKWARD_TRAFFI
 from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, product, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
+from clusterspec.cost.formulas.elementwise import absent
 from clusterspec.cost.layers import Mixer
 
 
@@ -24,7 +25,7 @@ def gate(shard: Shard) -> Work:
     model = shard.model
     outputs = {"none": 0.0, "head-wise": shard.heads, "element-wise": shard.heads * model.value_width}
     shape = GemmShape(shard.tokens, model.hidden, outputs[model.attention_gate])
-    if not shape.n:
+    if absent(shape.n):
         return Work()
     moved = shard.width * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
     applied = stream("attention gate", (moved, 2 * moved), role=Role.LIGHT)
@@ -83,7 +84,7 @@ def core(shard: Shard, score_passes: tuple[float, float]) -> Work:
         return _plain(shard, score_passes)
     model = shard.model
     flops = formulas.core_flops(pairs(shard), shard.heads, model.head_dim + model.latent_rope, model.value_width)
-    return flash(shard, float(flops))
+    return flash(shard, flops)
 
 
 def pairs(shard: Shard) -> float:
@@ -94,7 +95,7 @@ def pairs(shard: Shard) -> float:
 
 def within(shard: Shard, tokens: float) -> float:
     """Unmasked pairs where every query attends to the last ``tokens`` tokens."""
-    return float(shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp)
+    return shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp
 
 
 def flash(shard: Shard, flops: float) -> Work:

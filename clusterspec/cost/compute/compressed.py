@@ -51,7 +51,7 @@ def core(shard: Shard, part: CompressedAttention) -> Work:
         light = compressed_entries(attention.within(shard, chosen), part.light_ratio)
         heavy = compressed_entries(attention.within(shard, shard.length), part.heavy_ratio)
         pairs += _mean(part, light, heavy)
-    return attention.flash(shard, float(core_flops(pairs, shard.heads, model.head_dim, model.head_dim)))
+    return attention.flash(shard, core_flops(pairs, shard.heads, model.head_dim, model.head_dim))
 
 
 def output(shard: Shard, part: CompressedAttention) -> Work:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.compute.fixed import ROUTER_BYTES
 from clusterspec.cost.compute.kernels import GemmShape, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.formulas.elementwise import chosen, divided, larger
 from clusterspec.cost.formulas.routing import fullest
 from clusterspec.records import dataclass
 
@@ -46,7 +47,7 @@ class Routing:
         """The routing where loads of single experts vary by ``spread``."""
         leaving = shard.rows * shard.model.experts_per_token
         held = shard.model.experts / shard.ep
-        imbalance = float(fullest(shard.ep, max(1.0, held), spread))
+        imbalance = fullest(shard.ep, larger(1.0, held), spread)
         return cls(leaving, leaving * shard.expert_tp, held, imbalance)
 
 
@@ -62,7 +63,8 @@ def permutation(shard: Shard, routing: Routing) -> Work:
     """Permutation of tokens before dispatch, sorting by expert after it, and the reverse."""
     hidden = shard.width * shard.model.expert_width
     leave = hidden * (shard.rows + routing.leaving)
-    sort = hidden * 2 * routing.arriving * routing.imbalance if routing.experts > 1 and shard.ep > 1 else 0.0
+    sort = hidden * 2 * routing.arriving * routing.imbalance if divided(shard.ep) else 0.0
+    sort = chosen(routing.experts > 1, sort, 0.0)
     both = 2 * (leave + sort)
     return stream("dispatch and combine", (both, both), 4)
 

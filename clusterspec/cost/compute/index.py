@@ -53,8 +53,8 @@ def scores(shard: Shard, part: SparseAttention) -> Work:
         core_flops(every, part.index_heads, part.index_dim, 0),
         core_flops(chosen, part.index_heads, part.index_dim, 0),
     )
-    there = Kernel("index scores", float(flops[0]), 0.0, "attention_forward", shape)
-    back = Kernel("index scores: gradient", float(2 * flops[1]), 0.0, "attention_backward", shape)
+    there = Kernel("index scores", flops[0], 0.0, "attention_forward", shape)
+    back = Kernel("index scores: gradient", 2 * flops[1], 0.0, "attention_backward", shape)
     choice = stream("choice of keys", (SCORE_BYTES * every, SCORE_BYTES * chosen), 2)
     return portion(Work((there,), (back,)) + choice, share(shard, part))
 
@@ -69,4 +69,4 @@ def core(shard: Shard, part: SparseAttention) -> Work:
     plain = model.head_dim + model.latent_rope, model.value_width
     widths = (model.latent_kv + model.latent_rope, model.latent_kv) if model.latent else plain
     flops = some * core_flops(chosen, shard.heads, *widths) + (1 - some) * core_flops(every, shard.heads, *plain)
-    return attention.flash(shard, float(flops))
+    return attention.flash(shard, flops)

@@ -10,6 +10,7 @@ from enum import IntEnum, auto
 from typing import NamedTuple
 
 from clusterspec.cost.formulas import matmul as formulas
+from clusterspec.cost.formulas.elementwise import absent
 from clusterspec.precision import width
 from clusterspec.records import dataclass
 
@@ -53,17 +54,13 @@ class Kernel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The kernels of one micro-batch in one part of the model, by pass.
-
-    ``recomputed`` are the kernels of the forward pass that run again before the backward pass.
-    """
+    """The kernels of one micro-batch in one part of the model, by pass."""
 
     forward: tuple[Kernel, ...] = ()
     backward: tuple[Kernel, ...] = ()
-    recomputed: tuple[Kernel, ...] = ()
 
     def __add__(self, other: Work) -> Work:
-        return Work(self.forward + other.forward, self.backward + other.backward, self.recomputed + other.recomputed)
+        return Work(self.forward + other.forward, self.backward + other.backward)
 
 
 def product(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
@@ -78,7 +75,7 @@ def linear(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN)
 
     No kernels where rows, inputs or outputs are zero.
     """
-    if not (shape.m and shape.k and shape.n and shape.batch):
+    if any(absent(size) for size in (shape.m, shape.k, shape.n, shape.batch)):
         return Work()
     inputs, weights = shape._replace(k=shape.n, n=shape.k), shape._replace(m=shape.k, k=shape.m)
     back = (

@@ -58,19 +58,15 @@ def _as_built(work: Work, software: SoftwareBehavior) -> Work:
     return firm + repeated(loose, 1 / software.fusion) + narrow + sums
 
 
-def whole(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> Work:
-    """All parts as one, with the kernels that run again under ``recompute``: a word, or a list of modules."""
-    total = sum(parts.values(), Work())
-    return Work(total.forward, total.backward, _again(parts, total.forward, recompute, selective))
-
-
-def _again(
-    parts: Parts, everything: tuple[Kernel, ...], recompute: str | tuple[str, ...], selective: str
-) -> tuple[Kernel, ...]:
+def recomputed(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> tuple[Kernel, ...]:
+    """The kernels of the forward pass that run again before the backward pass under ``recompute``: a word, or a list
+    of modules. ``selective`` names what the software recomputes under that word.
+    """
     if isinstance(recompute, tuple):
         return _modules(parts, recompute)
     if recompute == "none":
         return ()
+    everything = tuple(kernel for part in parts.values() for kernel in part.forward)
     return everything if recompute == "full" else _SELECTIVE.get(selective, _core)(parts, everything)
 
 
@@ -109,10 +105,10 @@ def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     return parts.get("core", Work()).forward
 
 
-def _alternate_products(parts: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+def _alternate_products(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Every second GEMM and all memory-bound kernels; the output of the attention core is saved."""
-    core = set(_core(parts, ()))
-    return tuple(scaled(k, ALTERNATE if k.rate else 1.0) for k in everything if k not in core)
+    others = (part.forward for name, part in parts.items() if name != "core")
+    return tuple(scaled(kernel, ALTERNATE if kernel.rate else 1.0) for part in others for kernel in part)
 
 
 def _alternate_layers(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -72,7 +72,7 @@ class Widths(NamedTuple):
 
 def widths(shard: Shard, part: LinearAttention) -> Widths:
     """The widths on one tensor-parallel rank; a key head is never split."""
-    keys = float(share_of_heads(part.key_heads, shard.tp) * part.key_head_dim)
+    keys = share_of_heads(part.key_heads, shard.tp) * part.key_head_dim
     return Widths(keys, part.value_width / shard.tp, part.value_heads / shard.tp)
 
 
@@ -127,7 +127,7 @@ def core(shard: Shard, part: LinearAttention) -> Work:
     )
     moved = shard.width * shard.tokens * elements
     shape = GemmShape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
-    there = Kernel("recurrence", float(flops), moved, "attention_forward", shape, launches=chunks.launches)
+    there = Kernel("recurrence", flops, moved, "attention_forward", shape, launches=chunks.launches)
     back = there._replace(
         name="recurrence: gradient",
         flops=BACKWARD * flops,
@@ -149,4 +149,4 @@ def output(shard: Shard, part: LinearAttention) -> Work:
 def state_bytes(shard: Shard, part: LinearAttention) -> float:
     """The state of one micro-batch on one rank, in 32 bits, which context parallelism passes on."""
     held = widths(shard, part)
-    return float(4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim))
+    return 4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim)

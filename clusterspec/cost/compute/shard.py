@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.formulas.elementwise import divided, larger
 from clusterspec.cost.layers import Mixer
 from clusterspec.precision import NARROW, activation_width
 from clusterspec.records import dataclass, replace
@@ -33,6 +34,7 @@ class Shard:
     kept: str
     flash: bool
     mixer: Mixer = Mixer.FULL
+    sequence_parallel: bool = False
 
     @property
     def width(self) -> float:
@@ -45,6 +47,7 @@ class Shard:
         model, tp = _of_kind(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.sequence_length / layout.cp
         narrow = workload.precision in NARROW
+        sequence_parallel = layout.sequence_parallel and divided(tp)
         return cls(
             model=model,
             sequences=layout.micro_batch,
@@ -54,13 +57,14 @@ class Shard:
             ep=layout.ep,
             expert_tp=layout.expert_tp,
             tokens=tokens,
-            rows=tokens / tp if layout.sequence_parallel else tokens,
+            rows=tokens / tp if sequence_parallel else tokens,
             heads=model.heads / tp,
-            kv_heads=max(model.kv_heads / tp, 1.0),
+            kv_heads=larger(model.kv_heads / tp, 1.0),
             precision=workload.precision,
             kept="bf16" if narrow else workload.precision,
             flash=workload.attention == "flash",
             mixer=mixer,
+            sequence_parallel=sequence_parallel,
         )
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 
 from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.formulas.matmul import depth_fill, tile_fill
 from clusterspec.cost.formulas.roofline import roofline
-from clusterspec.records import dataclass, field
+from clusterspec.records import dataclass
 
 Tile = tuple[float, float, float]
 """Rows and columns of one tile, and its rate relative to the best tile."""
+TimedKernels = tuple[tuple[Kernel, float], ...]
+"""Kernels with their device seconds."""
+
+
+def device_seconds(kernels: TimedKernels) -> float:
+    """Seconds of kernels one after another."""
+    return sum(seconds for _, seconds in kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +39,17 @@ class Speed:
     depth_start: float
     length_start: float
     grouped: float = 1.0
-    _known: dict[Kernel, float] = field(default_factory=dict, compare=False, repr=False)
+
+    def timed(self, kernels: Iterable[Kernel]) -> TimedKernels:
+        """Each kernel with its device seconds."""
+        return tuple((kernel, self.seconds(kernel)) for kernel in kernels)
 
     def seconds(self, kernel: Kernel) -> float:
         """Device seconds of one kernel, by the roofline."""
-        if kernel not in self._known:
-            self._known[kernel] = self._timed(kernel)
-        return self._known[kernel]
-
-    def device(self, kernels: Iterable[Kernel]) -> float:
-        """Device seconds of kernels one after another."""
-        return sum(self.seconds(kernel) for kernel in kernels)
-
-    def _timed(self, kernel: Kernel) -> float:
         if not kernel.rate:
             return kernel.traffic / self.bandwidth
         rate = self.rates[kernel.rate] * self.fill(kernel)
-        return float(roofline(kernel.flops, rate, kernel.traffic, self.bandwidth))
+        return roofline(kernel.flops, rate, kernel.traffic, self.bandwidth)
 
     def fill(self, kernel: Kernel) -> float:
         """The share of the best rate that a kernel's shape allows."""
@@ -54,11 +57,12 @@ class Speed:
             return 1.0
         m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
-            return float(depth_fill(m, self.length_start))
-        quantized = max((self._quantized(m, n, batch, tile) for tile in self.tiles), default=1.0)
+            return depth_fill(m, self.length_start)
+        fills = [self._quantized(m, n, batch, tile) for tile in self.tiles]
+        quantized = reduce(larger, fills) if fills else 1.0
         grouped = self.grouped if experts else 1.0
-        return float(quantized * depth_fill(k, self.depth_start)) * grouped
+        return quantized * depth_fill(k, self.depth_start) * grouped
 
     def _quantized(self, m: float, n: float, batch: float, tile: Tile) -> float:
         rows, columns, rate = tile
-        return float(tile_fill(m, n, rows, columns, batch=batch, units=self.units)) * rate
+        return tile_fill(m, n, rows, columns, batch=batch, units=self.units) * rate

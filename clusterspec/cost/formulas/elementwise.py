@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from clusterspec.cost.expressions import library_of
+from clusterspec.cost.expressions import Column, library_of
 
 Number = float
 """A number, or a column of numbers."""
@@ -59,6 +59,24 @@ def chosen(condition: bool, yes: float, no: float) -> float:
     if isinstance(condition, bool):
         return yes if condition else no
     return cast(float, library_of(condition).where(condition, yes, no))
+
+
+def absent(size: float) -> bool:
+    """Whether a size is zero. A column is zero in all rows or in none.
+
+    >>> absent(0.0), absent(2.0)
+    (True, False)
+    """
+    return size == 0 if isinstance(size, float | int) else not cast(Column, size).any()
+
+
+def divided(degree: float) -> bool:
+    """Whether a degree divides anything, that is, exceeds one. A column exceeds one in all rows or in none.
+
+    >>> divided(1), divided(8)
+    (False, True)
+    """
+    return degree > 1 if isinstance(degree, float | int) else (cast(Column, degree) > 1).any()
 
 
 def power(base: float, exponent: float) -> float:

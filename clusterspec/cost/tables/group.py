@@ -20,6 +20,11 @@ class Group:
         self._timings: dict[str, CollectiveTiming] = {}
         self._costs: dict[tuple[str, float], CollectiveCost] = {}
 
+    @property
+    def domains(self) -> int:
+        """Scale-up domains that one group spans."""
+        return self.placement.domains
+
     def timing(self, name: str) -> CollectiveTiming:
         """The timing of a collective of any size on these groups, which have two or more ranks.
 

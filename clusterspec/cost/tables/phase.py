@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from clusterspec.cost.compute.kernels import Kernel, Work
+from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.compute.speed import Speed
+from clusterspec.cost.compute.speed import Speed, TimedKernels
 from clusterspec.cost.formulas.overlap import exposed_calls
 from clusterspec.cost.formulas.roofline import launching
 from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
@@ -27,16 +27,14 @@ class PhaseTimer:
     hiding: Hiding
     group: Callable[[str], Group]
 
-    def part(self, name: str, work: Work, transfers: tuple[Transfers, Transfers, Transfers] = ((), (), ())) -> PartTime:
-        """All passes over a part of the model, with the transfers of each."""
-        kernels = (work.forward, work.backward, work.recomputed)
-        forward, backward, again = (self.phase(part, sent) for part, sent in zip(kernels, transfers, strict=True))
-        flops, more = (sum(kernel.flops for kernel in part) for part in (work.forward, work.recomputed))
-        return PartTime(name, forward, backward, again, flops, more)
+    def part(self, name: str, work: Work) -> PartTime:
+        """Both passes over a part of the model that communicates nothing and recomputes nothing."""
+        forward, backward = (self.phase(self.speed.timed(kernels), ()) for kernels in (work.forward, work.backward))
+        flops = sum(kernel.flops for kernel in work.forward)
+        return PartTime(name, forward, backward, self.phase((), ()), flops, 0.0)
 
-    def phase(self, kernels: Iterable[Kernel], transfers: Transfers) -> PhaseTime:
+    def phase(self, timed: TimedKernels, transfers: Transfers) -> PhaseTime:
         """One pass: the kernels one after another, exposed transfers, and launch overhead."""
-        timed = tuple((kernel, self.speed.seconds(kernel)) for kernel in kernels)
         sent = tuple(self.transfer(transfer) for transfer in transfers)
         device = sum(seconds for _, seconds in timed)
         exposed = sum(row.exposed for row in sent)

@@ -120,8 +120,9 @@ class Tables:
         key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
         found = self._kernels.get(key)
         if found is None:
+            assert self.rates is not None
             shard = Shard.of(self.workload, layout, layer.mixer)
-            found = self._kernels[key] = Kernels.of(layer, shard, self.software)
+            found = self._kernels[key] = Kernels.of(layer, shard, self.software, self.rates.speed)
         return found
 
     def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:

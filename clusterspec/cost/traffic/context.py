@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cost.compute import recurrence
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.formulas.elementwise import divided
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.traffic.transfer import Transfer
 
@@ -25,7 +26,7 @@ def backward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
 
 def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[Transfer, ...]:
     ranks = shard.cp
-    if ranks == 1 or shard.mixer is Mixer.NONE:
+    if not divided(ranks) or shard.mixer is Mixer.NONE:
         return ()
     if shard.mixer is Mixer.LINEAR:
         return _states(shard, method, gradient)

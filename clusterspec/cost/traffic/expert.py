@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.cluster.model import Dispatcher
 from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.formulas.elementwise import chosen, divided, smaller
 from clusterspec.cost.formulas.routing import distinct_ranks
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
@@ -24,10 +25,10 @@ def each_pass(
     sent = model.expert_width * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
     whole = shard.width * model.expert_width * routing.arriving * routing.imbalance
     transfers: tuple[Transfer, ...] = ()
-    if shard.ep > 1:
+    if divided(shard.ep):
         widths = (width(dispatcher.precision), shard.width)
         transfers += tuple(Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2) for each in widths)
-    if shard.expert_tp > 1:
+    if divided(shard.expert_tp):
         transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))
     return transfers
 
@@ -42,8 +43,7 @@ def copies(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
     model = shard.model
     if dispatcher.kind == "all-to-all":
         return float(model.experts_per_token)
-    reached = float(distinct_ranks(shard.ep, model.experts_per_token))
-    if domains == 1:
-        return reached
-    most = float(model.routing_max_nodes or domains)
-    return min(reached, float(distinct_ranks(domains, model.experts_per_token)), most)
+    reached = distinct_ranks(shard.ep, model.experts_per_token)
+    most = model.routing_max_nodes or domains
+    fewer = smaller(reached, smaller(distinct_ranks(domains, model.experts_per_token), most))
+    return chosen(domains == 1, reached, fewer)

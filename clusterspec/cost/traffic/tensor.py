@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.formulas.elementwise import divided
 from clusterspec.cost.traffic.transfer import Transfer
 
 
@@ -13,10 +14,10 @@ def forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer,
     replace each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the seconds of GEMMs in the pass,
     which a framework may split to overlap them.
     """
-    if shard.tp == 1 or not blocks:
+    if not divided(shard.tp) or not blocks:
         return ()
     size, each = activations(shard), overlap_window / blocks
-    if shard.rows == shard.tokens:
+    if not shard.sequence_parallel:
         return (Transfer("tp", "all-reduce", size, blocks, each),)
     return tuple(Transfer("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
 
@@ -28,7 +29,7 @@ def backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer
     the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
     """
     mirror = forward(shard, blocks, overlap_window)
-    if not mirror or shard.rows == shard.tokens:
+    if not mirror or not shard.sequence_parallel:
         return mirror
     return (
         *mirror,

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.cost import parameters
 from clusterspec.cost.compute import attention, embedding_and_head, feedforward
 from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, accumulation, casts, linear, scaled
-from clusterspec.cost.compute.layer import dense_layer, expert_layer, whole
+from clusterspec.cost.compute.layer import dense_layer, expert_layer, recomputed
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.layers import Mixer
@@ -33,7 +33,7 @@ def products(kernels: tuple[Kernel, ...]) -> float:
 def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str, tp: int) -> None:
     share, software = shard({"model": model}, tp=tp)
     count = parameters.count(share.model)
-    work = whole(dense_layer(share, software), "none", "")
+    work = sum(dense_layer(share, software).values(), Work())
     weights = count.full.total + count.dense_ffn
     assert products(work.forward + work.backward) * tp == pytest.approx(6 * weights * share.tokens)
     assert products(work.backward) == pytest.approx(2 * products(work.forward))
@@ -79,7 +79,7 @@ def test_a_window_bounds_the_core() -> None:
 
 def test_what_stays_in_sixteen_bits_stays_there() -> None:
     share, software = shard({"precision": "fp8"})
-    rates = {kernel.rate for kernel in whole(dense_layer(share, software), "none", "").forward}
+    rates = {kernel.rate for part in dense_layer(share, software).values() for kernel in part.forward}
     assert rates == {"matmul_fp8", "attention_forward", ""}
     assert {k.rate for k in embedding_and_head.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
 
@@ -104,12 +104,12 @@ def test_each_weight_is_summed_once_a_micro_batch() -> None:
 def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -> None:
     share, software = shard({"model": "mixtral-8x7b"}, tp=1)
     parts = expert_layer(share, software)
-    none, some, full = (whole(parts, recompute, how) for recompute in ("none", "selective", "full"))
-    assert none.recomputed == ()
-    assert full.recomputed == full.forward
+    none, some, full = (recomputed(parts, recompute, how) for recompute in ("none", "selective", "full"))
+    assert none == ()
+    assert full == tuple(kernel for part in parts.values() for kernel in part.forward)
 
-    def weight(work: Work) -> float:
-        return sum(kernel.flops / 1e12 + kernel.traffic / 1e9 for kernel in work.recomputed)
+    def weight(kernels: tuple[Kernel, ...]) -> float:
+        return sum(kernel.flops / 1e12 + kernel.traffic / 1e9 for kernel in kernels)
 
     assert 0 < weight(some) < weight(full)
 

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cost import parameters
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import Work
-from clusterspec.cost.compute.layer import LAYERS, whole
+from clusterspec.cost.compute.layer import LAYERS
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers
 from clusterspec.cost.tables.layer import name_of
 from clusterspec.cost.traffic import context, tensor
@@ -20,7 +20,7 @@ CHOOSING = ("deepseek-v3.2", "deepseek-v4-pro", "glm-5", "minimax-m3")
 
 def work(model: str, layer: Layer, tp: int = 1) -> Work:
     share, software = shard({"model": model}, layer.mixer, tp=tp, ep=1)
-    return whole(LAYERS[layer.network](share, software), "none", "")
+    return sum(LAYERS[layer.network](share, software).values(), Work())
 
 
 @pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))

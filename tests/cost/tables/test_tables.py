@@ -43,7 +43,7 @@ def timer(hiding: Hiding = HIDING, **habits: float) -> tuple[PhaseTimer, Group]:
 def test_a_phase_is_its_kernels_one_after_another() -> None:
     """2e12 FLOP at 1e12 FLOP/s, and 3e9 bytes at 1e9 B/s."""
     product, stream = Kernel("p", 2e12, 0.0, "matmul_bf16"), Kernel("s", 0.0, 3e9)
-    phase = timer()[0].phase((product, stream), ())
+    phase = timer()[0].phase(SPEED.timed((product, stream)), ())
     assert (phase.device, phase.exposed, phase.launch, phase.total) == (5.0, 0.0, 0.0, 5.0)
     assert phase.launches == 2
 
@@ -51,8 +51,8 @@ def test_a_phase_is_its_kernels_one_after_another() -> None:
 def test_launching_adds_a_gap_for_each_launch_and_what_the_host_is_late() -> None:
     """Ten launches with gaps of 0.1 s: one second. A host that takes a second for each is 10 - 5 - 1 seconds late."""
     kernel = Kernel("s", 0.0, 5e9, launches=10)
-    assert timer(gap=0.1)[0].phase((kernel,), ()).launch == pytest.approx(1.0)
-    assert timer(gap=0.1, interval=1.0)[0].phase((kernel,), ()).launch == pytest.approx(5.0)
+    assert timer(gap=0.1)[0].phase(SPEED.timed((kernel,)), ()).launch == pytest.approx(1.0)
+    assert timer(gap=0.1, interval=1.0)[0].phase(SPEED.timed((kernel,)), ()).launch == pytest.approx(5.0)
 
 
 def test_a_transfer_hides_in_its_window_where_the_layout_says_so() -> None:
@@ -77,11 +77,19 @@ def test_pipelined_traffic_costs_its_interference_alone() -> None:
     assert other.exposed == pytest.approx(seconds)
 
 
-def test_a_part_counts_the_flops_that_run_again() -> None:
+def test_a_part_counts_the_flops_of_its_forward_pass() -> None:
     kernel = Kernel("p", 2e12, 0.0, "matmul_bf16")
-    part = timer()[0].part("layer", Work((kernel, kernel), (kernel,), (kernel,)))
-    assert (part.flops, part.recomputed_flops) == (4e12, 2e12)
-    assert part.time == (4.0, 2.0, 2.0)
+    part = timer()[0].part("layer", Work((kernel, kernel), (kernel,)))
+    assert (part.flops, part.recomputed_flops) == (4e12, 0.0)
+    assert part.time == (4.0, 2.0, 0.0)
+
+
+def test_full_recomputation_runs_all_flops_of_the_layers_again() -> None:
+    step = plan(layout={"recompute": "full"}).step
+    assert step
+    layers = [part for part, _ in step.parts if part.name not in {"embedding", "head"}]
+    assert layers
+    assert all(part.recomputed_flops == part.flops for part in layers)
 
 
 @pytest.mark.parametrize(
