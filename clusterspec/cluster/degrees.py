@@ -1,4 +1,4 @@
-"""The degrees of parallelism of a layout: as written, else by the framework's defaults."""
+"""The degrees of parallelism of a layout: as written, else the framework's defaults."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from clusterspec.spec.model import LayoutSpec
 
 KEY = "layout"
 EXPERTS_CUT_BY_TP = frozenset({"megatron-core", "nemo"})
-"""Frameworks whose experts are cut by tp whatever ep is (Megatron-Core, ``expert_tensor_parallel_size``)."""
+"""Frameworks that shard experts by tp for any ep (Megatron-Core, ``expert_tensor_parallel_size``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """How many ranks each axis has."""
+    """The number of ranks of each axis."""
 
     tp: int
     attention_dp: int
@@ -33,19 +33,19 @@ class Degrees:
 
     @property
     def expert_dp(self) -> int:
-        """Ranks that hold the same part of the experts."""
+        """Ranks that hold the same shard of the experts."""
         return max(1, self.ranks // (self.expert_tp * self.ep * self.pp))
 
 
 def nodes_of_domain(cluster: Cluster) -> int:
-    """Nodes that one scale-up domain spans; 1 where it lies inside a node."""
+    """Nodes of one scale-up domain; 1 where it is within a node."""
     return max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
 
 
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
-    """Nodes that the job uses: as stated, else so many of each whole domain, else all.
+    """Nodes that the job uses: as stated, else those of the whole domains, else all.
 
-    A stated number above the cluster's is taken as it is; a rule reports it.
+    A number above the cluster's is used as stated; a rule reports it.
     """
     if section.nodes is not None:
         return max(1, section.nodes)
@@ -57,7 +57,7 @@ def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
 
 
 def nodes_per_domain(section: LayoutSpec, cluster: Cluster) -> int | None:
-    """Nodes used in each domain, where that is fewer than it has."""
+    """Nodes used in each domain, where that is fewer than it has; else None."""
     used, there = section.nodes_per_domain, nodes_of_domain(cluster)
     return used if used is not None and 0 < used < there else None
 
@@ -65,9 +65,9 @@ def nodes_per_domain(section: LayoutSpec, cluster: Cluster) -> int | None:
 def resolve_degrees(
     section: LayoutSpec, framework: str, ranks: int, workload: Workload | None, log: ResolutionLog
 ) -> Degrees:
-    """The degrees on so many ranks. The largest dp that fits is taken, at least 1; a rule reports a remainder.
+    """The degrees on ``ranks`` ranks. dp is the largest that fits, at least 1; a rule reports a remainder.
 
-    Where serving is disaggregated, the degrees are those of the engines that decode.
+    Where serving is disaggregated, the degrees are those of the decode engines.
     """
     serving = workload.serving if workload is not None else None
     if serving is not None and serving.decode is not None:
@@ -99,7 +99,7 @@ def _of_engines(engines: Engines) -> Degrees:
 
 
 def _attention_dp(section: LayoutSpec, workload: Workload | None, log: ResolutionLog) -> int:
-    """1 in training: there, every replica of attention is a replica of the model."""
+    """Attention replicas in each engine; 1 in training, where a replica of attention is a replica of the model."""
     if workload is None or workload.kind != "serve":
         return 1
     return max(1, log.either(section.attention_dp, f"{KEY}.attention_dp", 1, "one replica of attention in each engine"))
@@ -108,7 +108,7 @@ def _attention_dp(section: LayoutSpec, workload: Workload | None, log: Resolutio
 def _expert_tp(
     section: LayoutSpec, framework: str, engine: Engines, workload: Workload | None, log: ResolutionLog
 ) -> int:
-    """Ranks over which one expert is cut; ``engine`` has the other degrees."""
+    """Ranks that shard one expert; ``engine`` has the other degrees."""
     if section.expert_tp is not None:
         return max(1, section.expert_tp)
     if workload is not None and workload.kind == "serve":
@@ -124,12 +124,12 @@ def _expert_tp(
 
 
 def default_expert_tp(engine: Engines) -> int:
-    """Ranks over which an engine cuts one expert: tp × attention_dp / ep, at least 1."""
+    """Ranks of an engine that shard one expert: tp × attention_dp / ep, at least 1."""
     return max(1, engine.tp * engine.attention_dp // engine.ep)
 
 
 def fewest_copies(experts: int, ep: int) -> int:
-    """The fewest copies of experts that make their number divisible by ep.
+    """The fewest redundant experts with which the number of experts is divisible by ep.
 
     >>> fewest_copies(256, 72), fewest_copies(256, 8)
     (32, 0)

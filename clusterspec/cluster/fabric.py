@@ -1,4 +1,4 @@
-"""The switches, links and cables of the scale-out fabric: counted, each number with its derivation."""
+"""Switches, links and cables of the scale-out fabric: counts, each with its derivation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 TREES = ("fat-tree", "rail-optimized", "rail-only", "single-switch", "unknown")
-"""Topologies that are counted; an unknown one is counted as a fat tree."""
+"""Topologies that are counted; an unknown topology is counted as a fat tree."""
 STATED = ("leaf_switches", "spine_switches", "core_switches", "links", "cables", "links_per_cable")
 LEVELS = ("node_leaf", "leaf_spine", "spine_core")
-"""The keys under which links and cables are counted: between which neighbours they run."""
+"""The keys of links and cables: the two tiers that they connect."""
 
 Links = Mapping[str, int]
 """Links or cables by `LEVELS`, over all planes."""
@@ -26,13 +26,12 @@ Links = Mapping[str, int]
 class Fabric:
     """A counted fabric, all planes together.
 
-    ``endpoints`` and ``capacity`` are ports of one plane: what is to be joined, and what so many tiers
-    of such switches can join (None for `levels`); ``fits`` says whether they do, every rail by itself.
-    ``down_ports`` and ``up_ports`` split one leaf. The ``least_…`` numbers are what the endpoints need
-    at the stated oversubscription if uplinks need not spread evenly and unused ports stay dark: an order
-    below them is too small. ``derivations`` say how each number came about, by its name; ``stated`` holds what the
-    spec says was ordered or quoted; ``pods`` are groups of leaves and spines below the cores. ``modules`` are the
-    transceivers, one for each cage in use.
+    ``endpoints`` and ``capacity`` are ports of one plane: those required, and the most that these tiers and switches
+    can connect (None for `levels`); ``fits`` is whether the endpoints fit, on every rail. ``down_ports`` and
+    ``up_ports`` split one leaf. The ``least_…`` numbers are the minimum at the stated oversubscription if uplinks need
+    not spread evenly and unused ports stay dark: an order below them is too small. ``derivations`` explain each number,
+    by its name; ``stated`` holds the ordered or quoted numbers of the spec; ``pods`` are groups of leaves and spines
+    below the cores. ``modules`` are the transceivers, one for each cage in use.
     """
 
     tiers: int
@@ -78,15 +77,15 @@ class Fabric:
 
 @dataclass(frozen=True, slots=True)
 class NoFabric:
-    """There is no fabric for the customer to build, or none that can be counted, and why."""
+    """Returned where the customer builds no fabric, or where it cannot be counted; with the reason."""
 
     why: str
 
 
 def fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
-    """Counts the switch fabric of a cluster, spare nodes and extra endpoints cabled.
+    """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 
-    ``written`` is the section as written: it says how many links a cable carries, and what was ordered.
+    ``written`` is the section of the spec: it states the links per cable, and what was ordered.
     """
     scale_out = cluster.scale_out
     if cluster.all_nodes == 1:

@@ -1,4 +1,4 @@
-"""One plane of the scale-out fabric, counted from `levels`, where the levels differ."""
+"""One plane of the scale-out fabric, counted from `levels`, where levels differ."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from clusterspec.units import plural
 class _Row:
     """The switches of one level, and the fewest that its links need.
 
-    ``links_up`` leave the level, over all blocks, at ``rate`` B/s each way; ``up_of_switch`` are those
-    of one switch.
+    ``links_up`` leave the level, over all blocks, at ``rate`` B/s per direction; ``up_of_switch`` are those of one
+    switch.
     """
 
     switches: int
@@ -27,10 +27,9 @@ class _Row:
 
 
 def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
-    """Counts one plane level by level; ``ports`` are those of a switch whose level does not say.
+    """Counts one plane level by level; ``ports`` are those of a switch whose level states none.
 
-    None where the ports of some level are not known. A last level of several blocks has a row of
-    switches above it that joins them.
+    None where the ports of some level are not known. A last level of several blocks has a row of switches above it.
     """
     fabric = cluster.scale_out
     assert fabric is not None
@@ -49,7 +48,7 @@ def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
 
 
 def _closed(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
-    """The levels with one above them where the last has several blocks."""
+    """The levels, with one more above the last where that has several blocks."""
     last = levels[-1]
     if last.nodes is None or last.nodes >= nodes:
         return levels
@@ -57,7 +56,7 @@ def _closed(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
 
 
 def _row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
-    """One level over what is below it; its switches come in multiples of ``unit`` a block."""
+    """One level above ``below``; its number of switches is a multiple of ``unit`` per block."""
     size = max(1, min(level.nodes or nodes, nodes))
     blocks = parts(nodes, size)
     down = parts(below.links_up * size, nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cluster.clos import FoldedClos, Ports, ceiling, in_pods, parts, say_spread, three_tiers, two_tiers
+from clusterspec.cluster.clos import FoldedClos, Ports, ceiling, describe_spread, in_pods, parts, three_tiers, two_tiers
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass
@@ -14,10 +14,9 @@ from clusterspec.records import dataclass
 class SwitchCount:
     """The switches and links of one plane.
 
-    ``capacity`` is how many endpoints such tiers can join (None where levels are described one by one),
-    ``fits`` whether they join these. The
-    ``least_…`` numbers are what the endpoints need if uplinks need not spread evenly and unused ports
-    stay dark. ``how`` derives each number, by its name.
+    ``capacity`` is the number of endpoints that these tiers can connect (None where levels are listed individually),
+    ``fits`` whether they connect these endpoints. The ``least_…`` numbers are the minimum if uplinks need not spread
+    evenly and unused ports stay dark. ``how`` derives each number, by its name.
     """
 
     tiers: int
@@ -39,18 +38,18 @@ class SwitchCount:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What one plane has to join, and with what."""
+    """The endpoints of one plane, and the switches available."""
 
     fabric: ScaleOut
     nodes: int
-    """Spares included."""
+    """Nodes with spares."""
     ports: int
     leaf_ratio: float
     spine_ratio: float
 
     @property
     def rails(self) -> int:
-        """Rails whose NICs never share a leaf; 1 where the topology has none."""
+        """Rails whose NICs never share a leaf; 1 for other topologies."""
         return self.fabric.rails if self.fabric.topology in RAIL_TOPOLOGIES else 1
 
     @property
@@ -63,11 +62,11 @@ class _Demand:
         return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
 
     def leaves(self, down: int) -> int:
-        """Leaves with so many ports down; in a rail fabric one of every rail for each block of nodes."""
+        """Leaves with so many down ports; in a rail fabric one per rail for each block of nodes."""
         blocks = parts(self.nodes * self.nics_of_rail, down)
         return self.rails * max(1, blocks, parts(parts(self.endpoints, down), self.rails))
 
-    def say_leaves(self, down: int) -> str:
+    def describe_leaves(self, down: int) -> str:
         if self.rails == 1:
             return f"{self.endpoints} endpoints / {down} ports down, rounded up"
         return f"{self.rails} rails × ({self.nodes} nodes × {self.nics_of_rail} NIC / {down} ports down, rounded up)"
@@ -105,7 +104,9 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
 
 
 def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
-    """The ratios of leaf and spine: where a pod is full-bandwidth, a single ratio lies above the pod."""
+    """The endpoints of a plane, and the ratios of leaf and spine; with a full-bandwidth pod, a single ratio applies
+    above the pod.
+    """
     nodes = cluster.all_nodes
     leaf, spine, *_ = (*fabric.oversubscription, 1.0, 1.0)
     if fabric.pod_nodes and len(fabric.oversubscription) == 1:
@@ -114,9 +115,10 @@ def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
 
 
 def tiers_of(cluster: Cluster) -> int | None:
-    """Switch tiers of the scale-out fabric that the scalar keys describe: as stated, else as few as join the
-    endpoints and have every stated ratio. None where the ports of a switch are not known, and where the fabric
-    is described by `levels`.
+    """Switch tiers of the scale-out fabric by the scalar keys: as stated, else the fewest that connect the endpoints
+    and have every stated ratio.
+
+    None where the ports of a switch are not known, and where `levels` describe the fabric.
     """
     fabric = cluster.scale_out
     if fabric is None or fabric.levels or not fabric.switch_ports:
@@ -125,8 +127,8 @@ def tiers_of(cluster: Cluster) -> int | None:
 
 
 def _tiers(demand: _Demand) -> int:
-    """Endpoints that fit one switch take one switch, of whatever topology, unless the spec states tiers or ratios
-    that need more; a list of n ratios needs n + 1 tiers.
+    """Tiers of a plane: one where the endpoints fit one switch, unless the spec states tiers or ratios that need more;
+    n ratios need n + 1 tiers.
     """
     fabric = demand.fabric
     if fabric.tiers:
@@ -147,7 +149,7 @@ def _one_tier(demand: _Demand) -> SwitchCount:
     separate = demand.fabric.topology == "rail-only"
     single = demand.fabric.topology == "single-switch" or (demand.endpoints <= demand.ports and not separate)
     leaves = 1 if single else demand.leaves(demand.ports)
-    held = "all endpoints on one switch" if single else demand.say_leaves(demand.ports)
+    held = "all endpoints on one switch" if single else demand.describe_leaves(demand.ports)
     capacity = demand.ports * (1 if single else demand.rails)
     joined = (single or demand.nodes * demand.nics_of_rail <= demand.ports) and demand.endpoints <= capacity
     absent = ("spine_switches", "core_switches", "leaf_spine", "spine_core")
@@ -168,9 +170,9 @@ def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> FoldedC
 
 def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
     by_ports = parts(tree.leaf_spine, demand.ports)
-    spread = say_spread(tree.spines, by_ports, leaf.up)
+    spread = describe_spread(tree.spines, by_ports, leaf.up)
     how = {
-        "leaf_switches": demand.say_leaves(leaf.down),
+        "leaf_switches": demand.describe_leaves(leaf.down),
         "spine_switches": f"{tree.leaf_spine} uplinks / {demand.ports} ports: {spread}",
         "core_switches": "two tiers have none",
         "leaf_spine": f"{tree.leaves} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
@@ -178,12 +180,12 @@ def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[s
     }
     if tree.tiers == 3:
         of_pod = parts(tree.leaves, tree.pods)
-        spread = say_spread(tree.spines_of_pod, parts(of_pod * leaf.up, spine.down), leaf.up)
+        spread = describe_spread(tree.spines_of_pod, parts(of_pod * leaf.up, spine.down), leaf.up)
         how["spine_switches"] = (
             f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
         )
         up = tree.spine_core // tree.spines
-        spread = say_spread(tree.cores // tree.spines_of_pod, parts(tree.pods * up, demand.ports), up)
+        spread = describe_spread(tree.cores // tree.spines_of_pod, parts(tree.pods * up, demand.ports), up)
         how["core_switches"] = (
             f"{tree.spines_of_pod} groups × "
             f"({tree.pods} pods × {up} uplinks of a spine / {demand.ports} ports: {spread})"

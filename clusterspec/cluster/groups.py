@@ -1,8 +1,8 @@
-"""Process groups: exactly which ranks communicate along an axis, and where they lie in the machine.
+"""Process groups: the ranks that communicate along an axis, and their placement on nodes, domains and pods.
 
-Groups follow from the order and the degrees of a layout; nodes, domains and pods are blocks of
-consecutive ranks. Both are regular, so one representative answers for all of a kind, and the cost
-does not grow with the cluster (`clusterspec.cluster.rank_sets`).
+Groups follow from the order and the degrees of a layout; nodes, domains and pods are blocks of consecutive ranks. Both
+are regular, so that one representative stands for all equal groups, and the time does not grow with the cluster
+(`clusterspec.cluster.rank_sets`).
 """
 
 from __future__ import annotations
@@ -33,24 +33,22 @@ from clusterspec.records import dataclass
 SHOWN = 16
 """Ranks of a straddling group that are listed."""
 MOST_COUNTED = 100_000
-"""Ranks of one group whose packages are counted one by one, where a package holds several ranks."""
+"""Limit of ranks of one group whose packages are counted individually, where a package holds several ranks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where the groups of one axis lie.
+    """The placement of the groups of one axis.
 
-    ``ranks`` is the size of a group, ``groups`` how many there are, ``straddling`` how many of them
-    have members in two or more domains, ``first_straddling`` the ranks of the first such group (at
-    most 16). ``domains`` … ``ranks_per_node`` describe the worst group: of those in the most domains
-    one in the most nodes, the first of them; ``ranks_per_domain`` and ``ranks_per_node`` are its
-    members in its fullest domain and node, ``accelerators`` the most packages it has in one domain.
-    ``stride`` is the distance between neighbours, in ranks. ``groups_per_node`` says how many groups
-    of this axis have members on one node and also beyond it, and so share its NICs at the same time:
-    0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch
-    levels that some group crosses (where a job uses part of each domain and a level cuts through
-    domains, its blocks are taken to shrink in proportion); ``rail_aligned`` says whether all members
-    have the same local rank.
+    ``ranks`` is the size of a group, ``groups`` their number, ``straddling`` the number of groups with members in two
+    or more domains, ``first_straddling`` the ranks of the first such group (at most 16). ``domains`` …
+    ``ranks_per_node`` describe the worst group: the first in the most nodes among those in the most domains.
+    ``ranks_per_domain`` and ``ranks_per_node`` are its members in its fullest domain and node, ``accelerators`` the
+    most packages it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is
+    the number of groups of this axis that have members on one node and also on others, and so share its NICs at the
+    same time: 0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch levels
+    that some group crosses (where a job uses part of each domain and a level divides domains, its blocks are assumed to
+    shrink in proportion). ``rail_aligned`` is whether all members have the same local rank.
     """
 
     axis: str
@@ -86,13 +84,12 @@ EXPERT_AXES = frozenset({"ep", "expert_tp", "expert_dp"})
 
 
 def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
-    """Where the groups of an axis lie: tp, cp, dp, pp, ep, expert_tp, expert_dp, dp_cp (over which
-    gradients are reduced), shard (over which state is sharded) or replicate (between the shard groups
-    of hsdp).
+    """The placement of the groups of an axis: tp, cp, dp, pp, ep, expert_tp, expert_dp, dp_cp (over which gradients are
+    reduced), shard (over which state is sharded) or replicate (between the shard groups of hsdp).
 
-    Dense groups follow the order without ep; expert groups the order without cp, tp being expert_tp
-    and dp what is left. A shard group is the fastest ranks of cp and then of dp. With
-    ``nodes_per_domain`` the ranks fill the used nodes of one domain before the next.
+    Dense groups follow the order without ep; expert groups the order without cp, with expert_tp for tp and the
+    remaining ranks for dp. A shard group is the fastest-varying ranks of cp and then of dp. With ``nodes_per_domain``
+    the ranks fill the used nodes of one domain before the next.
     """
     return place_runs(cluster, axis, *runs(layout, axis), layout.nodes_per_domain)
 
@@ -110,14 +107,14 @@ def runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
 
 
 def place_runs(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
-    """Where groups lie whose members are the offsets ``group`` from the first ranks ``others``."""
+    """The placement of groups with the offsets ``group`` from the first ranks ``others``."""
     return _placement(axis, group, others, _Blocks.of(cluster, nodes_per_domain))
 
 
 def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
-    """Where one group of the first ``ranks`` ranks lies; no one shares its NICs.
+    """The placement of one group of the first ``ranks`` ranks, which shares its NICs with no other group.
 
-    With ``nodes`` the ranks lie on so many nodes, as many on each, where they can.
+    With ``nodes`` the ranks are on that many nodes, in equal numbers where possible.
     """
     each, left = divmod(ranks, nodes or ranks)
     spread_out = nodes is not None and not left and each < cluster.ranks_per_node
@@ -126,7 +123,7 @@ def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placem
 
 
 def _dense_digits(layout: Layout) -> list[tuple[str, int]]:
-    """The digits of a rank from the fastest, cp and dp split where shard groups end."""
+    """The digits of a rank from the fastest-varying; cp and dp are split at the ends of shard groups."""
     of_cp = gcd(layout.shard_group, layout.cp)
     of_dp = gcd(layout.shard_group // of_cp, layout.data_ranks)
     sizes = {
@@ -150,7 +147,7 @@ def _expert_digits(layout: Layout) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """The sizes, in ranks, of what ranks fill one after the other."""
+    """The sizes in ranks of nodes, domains and pods, filled in rank order."""
 
     package: int
     node: int
@@ -191,9 +188,9 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
 
 
 def _straddling(group: Runs, others: Runs, block: int) -> tuple[int, int | None]:
-    """How many groups lie in two or more blocks, and the first rank of the first of them.
+    """The number of groups in two or more blocks, and the first rank of the first of them.
 
-    A group lies in one block exactly if its first and its last member do.
+    A group is in one block exactly if its first and its last member are.
     """
     span, groups = reach(group), size(others)
     if span == 0 or span + reach(others) < block:
@@ -224,7 +221,7 @@ def _blocks(base: int, group: Runs, block: int) -> int:
 
 
 def _packages(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
-    """The most packages that one group has in one domain; ``ranks`` are its members in the fullest one."""
+    """The most packages of one group in one domain; ``ranks`` are its members in the fullest one."""
     if blocks.package == 1 or not group or group[0][1] >= blocks.package:
         return ranks
     packages: defaultdict[int, set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Resolves the parallel layout: degrees, order of ranks, stages, schedule, and what the software does."""
+"""Resolves the parallel layout: degrees, order of ranks, stages, schedule, and software behavior."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ SHARDS_FULLY = frozenset({"torchtitan", "fsdp", "maxtext"})
 def resolve_layout(
     section: LayoutSpec, cluster: Cluster, workload: Workload | None, software: Software, log: ResolutionLog
 ) -> Layout:
-    """The layout. Where the degrees do not multiply to the ranks there are, a rule reports it, and this takes
-    the largest dp that fits, at least 1, so that everything else can still be checked; likewise an order
-    with an axis twice or missing is completed, and a shard group that does not divide dp × cp is taken
-    as their greatest common divisor.
+    """The layout. Invalid values are replaced, so that everything else can still be checked; rules report them.
+
+    dp becomes the largest that fits, at least 1; an order with a repeated or missing axis is completed; a shard group
+    that does not divide dp × cp becomes their greatest common divisor.
     """
-    framework = software.framework
-    nodes = job_nodes(section, cluster)
+    framework, nodes = software.framework, job_nodes(section, cluster)
     degrees = resolve_degrees(section, framework, nodes * cluster.ranks_per_node, workload, log)
     sharding = _sharding(section, framework, workload, log)
     serves = _serves(workload)
     micro_batch = log.training(section.micro_batch, f"{KEY}.micro_batch", 1, "the smallest", serves)
-    offload, states = section.offload or OffloadSpec(), section.optimizer_states or OptimizerStatesSpec()
+    offload = section.offload or OffloadSpec()
+    master_precision, moments_precision = _state_precisions(section, serves, log)
     return Layout(
         framework=framework,
         software_year=software.year,
@@ -62,13 +62,20 @@ def resolve_layout(
         recompute=_recompute(section, serves, log),
         offload_optimizer=offload.optimizer or 0.0,
         offload_activations=offload.activations or 0.0,
-        master_precision=log.training(states.master, f"{KEY}.optimizer_states.master", "fp32", "usual", serves),
-        moments_precision=log.training(states.moments, f"{KEY}.optimizer_states.moments", "fp32", "usual", serves),
+        master_precision=master_precision,
+        moments_precision=moments_precision,
         gradient_compression=max(1.0, float(section.gradient_compression or 1)),
         overlap=resolve_overlap(section.overlap or OverlapSpec(), degrees, software.stack, log),
         dispatcher=resolve_dispatcher(section, degrees, workload, software.stack, log),
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
+
+
+def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:
+    """The precisions of the master weights and of the moments."""
+    written, key = section.optimizer_states or OptimizerStatesSpec(), f"{KEY}.optimizer_states"
+    master = log.training(written.master, f"{key}.master", "fp32", "usual", serves)
+    return master, log.training(written.moments, f"{key}.moments", "fp32", "usual", serves)
 
 
 def _separate(workload: Workload | None) -> bool:
@@ -86,7 +93,7 @@ def _serves(workload: Workload | None) -> bool:
 
 
 def _sharding(section: LayoutSpec, framework: str, workload: Workload | None, log: ResolutionLog) -> str:
-    """What data-parallel ranks shard; nothing when serving, where every replica answers on its own."""
+    """The sharding of model states; none in serving, where replicas are independent."""
     if _serves(workload):
         return section.sharding or "none"
     if framework in SHARDS_FULLY:
@@ -107,7 +114,7 @@ def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str
 
 
 def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
-    """Ranks over which the sharded state is split: of one hsdp group, else all of dp × cp; 1 without sharding."""
+    """Ranks over which states are sharded: those of one hsdp group, else all of dp × cp; 1 without sharding."""
     replicas = degrees.dp * degrees.cp
     if sharding != "hsdp":
         return 1 if sharding == "none" else replicas

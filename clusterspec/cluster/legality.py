@@ -1,4 +1,4 @@
-"""Legality of a layout: what a framework requires of its numbers, one condition for each rule that reports it.
+"""Legality of a layout: the requirements of a framework, one condition for each rule that reports it.
 
 Rules, their advice and search share these conditions.
 """
@@ -14,31 +14,34 @@ from clusterspec.records import dataclass
 BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
 """Frameworks built on Megatron Core."""
 MEGATRON = BUILT_ON_MEGATRON | {""}
-"""The same, and a spec that names none: it is held to theirs, the strictest demands that are common."""
+"""The frameworks above, and a spec that names none, to which these requirements apply as the strictest in
+common use.
+"""
 DEEPSPEED = frozenset({"deepspeed", "megatron-deepspeed"})
 FULL_SHARDING = frozenset({"fsdp", "hsdp"})
 OWN_FULL_SHARDING = 2025
-"""Year of Megatron Core 0.15, whose Megatron-FSDP combines with expert and pipeline parallelism. Earlier releases shard
-with PyTorch FSDP2, which refuses both.
+"""Year of Megatron Core 0.15, whose Megatron-FSDP supports expert and pipeline parallelism. Earlier releases shard with
+PyTorch FSDP2, which supports neither.
 """
 
 
 def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
-    """Whether a framework of a year refuses this sharding beside a pipeline."""
+    """Whether a framework of a year does not support this sharding with pipeline parallelism."""
     if framework in DEEPSPEED:
         return sharding in FULL_SHARDING | {"zero2"}
     return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
 
 
 def forbids_expert_parallel(framework: str, software_year: int, sharding: str) -> bool:
-    """Whether a framework of a year refuses this sharding with experts spread over ranks."""
+    """Whether a framework of a year does not support this sharding with expert parallelism."""
     return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What a layout has to satisfy: the ranks of the job, the framework, the model, the global batch in sequences and
-    the sequence length in tokens. A part that is None requires nothing."""
+    """The inputs of the conditions: the ranks of the job, the framework, the model, the global batch in sequences and
+    the sequence length in tokens. A part that is None imposes no condition.
+    """
 
     ranks: int
     framework: str
@@ -49,7 +52,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class LayoutNumbers:
-    """A layout in numbers; dp follows from the ranks."""
+    """The numbers of a layout; dp follows from the ranks."""
 
     tp: int
     cp: int
@@ -75,14 +78,14 @@ class LayoutNumbers:
         return max(1, demands.ranks // self.replica)
 
     def micro_batches(self, demands: Demands) -> int | None:
-        """Per replica and step; None where they are no whole number, or the batch is not known."""
+        """Micro-batches per replica and step; None where that is not an integer, or the batch is not known."""
         if demands.batch is None or demands.batch % (self.dp(demands) * self.micro_batch):
             return None
         return demands.batch // (self.dp(demands) * self.micro_batch)
 
 
 def violations(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
-    """The names of the conditions that a layout breaks."""
+    """The names of the conditions that a layout violates."""
     return frozenset(name for name, broken in CONDITIONS.items() if broken(numbers, demands))
 
 
@@ -95,7 +98,7 @@ def _heads(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
-    """What tensor parallelism cuts whole, by name: heads of every kind of layer, and groups of outputs."""
+    """Units that tensor parallelism does not split, by name: heads of every kind of layer, and groups of outputs."""
     found = [("heads", model.heads)]
     if model.window and model.window.heads:
         found.append(("heads of layers with a window", model.window.heads))
@@ -111,10 +114,10 @@ def _kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def kv_heads_refused(model: Model, tp: int, framework: str) -> bool:
-    """Whether the framework refuses to spread the key-value heads over tp ranks.
+    """Whether the framework does not support these key-value heads over tp ranks.
 
-    torchtitan splits them evenly or not at all; Megatron also replicates whole heads. With latent or compressed
-    attention there are none to spread.
+    torchtitan shards them evenly or not at all; Megatron also replicates whole heads. Latent and compressed attention
+    have no key-value heads to shard.
     """
     if model.latent or model.compressed or model.kv_heads in {0, model.heads}:
         return False
@@ -159,7 +162,7 @@ def _experts(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
-    """Whether expert groups cannot be formed: DeepSpeed takes them from dp, the others from dp × cp × tp."""
+    """Whether expert groups cannot be formed: DeepSpeed forms them within dp, other frameworks within dp × cp × tp."""
     dp = numbers.dp(demands)
     if demands.framework in DEEPSPEED:
         return dp % numbers.ep != 0
@@ -178,7 +181,9 @@ def _sequence_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def sequence_step(tp: int, cp: int, framework: str) -> int:
-    """What the sequence must be a multiple of, with sequence parallelism over tp and chunks over cp."""
+    """The number of which the sequence length must be a multiple, with sequence parallelism over tp and chunks
+    over cp.
+    """
     if framework == "torchtitan":
         return 2 * cp * tp
     return lcm(2 * cp, cp * tp) if cp > 1 else tp
@@ -198,4 +203,4 @@ CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "sequence-indivisible-by-cp": _chunks,
     "sequence-indivisible-by-tp": _sequence_shards,
 }
-"""True where the rule of that name is broken."""
+"""Functions that return True where the rule of that name is violated."""

@@ -1,4 +1,4 @@
-"""The switch levels of the fabric, as a group of ranks crosses them."""
+"""The switch levels of the fabric that groups of ranks cross."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     """The levels of the scale-out fabric from the leaf upward, each with the nodes under one block of it.
 
-    As written in `levels`; else the pod, where the spec says that the oversubscription lies above it;
-    else one level for each ratio, the leaf holding as many nodes as its ports allow. A level whose
-    nodes are not known is taken to be crossed by whatever crosses the level below it. A fabric of one tier has
-    no level to cross, and one of n tiers has n - 1: the bill of materials builds the same (`fabric_plane`).
+    As written in `levels`; else the pod, where the spec states that the oversubscription is above it; else one level
+    for each ratio, with as many nodes per leaf as its ports allow. A level with an unknown number of nodes is assumed
+    to be crossed by all traffic that crosses the level below it. A fabric of one tier has no level to cross, and one of
+    n tiers has n - 1; the bill of materials counts the same (`fabric_plane`).
     """
     fabric = cluster.scale_out
     if fabric is None:
@@ -33,7 +33,9 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
 
 
 def _nodes_of_leaf(fabric: ScaleOut) -> int:
-    """Nodes that share a leaf; 1 where the ports of a switch are not known, so that every node crosses it."""
+    """Nodes that share a leaf; 1 where the ports of a switch are not known, so that all traffic between nodes crosses
+    it.
+    """
     if not fabric.switch_ports:
         return 1
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1

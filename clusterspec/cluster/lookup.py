@@ -1,4 +1,4 @@
-"""Looks names up in the catalog, and reports the nearest ids where there is no such name."""
+"""Catalog lookup of names; a problem with the nearest ids where there is no such name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from clusterspec.source import Path, dotted
 E = TypeVar("E", bound=Entry)
 
 CLEARLY_MEANT = 0.85
-"""Similarity (Ratcliff and Obershelp) from which one near id is offered as a fix."""
+"""Similarity (Ratcliff and Obershelp) above which the nearest id is offered as a fix."""
 CLEAR_LEAD = 0.05
-"""How far the nearest id must be ahead of the next one for that."""
+"""Lead of the nearest id over the next one that this requires."""
 LONGEST = 64
 """Characters of a name that are compared; no id is longer."""
 LISTED = 8
@@ -23,7 +23,7 @@ LISTED = 8
 
 
 class Lookup:
-    """The catalog as resolving sees it: an entry, or a problem in the log."""
+    """The catalog, with problems recorded in the log."""
 
     def __init__(self, catalog: Catalog, log: ResolutionLog) -> None:
         self.catalog = catalog
@@ -33,9 +33,9 @@ class Lookup:
         return self._find("accelerator", Accelerator, name, path)
 
     def interconnect(self, name: str, path: Path, other_than: str, usual: str = "") -> Interconnect | None:
-        """An interconnect; one of the scope ``other_than`` (a scale-up one as technology) is no answer.
+        """An interconnect; one of the scope ``other_than`` (a scale-up one as technology) is rejected.
 
-        ``usual`` is what the accelerator has, for the help about an unknown name.
+        ``usual`` is the interconnect of the accelerator, for the help about an unknown name.
         """
         entry = self._find("interconnect", Interconnect, name, path, usual)
         if entry is None or entry.scope != other_than:
@@ -74,9 +74,9 @@ class Lookup:
 
 
 def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
-    """The problem of a name without an entry: a whole family, or a name near others.
+    """The problem of a name without an entry: a family of entries, or a name similar to others.
 
-    ``usual`` is what other parts of the design have there, and comes first in the help.
+    ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
     family, near = catalog.family(kind, name), catalog.nearest(kind, name)
     if kind == "accelerator" and len(family) > 1:

@@ -53,7 +53,9 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
 
 
 def _pcie_nic(section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
-    """Generation of the NICs' slots: as written, else of the platform, else what the named NIC needs."""
+    """PCIe generation of the NIC slots: as written, else that of the platform, else the one that the named NIC
+    requires.
+    """
     named = fabric.nic if fabric is not None and section.scale_out is not None and section.scale_out.nic else None
     return pcie.nic or (platform.pcie_nic if platform else None) or (named.pcie if named else None)
 
@@ -77,7 +79,7 @@ def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup
 
 
 def adjusted(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
-    """The entry with the figures of the spec in place of its own."""
+    """The entry with the figures that the spec states instead."""
     key = "cluster.accelerator"
     written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (section.peak or {}).items()}
     return replace(
@@ -90,7 +92,7 @@ def adjusted(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
 
 
 def written_peak(quantity: Quantity, key: str) -> Peak | None:
-    """A written peak; None where it is neither dense nor sparse by its words, which a finding reports."""
+    """A written peak; None where its text states neither dense nor sparse, which a finding reports."""
     return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
 
 

@@ -1,7 +1,7 @@
-"""The resolved cluster, workload and layout: catalog entries in place of names, every key with a value.
+"""The resolved cluster, workload and layout: catalog entries instead of names, a value for every key.
 
-Every number that a cost works with is a `Figure` with an origin; counts are plain integers. All
-bandwidths are per direction. Sizes named in *ranks* count processes, in *accelerators* packages.
+Every number in the cost is a `Figure` with an origin; counts are plain integers. All bandwidths are per direction.
+Sizes named in *ranks* count processes, in *accelerators* packages.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Nic, Platform, Stack, Switch
+from clusterspec.cluster.communication import Dispatcher, Overlap
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field
@@ -32,16 +33,16 @@ __all__ = [
 ]
 
 Assumption = tuple[str, Any, str]
-"""A key, the value taken for it, and why."""
+"""A key, the assumed value, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleUp:
-    """The interconnect inside one domain.
+    """The interconnect within one domain.
 
-    ``domain`` in accelerators (1: nothing but PCIe or a single accelerator); ``bandwidth`` per
-    accelerator over all links; ``peer_bandwidth`` between the slowest pair (equal to
-    ``bandwidth`` where a switch joins them); ``shape`` and ``axis_bandwidth`` of a torus.
+    ``domain`` in accelerators (1: PCIe only, or a single accelerator); ``bandwidth`` per accelerator over all links;
+    ``peer_bandwidth`` between the slowest pair (equal to ``bandwidth`` with a switch); ``shape`` and ``axis_bandwidth``
+    of a torus.
     """
 
     domain: int
@@ -57,7 +58,7 @@ class ScaleUp:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One switch level of the fabric as the spec describes it; ``nodes`` under one block of it."""
+    """One switch level of the fabric as written in the spec; ``nodes`` under one block of it."""
 
     name: str
     nodes: int | None
@@ -94,25 +95,25 @@ class ScaleOut:
     placement: str | None
     nic: Nic | None = None
     collective_library: str | None = None
-    """Name and release, as written; None where the spec gives none."""
+    """Name and release, as written; None where the spec states none."""
 
     @property
     def node_bandwidth(self) -> float:
-        """B/s per direction that all NICs of one node carry at line rate."""
+        """B/s per direction of all NICs of one node at line rate."""
         return self.nics_per_node * self.nic_bandwidth.value
 
     @property
     def taper(self) -> float:
-        """The ratios of all levels multiplied, down over up; 1 where as much goes up as comes in."""
+        """The product of the oversubscription ratios of all levels; 1 for a non-blocking fabric."""
         return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredShare:
-    """A measured share of the line rate that a collective reaches, in place of the catalog's.
+    """A measured share of line rate that a collective achieves, which replaces that of the catalog.
 
-    ``part`` is what it is the share of: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network``
-    between islands. ``tier`` is the outermost one that the measured group crossed, ``ranks`` its size.
+    ``part`` is the kind of share: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network`` between
+    islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size.
     """
 
     collective: str
@@ -124,7 +125,7 @@ class MeasuredShare:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The machine. ``nodes`` do work; ``spare_nodes`` are bought on top."""
+    """The machine. ``nodes`` run the job; ``spare_nodes`` are bought in addition."""
 
     accelerator: Accelerator
     nodes: int
@@ -139,18 +140,18 @@ class Cluster:
     node_power: Figure | None = None
     cloud: bool = False
     host_memory: Figure | None = None
-    """Bytes of one node's host; None where the spec gives none."""
+    """Bytes of host memory per node; None where the spec states none."""
     measured: tuple[MeasuredShare, ...] = ()
-    """Measured shares of the line rate, in place of the catalog's."""
+    """Measured shares of line rate, which replace those of the catalog."""
 
     @property
     def all_nodes(self) -> int:
-        """Nodes that are bought: those that do work, and the spares."""
+        """Nodes that are bought: those of the job, and the spares."""
         return self.nodes + self.spare_nodes
 
     @property
     def accelerators(self) -> int:
-        """Accelerators that do work, spares not counted."""
+        """Accelerators without those of spare nodes."""
         return self.nodes * self.accelerators_per_node
 
     @property
@@ -163,22 +164,22 @@ class Cluster:
 
     @property
     def nic_share(self) -> float | None:
-        """B/s per direction that one accelerator has of its node's NICs at line rate; None without a fabric."""
+        """NIC bandwidth per accelerator at line rate, B/s per direction; None without a fabric."""
         return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
 
     @property
     def tapered_share(self) -> float | None:
-        """The same above all levels of the fabric, when everybody sends at once."""
+        """NIC bandwidth per accelerator above all levels of the fabric, when all nodes send."""
         return self.nic_share / self.scale_out.taper if self.nic_share is not None and self.scale_out else None
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The work: a model, a sequence length in tokens, a global batch in sequences.
+    """The workload: a model, a sequence length in tokens, a global batch in sequences.
 
-    When serving, ``serving`` has the requests, ``sequence_length`` is that of one request at its end
-    and ``global_batch`` counts the requests in flight. ``expert_parameter_precision`` is that of the
-    experts' weights, ``kv_precision`` that of the key-value cache.
+    In serving, ``serving`` has the requests, ``sequence_length`` is that of one request at its end and ``global_batch``
+    counts the requests in flight. ``expert_parameter_precision`` is that of the experts' weights, ``kv_precision`` that
+    of the key-value cache.
     """
 
     kind: str
@@ -193,48 +194,21 @@ class Workload:
     optimizer: str
     attention: str
     peak: Peak | None
-    """Dense FLOP/s of one accelerator at ``precision``; None where the part has no such peak."""
+    """Dense FLOP/s of one accelerator at ``precision``; None where it does not support that precision."""
     tokens: float | None = None
     data_loading: float | None = None
-    """Seconds of a step that loading data takes where it is not hidden."""
+    """Exposed seconds of data loading per step."""
     expected_mfu: float | None = None
     serving: Serving | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Which communication may hide behind computation.
-
-    ``tp`` is ``none``, ``partial`` (what the software does by itself), ``full``, or the share from 0
-    to 1 that runs inside the products around it.
-    """
-
-    tp: str | float = "partial"
-    cp: bool = True
-    ep: bool = False
-    dp: bool = True
-    pp: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatcher:
-    """How tokens reach their experts, and the precision in which they are sent.
-
-    ``all-to-all`` sends a copy for each expert of a token. ``deepep`` and ``hybrid`` send a token once
-    to each node that has some of its experts, and from there once to each rank.
-    """
-
-    kind: str = "all-to-all"
-    precision: str = "bf16"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The parallel layout with every degree resolved. Degrees count ranks.
 
-    ``ranks`` = tp × attention_dp × cp × pp × dp; ``attention_dp`` is 1 in training, and ``dp`` counts
-    replicas. ``expert_dp`` = ranks / (expert_tp × ep × pp). ``stage_layers`` has pp × virtual_stages
-    numbers in model order. ``order`` lists the axes from the fastest varying.
+    ``ranks`` = tp × attention_dp × cp × pp × dp; ``attention_dp`` is 1 in training, and ``dp`` counts replicas.
+    ``expert_dp`` = ranks / (expert_tp × ep × pp). ``stage_layers`` has pp × virtual_stages numbers in model order.
+    ``order`` lists the axes from the fastest-varying.
     """
 
     framework: str
@@ -260,7 +234,7 @@ class Layout:
     micro_batches: int | None
     """Per data-parallel replica and optimizer step; None where the batch is not known."""
     recompute: str | tuple[str, ...]
-    """none, selective, full, or the modules that are computed again."""
+    """none, selective, full, or the modules that are recomputed."""
     offload_optimizer: float
     offload_activations: float
     master_precision: str
@@ -273,9 +247,9 @@ class Layout:
     software: str | None = None
     """Framework and release, where the spec names a release."""
     nodes_per_domain: int | None = None
-    """Rack-scale machines: the nodes used in each domain, where not all are."""
+    """Rack-scale machines: the nodes used in each domain, where not all are used."""
     stack: Stack | None = field(default=None, compare=False)
-    """The generation of software that ``framework`` and ``software_year`` mean; None where none is known."""
+    """The software generation of ``framework`` and ``software_year``; None where none is known."""
 
     separate_engines: bool = False
     """Prefill and decode run on separate engines: the degrees are those of decode, ``ranks`` those of both."""
@@ -288,10 +262,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Everything that could be resolved: what cost, rules and reports work on.
+    """The resolved design: the input of cost, rules and reports.
 
-    A part is ``None`` where the spec lacks it or its description cannot be resolved; the findings
-    then say why.
+    A part is ``None`` where the spec lacks it or its description cannot be resolved; findings report the reason.
     """
 
     spec: Spec

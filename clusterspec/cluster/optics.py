@@ -18,15 +18,15 @@ from clusterspec.units import plural
 FIXED_ENDS = frozenset({"dac", "aec", "aoc"})
 """Cable types whose ends are part of the cable."""
 FIBER = "fiber"
-"""The cable type with a module at each end: the default, as a reference design without stated cables has it."""
+"""The default cable type, with a module at each end, as in reference designs that state no cables."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleCount:
-    """Modules of all planes, by where they sit.
+    """Modules of all planes, by position.
 
-    ``assumed`` names the ends whose cages no entry states; each port there is given a module of its own,
-    which is the most that it can take. ``how`` derives the sum.
+    ``assumed`` names the ends whose cages no entry states; each port there has its own module, which is the upper
+    limit. ``how`` derives the sum.
     """
 
     node: int
@@ -45,15 +45,17 @@ def count_modules(
     cluster: Cluster, count: SwitchCount, cable_types: Mapping[str, str], links_per_cable: Mapping[str, int]
 ) -> ModuleCount:
     """Modules of a counted plane times its planes; ``cable_types`` and ``links_per_cable`` by the names of
-    `fabric.LEVELS`. Where the cages of the switch are not known, a module carries the links of one cable.
+    `fabric.LEVELS`.
+
+    Where the cages of the switch are not known, a module carries the links of one cable.
     """
     fabric = cluster.scale_out
     assert fabric is not None
     per_cage = ports_per_cage(fabric)
 
     def ends(level: str, links: int, switches: int) -> _Ends:
-        lit = cable_types.get(level, FIBER) not in FIXED_ENDS
-        return _Ends(links if lit else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
+        optical = cable_types.get(level, FIBER) not in FIXED_ENDS
+        return _Ends(links if optical else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
 
     endpoints = cluster.all_nodes * fabric.nics_per_node + fabric.extra_endpoints
     leaf = _modules(ends("node_leaf", endpoints, count.leaves), ends("leaf_spine", count.leaf_spine, count.leaves))
@@ -82,7 +84,7 @@ class _Ends:
 
 
 def _modules(*ends: _Ends) -> int:
-    """Modules of one tier of a plane, the links spread over its switches as evenly as whole links go.
+    """Modules of one tier of a plane, with its links spread over its switches as evenly as possible.
 
     Down and up links may share a cage where the cages of the switch are known.
     """
@@ -97,7 +99,7 @@ def _modules(*ends: _Ends) -> int:
 
 
 def ports_per_cage(fabric: ScaleOut) -> float | None:
-    """Ports at the rate of a plane that one cage of the switch carries; None where the entry states no cages."""
+    """Ports at the rate of a plane in one cage of the switch; None where the entry states no cages."""
     switch = fabric.switch
     if switch is None or not switch.cages or not fabric.switch_ports:
         return None
@@ -105,9 +107,9 @@ def ports_per_cage(fabric: ScaleOut) -> float | None:
 
 
 def _of_nodes(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
-    """Modules at the nodes, whether their cages are known, and how they were counted.
+    """Modules at the nodes, whether their cages are known, and the derivation of the count.
 
-    A module of a node carries all planes of its NICs. Every extra endpoint takes one.
+    A module of a node carries all planes of its NICs. Every extra endpoint has one.
     """
     nodes, extra = cluster.all_nodes, fabric.extra_endpoints
     more = f" + {plural(extra, 'extra endpoint')}" if extra else ""

@@ -1,4 +1,4 @@
-"""Which communication may hide behind computation, and how tokens reach their experts."""
+"""Resolves overlap with computation and the dispatcher of tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEY = "layout.overlap"
 
 
 def resolve_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
-    """What the spec says, else what the software does; a default is listed only for an axis that communicates."""
+    """The overlap as written, else the default of the software; defaults are listed only for axes that communicate."""
 
     def either(axis: str, default: bool, why: str) -> bool:
         written: bool | None = getattr(section, axis)
@@ -35,7 +35,7 @@ def _communicates(axis: str, degrees: Degrees) -> bool:
 
 
 def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
-    """Whether a stack hides the communication of an axis, and the reason to take that."""
+    """Whether a stack overlaps the communication of an axis, and the reason to assume so."""
     if stack is None:
         return True, "usual"
     hides = axis in stack.hides
@@ -43,7 +43,7 @@ def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
 
 
 def _tensor(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
-    """``none``, ``partial``, ``full`` or a share; false and true are the first and the last."""
+    """``none``, ``partial``, ``full`` or a share; false means none and true full."""
     if section.tp is None:
         if degrees.tp > 1:
             log.assume(f"{KEY}.tp", "partial", _partial(stack))
@@ -64,7 +64,7 @@ def _partial(stack: Stack | None) -> str:
 def resolve_dispatcher(
     section: LayoutSpec, degrees: Degrees, workload: Workload | None, stack: Stack | None, log: ResolutionLog
 ) -> Dispatcher:
-    """The dispatcher of tokens: as written, else what the software does; listed only where tokens are sent."""
+    """The dispatcher of tokens: as written, else that of the software; listed only where tokens are sent."""
     written = section.dispatcher
     kind = written.kind if isinstance(written, DispatcherSpec) else written
     precision = written.precision if isinstance(written, DispatcherSpec) else None

@@ -1,4 +1,4 @@
-"""What describes a machine: the spec, then the platform, then the accelerator."""
+"""The sources that describe a machine: the spec, then the platform, then the accelerator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clusterspec.spec.model import ClusterSpec
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The cluster section of the spec, and the entries that fill what it leaves out."""
+    """The cluster section of the spec, and the entries that supply absent keys."""
 
     section: ClusterSpec
     platform: Platform | None

@@ -1,10 +1,10 @@
-"""Regular sets of ranks, and how they fall into blocks of equal size, without visiting each rank.
+"""Regular sets of ranks, and their division into blocks of equal size, without enumeration of ranks.
 
-A *run* is ``(count, stride)``: 0, stride, 2 stride, … A *lattice* is a base plus one member of each of
-its runs, from the smallest stride upward; a run's stride is never less than the reach of those below
-it, so members ascend like the digits of a number. Process groups are such lattices, and nodes, domains
-and pods are blocks of consecutive ranks. A pattern of stride s against blocks of size D repeats after
-D / gcd(s, D) members: nothing here takes more steps than that, however long a run is.
+A *run* is ``(count, stride)``: 0, stride, 2 stride, … A *lattice* is a base plus one member of each of its runs, from
+the smallest stride upward; a run's stride is never less than the extent of those below it, so members ascend like the
+digits of a number. Process groups are such lattices, and nodes, domains and pods are blocks of consecutive ranks. The
+pattern of stride s in blocks of size D repeats after D / gcd(s, D) members: no function takes more steps than that, for
+any length of a run.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Run = tuple[int, int]
 Runs = tuple[Run, ...]
 
 MOST_ALIGNMENTS = 20_000
-"""Alignments of a group with its blocks that are told apart. Blocks up to as many ranks (twice the largest
-scale-up domain sold, a TPU 7x pod of 9,216 chips) are exact; far larger ones exist in no catalog.
+"""Limit of distinguished alignments of a group with its blocks. Blocks up to as many ranks (twice the largest scale-up
+domain sold, a TPU 7x pod of 9,216 chips) are exact; no catalog entry has larger ones.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSpread:
-    """How a lattice falls into blocks: how many hold members, and how many members the fullest holds.
+    """The division of a lattice into blocks: the number of blocks with members, and the members of the fullest.
 
     ``first`` and ``last`` are the indices of the outermost blocks, with the members in each.
     """
@@ -39,7 +39,7 @@ class BlockSpread:
 
 
 def merged(runs: Runs) -> Runs:
-    """The same lattice in as few runs as possible: a run that begins where the one below it ends goes on.
+    """The same lattice with the fewest runs: a run that starts where the previous one ends is merged with it.
 
     >>> merged(((2, 1), (1, 2), (4, 2), (3, 16)))
     ((8, 1), (3, 16))
@@ -56,12 +56,12 @@ def merged(runs: Runs) -> Runs:
 
 
 def size(runs: Runs) -> int:
-    """Members of a lattice."""
+    """The number of members of a lattice."""
     return prod(count for count, _ in runs)
 
 
 def reach(runs: Runs) -> int:
-    """From the first member to the last."""
+    """The distance from the first member to the last."""
     return sum((count - 1) * stride for count, stride in runs)
 
 
@@ -76,7 +76,7 @@ def members(base: int, runs: Runs) -> Iterator[int]:
 
 
 def spread(base: int, runs: Runs, block: int) -> BlockSpread:
-    """How a lattice falls into blocks of ``block`` consecutive ranks.
+    """The division of a lattice into blocks of ``block`` consecutive ranks.
 
     >>> spread(64, ((16, 1),), 72)
     BlockSpread(blocks=2, fullest=8, first=0, first_members=8, last=1, last_members=8)
@@ -90,8 +90,8 @@ def spread(base: int, runs: Runs, block: int) -> BlockSpread:
 
 
 def _line(base: int, count: int, stride: int, block: int) -> BlockSpread:
-    """One run. Where the stride is shorter than a block every block between is met, each by
-    block // stride members or one more; how many hold one more follows from the total.
+    """The division of one run. With a stride shorter than a block, every block in between has block // stride members
+    or one more; the total determines how many have one more.
     """
     end = base + (count - 1) * stride
     first, last = base // block, end // block
@@ -108,7 +108,7 @@ def _line(base: int, count: int, stride: int, block: int) -> BlockSpread:
 
 
 def _copies(base: int, inner: Runs, outer: Run, block: int) -> BlockSpread:
-    """Copies of a lattice at a stride: joined one by one over three periods, the rest is repetition."""
+    """The division of copies of a lattice at a stride: joined individually over three periods, then repeated."""
     count, stride = outer
     period = min(block // gcd(stride, block), MOST_ALIGNMENTS)
     repeats = max(0, count // period - 3)
@@ -126,7 +126,7 @@ def _copies(base: int, inner: Runs, outer: Run, block: int) -> BlockSpread:
 
 
 def _joined(left: BlockSpread, right: BlockSpread) -> BlockSpread:
-    """Two neighbours as one; they may share a block."""
+    """Two adjacent divisions as one; they may share a block."""
     fullest = max(left.fullest, right.fullest)
     if left.last != right.first:
         blocks = left.blocks + right.blocks
@@ -143,7 +143,7 @@ def _joined(left: BlockSpread, right: BlockSpread) -> BlockSpread:
 
 
 def steps(runs: Runs, block: int) -> int:
-    """How many lines `spread` looks at: one, unless the lattice has several runs.
+    """The number of single runs that `spread` evaluates: one, unless the lattice has several runs.
 
     >>> steps(((8, 1),), 72), steps(((8, 1), (1000, 16)), 72)
     (1, 36)
@@ -152,8 +152,8 @@ def steps(runs: Runs, block: int) -> int:
 
 
 def alike(group: Runs, others: Runs, block: int) -> bool:
-    """Whether blocks of this size end where some digit (or a whole part of one) ends, so that every group
-    falls into them in the same way. ``group`` and ``others`` together count off all ranks.
+    """Whether blocks of this size end where some digit (or a whole part of one) ends, so that every group is divided in
+    the same way. ``group`` and ``others`` together enumerate all ranks.
 
     >>> alike(((8, 1),), ((9, 8),), 72), alike(((16, 1),), ((9, 16),), 72)
     (True, False)
@@ -167,8 +167,8 @@ def alike(group: Runs, others: Runs, block: int) -> bool:
 
 
 def alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
-    """How a family of lattices lies against blocks: for each remainder of a base by the block, the first
-    base that has it and how many have it. At most `MOST_ALIGNMENTS` are distinguished.
+    """The alignments of a family of lattices with blocks: for each remainder of a base modulo the block, the first base
+    that has it and the number of such bases. At most `MOST_ALIGNMENTS` are distinguished.
 
     >>> alignments(((4, 16),), 24)
     {0: (0, 2), 16: (16, 1), 8: (32, 1)}

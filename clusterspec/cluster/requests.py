@@ -1,4 +1,4 @@
-"""The requests of a serving plan, and the engines that answer them."""
+"""The requests of a serving plan, and the engines that serve them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from clusterspec.records import dataclass
 class Engines:
     """Engines of one kind. An engine has ``tp`` × ``attention_dp`` × ``pp`` ranks.
 
-    Its experts lie over ``ep`` × ``expert_tp`` = ``tp`` × ``attention_dp`` ranks of each stage, with
-    ``redundant_experts`` copies beside one of each.
+    Its experts are distributed over ``ep`` × ``expert_tp`` = ``tp`` × ``attention_dp`` ranks of each stage, with
+    ``redundant_experts`` copies in addition.
     """
 
     replicas: int = 1
@@ -29,14 +29,13 @@ class Engines:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The requests and how engines run them. Lengths in tokens, times in seconds, shares from 0 to 1.
+    """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
 
-    ``load`` is ``closed`` (``concurrency`` requests in flight over all engines), ``open``
-    (``request_rate`` arrive in a second), ``static`` (one batch that starts and ends together) or
-    ``offline`` (as many as the cache holds). ``requests`` is the length of a finite run, None for
-    steady state. ``max_sequences`` and ``chunk_tokens`` are limits of one engine, None where there is
-    none. ``memory_fraction`` is the share of the memory that weights and cache may fill.
-    ``prefill`` and ``decode`` are set where they run on separate engines.
+    ``load`` is ``closed`` (``concurrency`` requests in flight over all engines), ``open`` (``request_rate`` arrive per
+    second), ``static`` (one batch that starts and ends together) or ``offline`` (as many as the cache holds).
+    ``requests`` is the length of a finite run, None for steady state. ``max_sequences`` and ``chunk_tokens`` are limits
+    of one engine, None where there is none. ``memory_fraction`` is the share of the memory available to weights and
+    cache. ``prefill`` and ``decode`` are set where they run on separate engines.
     """
 
     input_tokens: int

@@ -1,4 +1,4 @@
-"""What is recorded while a spec is resolved: the assumptions made and the problems met."""
+"""The assumptions and problems of resolving a spec."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ class ResolutionLog:
     assumptions: list[Assumption] = field(default_factory=list)
 
     def assume(self, key: str, value: T, why: str) -> T:
-        """Takes ``value`` for a key that the spec does not give, and lists it."""
+        """Assumes ``value`` for a key that the spec does not state, and lists the assumption."""
         self.assumptions.append((key, value, why))
         return value
 
     def either(self, written: T | None, key: str, default: T, why: str) -> T:
-        """What was written, else the default as a listed assumption."""
+        """The written value, else the default as a listed assumption."""
         return written if written is not None else self.assume(key, default, why)
 
     def training(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
-        """The same for a key that only training uses: a serving plan does not list its default."""
+        """The written value of a key that only training uses, else its default; not listed for a serving plan."""
         return default if serves and written is None else self.either(written, key, default, why)
 
     def unreadable(self, path: Path) -> bool:
-        """Whether a finding already reports that what is written here cannot be read."""
+        """Whether a finding already reports that the text of this key cannot be read."""
         return self.spec.unreadable(path)
 
     def missing(self, path: Path, why: str, remedy: str) -> None:
-        """Reports a key that a section needs and nothing supplies, unless it was written unreadably."""
+        """Reports a required key without a value, unless its text was unreadable."""
         if not self.unreadable(path):
             message = f"`{dotted(path)}` is missing: {why}"
             self.problems.append(Problem("missing-key", path, message, remedy))

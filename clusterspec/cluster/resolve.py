@@ -1,4 +1,4 @@
-"""Resolves a spec with the catalog: every key gets a value, and every default is listed."""
+"""Resolves a spec with the catalog: a value for every key, and a list of all defaults."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from clusterspec.spec.schema import schema
 
 
 def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
-    """The design of a spec: each key as written, else of the platform, the accelerator, the contract's defaults.
+    """The design of a spec: each key as written, else from the platform, the accelerator, or the contract's defaults.
 
-    Every default taken is among the assumptions of the design. A part that cannot be resolved is None,
-    with a problem that says why; the other parts are resolved all the same. Nothing here takes longer
-    for a larger cluster.
+    The assumptions of the design list every default. A part that cannot be resolved is None, with a problem that states
+    the reason; the other parts are still resolved. The time does not depend on the size of the cluster.
     """
     log = ResolutionLog(spec)
     lookup = Lookup(catalog, log)

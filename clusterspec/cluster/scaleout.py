@@ -1,4 +1,4 @@
-"""Resolves the fabric between nodes: from the spec, the platform, the accelerator's typical NIC."""
+"""Resolves the fabric between nodes: from the spec, the platform, or the accelerator's typical NIC."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ USUAL_SWITCH = {
     "roce-v2": "spectrum-4-sn5600",
     "spectrum-x": "spectrum-4-sn5600",
 }
-"""The catalog switch that reference designs build a technology with, where a spec names none."""
+"""The catalog switch of reference designs with a technology, where a spec names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FabricSources:
-    """What describes the fabric: the spec, and the entries that fill what it leaves out."""
+    """The sources that describe the fabric: the spec, and the entries that supply absent keys."""
 
     parts: Parts
     section: ScaleOutSpec
     nic: Nic | None
     """The NIC that the spec or the platform names."""
     needed: bool
-    """Whether the nodes reach each other by nothing else."""
+    """Whether the fabric is the only connection between the nodes."""
 
     @property
     def log(self) -> ResolutionLog:
         return self.parts.log
 
     def lacks(self, key: str, why: str, remedy: str) -> None:
-        """Reports a missing key of the fabric where the machine cannot do without."""
+        """Reports a missing key of the fabric where the machine requires one."""
         if self.needed:
             self.log.missing((*PATH, key), why, remedy)
 
 
 def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
-    """The scale-out tier; None on one node that names none, or where a problem says why.
+    """The scale-out tier; None for one node that names no fabric, or where a problem states the reason.
 
     ``domain`` is the scale-up domain in accelerators: within it no other fabric is needed.
     """
@@ -116,7 +116,9 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
 
 
 def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwidth | None:
-    """The line rate of one NIC: as written, of the NIC named, the platform, the technology named, the typical NIC."""
+    """The line rate of one NIC: as written, else that of the named NIC, the platform, the named technology, or the
+    typical NIC.
+    """
     key = f"{KEY}.nic_bandwidth"
     if sources.section.nic_bandwidth is not None:
         return written_bandwidth(sources.section.nic_bandwidth, key)
@@ -211,9 +213,9 @@ def _switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:
 
 
 def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
-    """Ports of a switch at ``rate`` (B/s per direction): whole ports split evenly; None where it has none so fast.
+    """Ports of a switch at ``rate`` (B/s per direction) with whole ports split evenly; None where no port reaches it.
 
-    A port is never run below its rate without being split: 64 ports of 800 Gb/s are 128 at 400 Gb/s.
+    A port runs below its rate only where it is split: 64 ports of 800 Gb/s are 128 at 400 Gb/s.
     """
     if switch is None or switch.ports is None or switch.port_bandwidth is None or rate <= 0:
         return None

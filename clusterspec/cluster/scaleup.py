@@ -16,13 +16,13 @@ from clusterspec.spec.model import ScaleUpSpec
 NODE_SCALE = 16
 """Accelerators of the largest scale-up domain that is sold as one node (DGX-2, Trainium)."""
 LARGEST_SHAPED = 1_000_000
-"""Accelerators of the largest torus whose shape is worked out when the spec does not give it."""
+"""Accelerators of the largest torus whose shape is derived when the spec does not state it."""
 PCIE = "pcie"
 
 
 @dataclass(frozen=True, slots=True)
 class _DomainSources:
-    """What describes the domain: the spec, and the entries that fill what it leaves out."""
+    """The sources that describe the domain: the spec, and the entries that supply absent keys."""
 
     parts: Parts
     section: ScaleUpSpec
@@ -32,7 +32,7 @@ class _DomainSources:
 
     @property
     def topology(self) -> str:
-        """How the accelerators of a domain are joined; ``pcie`` where nothing but the host bus does it."""
+        """The topology of a domain; ``pcie`` where only the host bus connects the accelerators."""
         sources = (self.parts.platform, self.parts.accelerator, self.interconnect)
         supplied = next((entry.topology for entry in sources if entry is not None and entry.topology), PCIE)
         on_bus = self.interconnect is None or self.interconnect.family == PCIE
@@ -67,7 +67,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
 
 
 def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
-    """The stated interconnect; that of the platform or the accelerator where none is, or none of that name exists."""
+    """The stated interconnect; that of the platform or the accelerator where none is stated or no such entry exists."""
     named = (parts.platform.interconnect if parts.platform else None, *parts.accelerator.interconnects)
     known = (parts.lookup.known("interconnect", name) for name in named if name)
     usual = next((entry for entry in known if isinstance(entry, Interconnect)), None)
@@ -79,9 +79,9 @@ def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
 
 
 def _domain(sources: _DomainSources) -> int:
-    """Accelerators of a domain: as stated, else the product of the shape, else the entry's or the cluster's.
+    """Accelerators of a domain: as stated, else the product of the shape, else that of the entry or the cluster.
 
-    An entry whose domains are node-sized never reaches beyond the node that the spec describes.
+    An entry with node-sized domains never extends beyond the node that the spec describes.
     """
     section = sources.section
     if section.domain:
@@ -105,8 +105,8 @@ def _stays_in_node(sources: _DomainSources, largest: int) -> bool:
 
 
 def _bandwidth(sources: _DomainSources) -> Bandwidth | None:
-    """Per accelerator and direction. The accelerator's figure precedes that of its interconnect: an H800 has 400 of
-    NVLink 4's 900 GB/s. A written figure without a direction is not used: a finding asks for it.
+    """Bandwidth per accelerator and direction. The accelerator's figure precedes that of its interconnect: an H800 has
+    400 of NVLink 4's 900 GB/s. A written figure without a direction is not used: a finding asks for it.
     """
     section = sources.section.bandwidth
     if section is not None and section.direction is not None:
@@ -121,14 +121,14 @@ def _bandwidth(sources: _DomainSources) -> Bandwidth | None:
 
 
 def _slot_bandwidth(sources: _DomainSources) -> Bandwidth | None:
-    """Of the slot or of the part in it, whichever is slower: a PCIe 4 part in a PCIe 5 slot runs at 4."""
+    """The slower of the slot and the device in it: a PCIe 4 device in a PCIe 5 slot runs at 4."""
     own = sources.interconnect if sources.interconnect and sources.interconnect.family == PCIE else None
     known = (entry.bandwidth for entry in (own, sources.bus) if entry is not None)
     return min((rate for rate in known if rate is not None), key=lambda rate: rate.value, default=None)
 
 
 def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) -> Bandwidth:
-    """Between the slowest pair: what a mesh or torus splits, and a switch does not."""
+    """The bandwidth between the slowest pair: meshes and tori divide the links, a switch does not."""
     section = sources.section.peer_bandwidth
     if section is not None and section.direction is not None:
         return written_bandwidth(section, "cluster.scale_up.peer_bandwidth")
@@ -146,7 +146,7 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
 
 
 def _shape(sources: _DomainSources, domain: int) -> tuple[int, ...]:
-    """The sides of a torus, in accelerators; as even as possible where nothing gives them."""
+    """The sides of a torus, in accelerators; as even as possible where no source states them."""
     if sources.topology != "torus":
         return ()
     if sources.section.shape:
@@ -175,7 +175,9 @@ def even_shape(count: int, sides: int) -> tuple[int, ...]:
 
 
 def _axes(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
-    """One link, one way, along each axis of a torus; empty where the axes do not differ or are not known."""
+    """Bandwidth of one link, one direction, along each axis of a torus; empty where the axes do not differ or are not
+    known.
+    """
     written = sources.section.axis_bandwidth or ()
     if written and all(axis.direction is not None for axis in written):
         return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(written))

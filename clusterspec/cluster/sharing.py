@@ -1,4 +1,4 @@
-"""How many groups of one axis share a node, and so its NICs, at the same time."""
+"""The number of groups of one axis that share a node, and so its NICs, at the same time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from math import gcd
 from clusterspec.cluster.rank_sets import MOST_ALIGNMENTS, Runs, alike, reach, size, spread
 
 MOST_RANKS = 20_000
-"""Ranks looked at one by one, where a group of several runs meets nodes that its pattern does not fit."""
+"""Limit of enumerated ranks, where a group of several runs does not fit the pattern of the nodes."""
 
 
 def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
-    """The most groups that have members on one node and also beyond it; 0 where no group leaves its node.
+    """The most groups that have members on one node and also on others; 0 where no group leaves its node.
 
-    ``group`` are the offsets of a group's members, ``others`` the first ranks of all groups; together
-    they count off all ranks, unless there is one group alone. ``node`` is the ranks of a node.
+    ``group`` are the offsets of a group's members, ``others`` the first ranks of all groups; together they enumerate
+    all ranks, unless there is only one group. ``node`` is the ranks of a node.
     """
     total = size(group) * size(others)
     if not others:
@@ -33,8 +33,8 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
 
 
 def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
-    """Nodes worth looking at, as (first rank, its remainder by ``turn``): the first, the last, and one for
-    each way in which a node may lie across a multiple of ``turn``, where there is such a node.
+    """Candidate nodes, as (first rank, its remainder by ``turn``): the first, the last, and one for each alignment of a
+    node with a multiple of ``turn``.
     """
     nodes = -(-total // node)
     step = gcd(turn, node)
@@ -49,15 +49,17 @@ def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
 
 
 def _sharing(start: int, length: int, turn: int, stride: int) -> int:
-    """Groups on a node of ``length`` ranks that leave it. One turn of ``stride × count`` ranks holds ``stride``
-    groups; a node holds the end of one turn, whole turns (whose groups do not leave it) and the start of another.
+    """Groups on a node of ``length`` ranks that leave it.
+
+    One turn of ``stride × count`` ranks has ``stride`` groups; a node has the end of one turn, whole turns (whose
+    groups do not leave it) and the start of another.
     """
     head = min(length, turn - start)
     return _cut(head, turn, stride) + _cut((length - head) % turn, turn, stride)
 
 
 def _cut(inside: int, turn: int, stride: int) -> int:
-    """Groups of one turn with members on both sides, where ``inside`` of its ranks lie on one side.
+    """Groups of one turn with members on both sides, where ``inside`` of its ranks are on one side.
 
     Each group is on at least one side, so those on both are the excess of the two sides' groups over all.
     """
@@ -65,7 +67,7 @@ def _cut(inside: int, turn: int, stride: int) -> int:
 
 
 def _counted(first: int, group: Runs, others: Runs, node: int) -> int:
-    """The same for one node of any group, by looking at each of its ranks."""
+    """The groups that leave one node, by enumeration of its ranks."""
     last = min(first + min(node, MOST_RANKS), size(group) * size(others))
     bases = {sum(rank // stride % count * stride for count, stride in others) for rank in range(first, last)}
     return sum(base < first or base + reach(group) >= last for base in bases)

@@ -1,4 +1,4 @@
-"""Finds the generation of software that a layout means, by its release or its year."""
+"""The software generation of a layout, by its release or its year."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PATH: Path = ("layout", "software")
 SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
 """Frameworks that share another one's kernels and schedules."""
 USUAL = "megatron-core"
-"""The framework whose generations are taken for one that the catalog does not know."""
+"""The framework whose generations are assumed for one that the catalog lacks."""
 NEWEST_SOFTWARE = 2026
-"""The newest year of software that the cost model knows figures of."""
+"""The newest year of software for which the cost model has figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """A framework, the year and release of it that is meant, and its generation in the catalog (None: unknown)."""
+    """A framework, its year and release, and its generation in the catalog (None: unknown)."""
 
     framework: str
     year: int
@@ -32,10 +32,10 @@ class Software:
 
 
 def resolve_software(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> Software:
-    """The software of a layout. ``frameworks`` are the names that the format knows.
+    """The software of a layout. ``frameworks`` are the names that the format allows.
 
-    A release decides over a year. An unknown release takes the nearest known one, as an assumption;
-    a framework without entries takes those of another one, likewise.
+    A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
+    without entries by another one.
     """
     name, release = _written(section, lookup, frameworks)
     framework = section.framework or name or "custom"
@@ -49,7 +49,7 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[
 
 
 def _sharded(software: Software, section: LayoutSpec, lookup: Lookup) -> Software:
-    """The software with the memory of the stack whose full sharding it uses, where the layout shards weights."""
+    """The software, with the memory of the stack whose full sharding it uses, where the layout shards weights."""
     name = software.stack.full_sharding if software.stack is not None else None
     if name is None or section.sharding not in {"fsdp", "hsdp"}:
         return software
@@ -61,7 +61,7 @@ def _sharded(software: Software, section: LayoutSpec, lookup: Lookup) -> Softwar
 
 
 def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:
-    """Framework and release of ``software``; a problem where the framework is unknown or another one."""
+    """Framework and release of ``software``; a problem where the framework is unknown or a different one."""
     if section.software is None:
         return None, None
     name, _, release = section.software.partition(" ")
@@ -92,7 +92,7 @@ def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
 
 
 def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
-    """The known release that is nearest below the written one (else the oldest), with its generation."""
+    """The nearest known release at or below the written one (else the oldest), with its generation."""
     entries = [lookup.known("stack", generations[year]) for year in sorted(generations)]
     known = {name: stack for stack in entries if isinstance(stack, Stack) for name in stack.releases}
     if not known:
@@ -106,7 +106,7 @@ def _of_release(framework: str, release: str, generations: dict[int, str], looku
 
 
 def version(release: str) -> tuple[int, ...]:
-    """The numbers of a release, for comparing; what is not a number ends it.
+    """The numbers of a release, for comparison; a part that is not a number ends it.
 
     >>> version("0.15.1"), version("1.3.0rc1"), version("2026.1")
     ((0, 15, 1), (1, 3, 0), (2026, 1))

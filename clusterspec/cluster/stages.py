@@ -1,4 +1,4 @@
-"""Layers of the pipeline's stages: as written, else as even as possible."""
+"""Layers of the pipeline stages: as written, else as even as possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clusterspec.records import replace
 from clusterspec.spec.model import LayoutSpec
 
 MOST_STAGES = 65_536
-"""Stages beyond which no list of their layers is kept; no cluster has so many."""
+"""Limit of stages for which a list of layers is kept; no cluster has so many."""
 
 
 def resolve_stages(
@@ -36,7 +36,7 @@ def resolve_stages(
 
 
 def _virtual(per_rank: tuple[int, ...], virtual_stages: int) -> list[int]:
-    """pp numbers cut into virtual stages: chunk by chunk, each rank's layers as even as possible."""
+    """pp numbers split into virtual stages: chunk by chunk, each rank's layers as even as possible."""
     chunks = [even_stages(layers, virtual_stages) for layers in per_rank]
     return [rank[chunk] for chunk in range(virtual_stages) for rank in chunks]
 

@@ -1,4 +1,4 @@
-"""Resolves the model: a catalog entry, an entry with some keys changed, or a description in place."""
+"""Resolves the model: a catalog entry, an entry with some keys changed, or a description in the spec."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ GPT_FFN = 4
 """Width of the feed-forward network over the hidden width in GPT-2 and GPT-3 (arXiv:2005.14165, section 2.1)."""
 
 
-def resolve_model(said: str | ModelSpec | None, lookup: Lookup) -> Model | None:
-    """The model; None, with a problem, where it is not named, not known or not described far enough."""
-    if said is None:
+def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:
+    """The model; None, with a problem, where it is absent, unknown or incompletely described."""
+    if written is None:
         lookup.log.missing(
             PATH, "the spec does not name what is trained or served", "name a catalog model or describe one"
         )
         return None
-    if isinstance(said, str):
-        return lookup.model(said, PATH)
-    if said.base is not None:
-        base = lookup.model(said.base, (*PATH, "base"))
-        return _changed(base, said, lookup.log) if base else None
-    return _described(said, lookup.log)
+    if isinstance(written, str):
+        return lookup.model(written, PATH)
+    if written.base is not None:
+        base = lookup.model(written.base, (*PATH, "base"))
+        return _changed(base, written, lookup.log) if base else None
+    return _described(written, lookup.log)
 
 
-def _changed(base: Model, said: ModelSpec, log: ResolutionLog) -> Model:
-    """The entry with the keys of the spec in place of its own; published counts hold for the original only."""
-    layers = said.layers or base.layers
-    changes = {**_written(said), **written_parts(said, base, layers, log)}
+def _changed(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
+    """The entry with the keys that the spec changes; published counts apply to the original only."""
+    layers = written.layers or base.layers
+    changes = {**_written(written), **written_parts(written, base, layers, log)}
     if not changes:
         return base
     if "head_dim" not in changes and ("hidden" in changes or "heads" in changes):
@@ -50,7 +50,7 @@ def _changed(base: Model, said: ModelSpec, log: ResolutionLog) -> Model:
 
 
 def _counts_of_layers(base: Model, layers: int) -> dict[str, int]:
-    """Layers with experts, with attention and with a feed-forward network, where the entry counts them."""
+    """Layers with experts, with attention and with a feed-forward network, where the entry states these counts."""
     found = {}
     if base.moe_layers and base.ffn_layers == base.layers:
         found["moe_layers"] = max(0, layers - base.dense_layers)
@@ -63,28 +63,28 @@ def _counts_of_layers(base: Model, layers: int) -> dict[str, int]:
     return found
 
 
-def _described(said: ModelSpec, log: ResolutionLog) -> Model | None:
-    """A model from its description alone. A mapping that is empty of sizes is described nowhere."""
-    lacking = [key for key in NEEDED if getattr(said, key) is None]
-    if said.experts and said.experts_per_token is None:
+def _described(written: ModelSpec, log: ResolutionLog) -> Model | None:
+    """A model from its description alone."""
+    lacking = [key for key in NEEDED if getattr(written, key) is None]
+    if written.experts and written.experts_per_token is None:
         lacking.append("experts_per_token")
     for key in lacking:
         log.missing((*PATH, key), "a model without `base` needs it", "add it, or start from a `base`")
-    if said.layers is None or said.hidden is None or said.heads is None or lacking:
+    if written.layers is None or written.hidden is None or written.heads is None or lacking:
         return None
-    ffn = said.ffn_hidden or said.expert_ffn_hidden
+    ffn = written.ffn_hidden or written.expert_ffn_hidden
     if ffn is None:
-        ffn = log.assume(f"{KEY}.ffn_hidden", GPT_FFN * said.hidden, f"{GPT_FFN} × hidden, as in GPT-3")
-    experts = said.experts or 0
+        ffn = log.assume(f"{KEY}.ffn_hidden", GPT_FFN * written.hidden, f"{GPT_FFN} × hidden, as in GPT-3")
+    experts = written.experts or 0
     sizes: dict[str, Any] = {
-        "kv_heads": said.heads,
-        "head_dim": max(1, said.hidden // max(1, said.heads)),
+        "kv_heads": written.heads,
+        "head_dim": max(1, written.hidden // max(1, written.heads)),
         "ffn_hidden": ffn,
-        "gated_ffn": said.gated_ffn if said.gated_ffn is not None else _gated(said.hidden, ffn, log),
+        "gated_ffn": written.gated_ffn if written.gated_ffn is not None else _gated(written.hidden, ffn, log),
         "expert_ffn_hidden": ffn if experts else 0,
-        "moe_layers": (said.layers if said.ffn_layers is None else said.ffn_layers) if experts else 0,
+        "moe_layers": (written.layers if written.ffn_layers is None else written.ffn_layers) if experts else 0,
     }
-    sizes.update(written_parts(said, None, said.layers, log))
+    sizes.update(written_parts(written, None, written.layers, log))
     nameless: dict[str, Any] = {
         "id": "",
         "name": "described in the spec",
@@ -92,7 +92,7 @@ def _described(said: ModelSpec, log: ResolutionLog) -> Model | None:
         "status": Status("described", ""),
         "notes": (),
     }
-    return Model(**nameless, **{**sizes, **_written(said)})
+    return Model(**nameless, **{**sizes, **_written(written)})
 
 
 def _gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
@@ -101,35 +101,35 @@ def _gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
     return log.assume(f"{KEY}.gated_ffn", not plain, why)
 
 
-def _written(said: ModelSpec) -> dict[str, Any]:
+def _written(written: ModelSpec) -> dict[str, Any]:
     """The fields of an entry that the spec states."""
-    latent = said.latent_attention or LatentAttentionSpec()
+    latent = written.latent_attention or LatentAttentionSpec()
     fields = {
-        "layers": said.layers,
-        "hidden": said.hidden,
-        "heads": said.heads,
-        "kv_heads": said.kv_heads,
-        "head_dim": said.head_dim,
+        "layers": written.layers,
+        "hidden": written.hidden,
+        "heads": written.heads,
+        "kv_heads": written.kv_heads,
+        "head_dim": written.head_dim,
         "latent_q": latent.q,
         "latent_kv": latent.kv,
         "latent_rope": latent.rope,
-        "ffn_hidden": said.ffn_hidden,
-        "vocab": said.vocab,
-        "max_sequence_length": said.max_sequence_length,
-        "gated_ffn": said.gated_ffn,
-        "tied_embeddings": said.tied_embeddings,
-        "value_head_dim": said.value_head_dim,
-        "attention_gate": said.attention_gate,
-        "shared_kv": said.shared_kv,
-        "stated_attention_layers": said.attention_layers,
-        "stated_ffn_layers": said.ffn_layers,
-        "experts": said.experts,
-        "experts_per_token": said.experts_per_token,
-        "expert_ffn_hidden": said.expert_ffn_hidden,
-        "expert_latent": said.expert_latent,
-        "shared_expert_ffn_hidden": said.shared_expert_ffn_hidden,
-        "shared_experts": said.shared_experts,
-        "moe_layers": said.moe_layers,
-        "routing_max_nodes": said.routing.max_nodes if said.routing else None,
+        "ffn_hidden": written.ffn_hidden,
+        "vocab": written.vocab,
+        "max_sequence_length": written.max_sequence_length,
+        "gated_ffn": written.gated_ffn,
+        "tied_embeddings": written.tied_embeddings,
+        "value_head_dim": written.value_head_dim,
+        "attention_gate": written.attention_gate,
+        "shared_kv": written.shared_kv,
+        "stated_attention_layers": written.attention_layers,
+        "stated_ffn_layers": written.ffn_layers,
+        "experts": written.experts,
+        "experts_per_token": written.experts_per_token,
+        "expert_ffn_hidden": written.expert_ffn_hidden,
+        "expert_latent": written.expert_latent,
+        "shared_expert_ffn_hidden": written.shared_expert_ffn_hidden,
+        "shared_experts": written.shared_experts,
+        "moe_layers": written.moe_layers,
+        "routing_max_nodes": written.routing.max_nodes if written.routing else None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Resolves the workload: the model, the batch or the requests, the precisions, and the peak that belongs to them."""
+"""Resolves the workload: the model, the batch or the requests, the precisions, and the corresponding peak."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def resolve_workload(
 ) -> Workload | None:
     """The workload, or None where its model, sequence length or batch is not known.
 
-    A serving workload has ``serving``, or a sequence length and a batch (one sequence, as an assumption,
-    where it states none). ``accelerator`` is None where the cluster could not be resolved; the peak is
-    then not known either. ``stack`` is the software, which may have its own precision of gradients.
+    A serving workload has ``serving``, or a sequence length and a batch (one sequence, as an assumption, where it
+    states none). ``accelerator`` is None where the cluster could not be resolved; the peak is then not known either.
+    ``stack`` is the software, which may define the precision of gradients.
     """
     log = lookup.log
     kind = _kind(section, log)
@@ -71,7 +71,7 @@ class _Size(NamedTuple):
 def _size(
     section: WorkloadSpec, kind: str, model: Model | None, log: ResolutionLog
 ) -> tuple[Serving | None, _Size | None]:
-    """The requests, and the size of the work; None where a problem says what is missing."""
+    """The requests, and the size of the workload; None where a problem states what is missing."""
     if kind == "serve" and section.serving is not None:
         serving = resolve_serving(section.serving, model.experts if model else 0, log)
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
@@ -120,7 +120,7 @@ def _precisions(section: WorkloadSpec, kind: str, stack: Stack | None, log: Reso
 
 
 def _gradients(section: WorkloadSpec, work: str, kind: str, stack: Stack | None, log: ResolutionLog) -> str:
-    """The precision in which gradients are kept and reduced: what the software does where the spec states none."""
+    """The precision in which gradients are stored and reduced: that of the software where the spec states none."""
     if section.gradient_precision is not None or kind != "train":
         return section.gradient_precision or "fp32"
     if stack is None:
@@ -130,7 +130,9 @@ def _gradients(section: WorkloadSpec, work: str, kind: str, stack: Stack | None,
 
 
 def _peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:
-    """Dense peak of one accelerator: as written, else the entry's; fp16 has bf16's unless the entry says."""
+    """Dense peak of one accelerator: as written, else the entry's; that of bf16 for fp16 where the entry states
+    none.
+    """
     written = written_peak(section, "workload.peak_flops") if section else None
     if written is not None or accelerator is None:
         return written

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog.architecture import LinearAttention, SparseAttention, TokenPrediction, Window
 from clusterspec.catalog.entries import Model
-from tests.cluster.settling import assumed, clean, settle
+from tests.cluster.resolving import assumed, clean, resolve_text
 
 DENSE = "layers: 12, hidden: 1024, heads: 16, ffn_hidden: 4096, vocab: 32000"
 LINEAR = "{kind: gated-delta, layers: 9, key_heads: 4, value_heads: 8, key_head_dim: 64, value_head_dim: 64}"
@@ -76,6 +76,6 @@ def test_predicted_tokens_have_experts_where_the_model_has() -> None:
     ],
 )  # fmt: skip
 def test_a_part_asks_for_every_key_that_nothing_supplies(keys: str, lacking: list[str]) -> None:
-    _, problems = settle(spec(f"{DENSE}, {keys}"))
+    _, problems = resolve_text(spec(f"{DENSE}, {keys}"))
     found = [".".join(str(key) for key in problem.path[2:]) for problem in problems if problem.rule == "missing-key"]
     assert found == lacking

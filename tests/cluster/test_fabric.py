@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clusterspec.cluster.fabric import Fabric, NoFabric, fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
-from tests.cluster.settling import cluster_of
+from tests.cluster.resolving import cluster_of
 
 # Published reference designs: nodes, NICs of a node, ports at the rate of a plane, planes, and the switches and links
 # per plane summed (leaf, spine, core, leaf to spine, spine to core; None where the source counts cables of two links).
@@ -95,7 +95,7 @@ cluster:
   scale_out: {technology: spectrum-x, topology: rail-optimized, planes: 2, switch_ports: 128,
               links_per_cable: {node_leaf: 2, leaf_spine: 2}}
 """
-    from tests.cluster.settling import clean
+    from tests.cluster.resolving import clean
 
     design = clean(text)
     assert design.cluster is not None and design.spec.cluster is not None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.model import ScaleOut
-from tests.cluster.settling import assumed, clean, cluster_of, settle
+from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
 
 def scale_out(keys: str, machine: str = "platform: dgx-h100, nodes: 4") -> ScaleOut:
@@ -15,8 +15,8 @@ def scale_out(keys: str, machine: str = "platform: dgx-h100, nodes: 4") -> Scale
 def test_one_node_has_a_fabric_only_where_something_names_one() -> None:
     assert cluster_of("cluster: {accelerator: h100-sxm-80gb, nodes: 1}").scale_out is None
     assert cluster_of("cluster: {platform: dgx-h100, nodes: 1}").scale_out is not None
-    said = "cluster: {accelerator: h100-sxm-80gb, nodes: 1, scale_out: {technology: infiniband-ndr}}"
-    assert cluster_of(said).scale_out is not None
+    written = "cluster: {accelerator: h100-sxm-80gb, nodes: 1, scale_out: {technology: infiniband-ndr}}"
+    assert cluster_of(written).scale_out is not None
 
 
 def test_several_nodes_that_name_none_get_the_typical_nic_as_an_assumption() -> None:
@@ -29,7 +29,7 @@ def test_several_nodes_that_name_none_get_the_typical_nic_as_an_assumption() -> 
     assert keys["cluster.scale_out.nic_bandwidth"].value == 25e9
 
 
-def test_of_several_fabrics_the_first_is_filled_and_said() -> None:
+def test_of_several_fabrics_the_first_is_filled_and_listed() -> None:
     assert assumed(clean("cluster: {platform: dgx-h100, nodes: 4}"))["cluster.scale_out.technology"] == "infiniband-ndr"
     only = assumed(clean("cluster: {platform: aws-p5-48xlarge, nodes: 4}"))
     assert "cluster.scale_out.technology" not in only
@@ -85,8 +85,8 @@ def test_ports_are_counted_after_breakout() -> None:
 def test_the_usual_switch_is_an_assumption_and_only_where_one_would_be_bought() -> None:
     assert assumed(clean("cluster: {platform: dgx-h100, nodes: 4}"))["cluster.scale_out.switch"] == "quantum-2-qm9700"
     assert "cluster.scale_out.switch" not in assumed(clean("cluster: {platform: aws-p5-48xlarge, nodes: 4}"))
-    said = "cluster: {platform: dgx-h100, nodes: 4, scale_out: {switch_ports: 40}}"
-    assert "cluster.scale_out.switch" not in assumed(clean(said))
+    written = "cluster: {platform: dgx-h100, nodes: 4, scale_out: {switch_ports: 40}}"
+    assert "cluster.scale_out.switch" not in assumed(clean(written))
 
 
 def test_levels_carry_their_own_ratios() -> None:
@@ -101,14 +101,14 @@ def test_levels_carry_their_own_ratios() -> None:
 def test_flow_control_comes_from_the_spec_then_from_the_provider() -> None:
     provider = cluster_of("cluster: {platform: gcp-a3-ultragpu-8g, nodes: 2}").scale_out
     assert provider is not None and provider.pfc is True
-    said = cluster_of(
+    written = cluster_of(
         "cluster: {platform: gcp-a3-ultragpu-8g, nodes: 2, scale_out: {flow_control: {pfc: false}}}"
     ).scale_out
-    assert said is not None and said.pfc is False
+    assert written is not None and written.pfc is False
 
 
 def test_nothing_is_guessed_where_no_entry_knows_a_nic() -> None:
-    design, problems = settle("cluster: {accelerator: rtx-4090, accelerators_per_node: 4, nodes: 2}")
+    design, problems = resolve_text("cluster: {accelerator: rtx-4090, accelerators_per_node: 4, nodes: 2}")
     assert [(problem.rule, problem.path) for problem in problems] == [
         ("missing-key", ("cluster", "scale_out", "technology"))
     ]

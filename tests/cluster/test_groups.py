@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clusterspec.cluster.groups import AXES, EXPERT_AXES, Placement, contiguous, place
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
-from tests.cluster.settling import cluster_of, layout_of, settle
+from tests.cluster.resolving import cluster_of, layout_of, resolve_text
 from tests.effort import steps
 
 MACHINES = {
@@ -116,7 +116,7 @@ def layouts(draw: st.DrawFn) -> tuple[Cluster, Layout]:
     degree = st.sampled_from([1, 1, 2, 3, 4, 6, 8])
     keys = f"tp: {draw(degree)}, cp: {draw(degree)}, pp: {draw(degree)}, ep: {draw(degree)}, expert_tp: {draw(degree)}"
     keys += f", sharding: {draw(st.sampled_from(['none', 'zero1', 'hsdp']))}, shard_group: {draw(st.integers(1, 16))}"
-    design, _ = settle(f"cluster: {{{machine}, nodes: {nodes}}}\nlayout: {{{keys}}}")
+    design, _ = resolve_text(f"cluster: {{{machine}, nodes: {nodes}}}\nlayout: {{{keys}}}")
     assert design.cluster is not None and design.layout is not None
     return design.cluster, replace(design.layout, order=draw(st.sampled_from(ORDERS)))
 
@@ -138,7 +138,7 @@ def test_placing_gives_what_looking_at_every_rank_gives(case: tuple[Cluster, Lay
 )
 def test_the_used_nodes_of_one_domain_come_before_those_of_the_next(tp: int, cp: int, used: int, axis: str) -> None:
     text = f"cluster: {{platform: gb200-nvl72, nodes: 72}}\nlayout: {{tp: {tp}, cp: {cp}, nodes_per_domain: {used}}}"
-    design, _ = settle(text)
+    design, _ = resolve_text(text)
     assert design.cluster is not None and design.layout is not None
     found, looked_at = (each(design.cluster, design.layout, axis) for each in (place, seen))
     assert replace(found, levels=()) == replace(looked_at, levels=())
@@ -236,7 +236,7 @@ def test_so_many_ranks_on_each_of_so_many_nodes() -> None:
 def test_a_hundred_thousand_accelerators_are_placed_with_the_work_of_few(platform: str) -> None:
     layout = "layout: {tp: 8, cp: 3, pp: 4, ep: 8, sharding: hsdp}"
     small, large = (
-        settle(f"cluster: {{platform: {platform}, nodes: {nodes}}}\n{layout}")[0] for nodes in (72, 900_000)
+        resolve_text(f"cluster: {{platform: {platform}, nodes: {nodes}}}\n{layout}")[0] for nodes in (72, 900_000)
     )
     work = []
     for design in (small, large):
@@ -251,7 +251,7 @@ def _work(cluster: Cluster, layout: Layout) -> int:
 
 @pytest.mark.parametrize("domain", [7, 8961, 10**6 + 7, 10**12 + 39])
 def test_absurd_sizes_end_soon(domain: int) -> None:
-    design, _ = settle("cluster: {platform: dgx-h100, nodes: 16}\nlayout: {tp: 3, cp: 7, pp: 5, ep: 11}")
+    design, _ = resolve_text("cluster: {platform: dgx-h100, nodes: 16}\nlayout: {tp: 3, cp: 7, pp: 5, ep: 11}")
     assert design.cluster is not None and design.layout is not None
     scale_up = replace(design.cluster.scale_up, domain=domain)
     cluster = replace(design.cluster, nodes=10**18, accelerators_per_node=10**9 + 9, scale_up=scale_up)

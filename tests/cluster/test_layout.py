@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clusterspec.cluster.resolve import resolve
 from clusterspec.cluster.stages import even_stages
 from clusterspec.spec.model import LayoutSpec
-from tests.cluster.settling import assumed, catalog, clean, layout_of
+from tests.cluster.resolving import assumed, catalog, clean, layout_of
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16}\n"
 RACKS = "cluster: {platform: gb200-nvl72, nodes: 72}\n"

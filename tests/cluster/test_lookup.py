@@ -4,11 +4,11 @@ import pytest
 
 from clusterspec.cluster.lookup import unknown
 from clusterspec.finding import Problem
-from tests.cluster.settling import catalog, settle
+from tests.cluster.resolving import catalog, resolve_text
 
 
 def only(text: str) -> Problem:
-    _, problems = settle(text)
+    _, problems = resolve_text(text)
     assert len(problems) == 1, problems
     return problems[0]
 
@@ -58,7 +58,7 @@ def test_a_fix_is_offered_only_when_one_id_is_clearly_meant() -> None:
 
 @pytest.mark.parametrize("family", ["h100", "h200", "a100"])
 def test_a_family_name_is_ambiguous_and_nothing_is_guessed(family: str) -> None:
-    design, problems = settle(f"cluster: {{accelerator: {family}, nodes: 1}}")
+    design, problems = resolve_text(f"cluster: {{accelerator: {family}, nodes: 1}}")
     assert [problem.rule for problem in problems] == ["ambiguous-form-factor"]
     assert problems[0].fix is None
     assert f"{family}-sxm" in problems[0].help

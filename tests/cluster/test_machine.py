@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.origin import Cited, Written
-from tests.cluster.settling import assumed, clean, cluster_of, settle
+from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
 
 def test_a_platform_fills_every_key_that_the_spec_leaves_open() -> None:
@@ -112,7 +112,7 @@ def test_a_mesh_splits_its_bandwidth_over_its_peers_and_a_switch_does_not() -> N
 
 
 def test_a_scale_up_figure_without_a_direction_is_not_used() -> None:
-    design, _ = settle("cluster: {platform: dgx-h100, nodes: 1, scale_up: {bandwidth: 900 GB/s}}")
+    design, _ = resolve_text("cluster: {platform: dgx-h100, nodes: 1, scale_up: {bandwidth: 900 GB/s}}")
     assert design.cluster is not None
     assert isinstance(design.cluster.scale_up.bandwidth.origin, Cited)
 
@@ -138,7 +138,7 @@ def test_ranks_per_accelerator_come_from_the_catalog() -> None:
 
 
 def test_no_platform_of_the_catalog_leaves_a_key_open() -> None:
-    from tests.cluster.settling import catalog
+    from tests.cluster.resolving import catalog
 
     for platform in catalog().ids("platform"):
         cluster = cluster_of(f"cluster: {{platform: {platform}, nodes: 40}}")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.cluster.fabric import Fabric, fabric
-from tests.cluster.settling import clean
+from tests.cluster.resolving import clean
 
 POD = "{platform: dgx-h100, nodes: %d, scale_out: {technology: infiniband-ndr, topology: rail-optimized%s}}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.model import Dispatcher, Overlap
-from tests.cluster.settling import assumed, clean, layout_of
+from tests.cluster.resolving import assumed, clean, layout_of
 
 H100 = "cluster: {platform: dgx-h100, nodes: 8}\n"
 DENSE = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 128}\n"
@@ -23,9 +23,9 @@ def test_the_overlap_of_tp_is_a_word_or_a_share(written: str, found: str | float
 def test_what_is_not_written_is_what_the_software_does() -> None:
     design = clean(f"{H100}{DENSE}layout: {{framework: megatron-core, software_year: 2025, tp: 8, pp: 2, cp: 2}}")
     assert design.layout is not None and design.layout.overlap == Overlap("partial", True, False, True, True)
-    said = {key: why for key, _, why in design.assumptions}
-    assert said["layout.overlap.tp"].startswith("what megatron-core-2025 does: it runs 52%")
-    assert said["layout.overlap.dp"] == said["layout.overlap.pp"] == "megatron-core-2025 hides it"
+    written = {key: why for key, _, why in design.assumptions}
+    assert written["layout.overlap.tp"].startswith("what megatron-core-2025 does: it runs 52%")
+    assert written["layout.overlap.dp"] == written["layout.overlap.pp"] == "megatron-core-2025 hides it"
     old = layout_of(f"{H100}{DENSE}layout: {{framework: megatron-core, software_year: 2021, tp: 8, pp: 2}}")
     assert (old.overlap.dp, old.overlap.pp) == (False, False)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.model import ScaleOut
-from tests.cluster.settling import assumed, clean, cluster_of, settle
+from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
 H100 = "accelerator: h100-sxm-80gb, nodes: 4"
 
@@ -46,7 +46,7 @@ def test_a_platform_names_its_nic() -> None:
 
 
 def test_an_unknown_nic_is_reported() -> None:
-    _, problems = settle(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, nic: connectx-77}}}}")
+    _, problems = resolve_text(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, nic: connectx-77}}}}")
     assert [(one.rule, one.path) for one in problems] == [("unknown-catalog-id", ("cluster", "scale_out", "nic"))]
 
 
@@ -145,7 +145,7 @@ def test_one_node_needs_no_fabric() -> None:
 
 
 def test_a_fabric_that_nothing_names_is_reported_where_it_is_needed() -> None:
-    _, problems = settle("cluster: {accelerator: l40s, nodes: 2}")
+    _, problems = resolve_text("cluster: {accelerator: l40s, nodes: 2}")
     found = {(one.rule, one.path) for one in problems}
     assert found <= {
         ("missing-key", ("cluster", "scale_out", key)) for key in ("technology", "nic_bandwidth", "nics_per_node")

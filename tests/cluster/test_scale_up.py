@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.model import ScaleUp
-from tests.cluster.settling import assumed, clean, cluster_of, settle
+from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
 
 def scale_up(cluster: str) -> ScaleUp:
@@ -108,7 +108,7 @@ def test_axes_may_differ() -> None:
 
 
 def reported(cluster: str) -> list[tuple[str, Any]]:
-    _, problems = settle(f"cluster: {{{cluster}}}")
+    _, problems = resolve_text(f"cluster: {{{cluster}}}")
     return [(one.rule, one.path) for one in problems]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import clusterspec
 from clusterspec.cluster.model import Engines, Layout, Serving, Workload
-from tests.cluster.settling import assumed, clean, settle
+from tests.cluster.resolving import assumed, clean, resolve_text
 
 REQUESTS = "input_tokens: 8192, output_tokens: 1024"
 
@@ -70,7 +70,7 @@ def test_what_is_not_written_is_assumed() -> None:
 def test_requests_without_a_length_are_reported(lacking: str) -> None:
     given = {"input_tokens": "input_tokens: 10", "output_tokens": "output_tokens: 10"}
     rest = [text for name, text in given.items() if name != lacking]
-    _, problems = settle(
+    _, problems = resolve_text(
         "cluster: {platform: dgx-h100, nodes: 1}\n"
         f"workload: {{kind: serve, model: llama-3.1-8b, serving: {{{rest[0]}}}}}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.software import version
-from tests.cluster.settling import assumed, clean, settle
+from tests.cluster.resolving import assumed, clean, resolve_text
 
 H100 = "cluster: {platform: dgx-h100, nodes: 4}\n"
 WORK = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\n"
@@ -68,7 +68,7 @@ def test_a_framework_without_entries_takes_those_of_another() -> None:
     ],
 )
 def test_software_that_means_nothing_is_reported(layout: str, said: str) -> None:
-    _, problems = settle(f"{H100}{WORK}layout: {layout}")
+    _, problems = resolve_text(f"{H100}{WORK}layout: {layout}")
     assert [(one.rule, one.path) for one in problems] == [("unknown-choice", ("layout", "software"))]
     assert said in problems[0].message and problems[0].help
 

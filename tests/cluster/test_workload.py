@@ -4,7 +4,7 @@ import pytest
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Workload
-from tests.cluster.settling import assumed, clean, settle
+from tests.cluster.resolving import assumed, clean, resolve_text
 
 CLUSTER = "cluster: {platform: dgx-h100, nodes: 2}\n"
 DENSE = "layers: 10, hidden: 4096, heads: 32, vocab: 32000"
@@ -45,7 +45,7 @@ def test_what_is_written_is_no_assumption() -> None:
 def test_what_a_workload_needs_is_asked_for_once(absent: str) -> None:
     keys = {"model": "llama-3.1-8b", "sequence_length": "8192", "global_batch": "64"}
     written = ", ".join(f"{key}: {value}" for key, value in keys.items() if key != absent)
-    design, problems = settle(f"{CLUSTER}workload: {{{written}}}")
+    design, problems = resolve_text(f"{CLUSTER}workload: {{{written}}}")
     assert [(problem.rule, problem.path) for problem in problems] == [("missing-key", ("workload", absent))]
     assert design.workload is None and design.cluster is not None
 
@@ -57,7 +57,7 @@ def test_serving_needs_no_batch() -> None:
 
 
 def test_what_is_written_unreadably_is_not_called_missing() -> None:
-    _, problems = settle(f"{CLUSTER}workload: {{model: llama-3.1-8b, sequence_length: many, global_batch: 64}}")
+    _, problems = resolve_text(f"{CLUSTER}workload: {{model: llama-3.1-8b, sequence_length: many, global_batch: 64}}")
     assert "missing-key" not in {problem.rule for problem in problems}
 
 
@@ -93,7 +93,7 @@ def test_a_model_described_in_place_takes_what_follows_from_its_sizes() -> None:
     assert model(f"{DENSE}, head_dim: 64").head_dim == 64
 
 
-def test_experts_are_in_every_layer_and_as_wide_as_said() -> None:
+def test_experts_are_in_every_layer_and_as_wide_as_written() -> None:
     mixture = model(f"{DENSE}, ffn_hidden: 14336, experts: 8, experts_per_token: 2")
     assert (mixture.moe_layers, mixture.expert_ffn_hidden) == (10, 14336)
     sizes = "ffn_hidden: 14336, experts: 8, experts_per_token: 2, expert_ffn_hidden: 2048, moe_layers: 9"
@@ -131,7 +131,7 @@ def test_a_base_of_experts_keeps_its_dense_layers() -> None:
 
 
 def test_a_model_without_sizes_is_asked_for_them() -> None:
-    design, problems = settle(
+    design, problems = resolve_text(
         f"{CLUSTER}workload: {{model: {{layers: 4, hidden: 64}}, sequence_length: 1, global_batch: 1}}"
     )
     assert {problem.path[-1] for problem in problems} == {"heads", "vocab"}
@@ -147,7 +147,7 @@ def test_a_workload_needs_no_layout_and_a_layout_no_workload() -> None:
 
 
 def test_a_broken_cluster_does_not_hide_the_workload() -> None:
-    design, problems = settle(
+    design, problems = resolve_text(
         "cluster: {platform: dgx-h100}\nworkload: {model: llama-3.1-8b, sequence_length: 1, global_batch: 1}"
     )
     assert [problem.path for problem in problems] == [("cluster", "nodes")]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
-from tests.cluster.settling import cluster_of
+from tests.cluster.resolving import cluster_of
 
 # collective, nodes, ranks, tier
 MACHINES = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.item import Item
-from tests.cluster.settling import catalog, clean, settle
+from tests.cluster.resolving import catalog, clean, resolve_text
 
 POD = """
 cluster:
@@ -62,7 +62,7 @@ def test_rented_nodes_come_without_a_fabric() -> None:
 
 
 def test_a_cluster_that_cannot_be_settled_has_an_empty_bill() -> None:
-    design, _ = settle("cluster: {platform: dgx-h100}")
+    design, _ = resolve_text("cluster: {platform: dgx-h100}")
     empty = bill(design)
     assert (empty.items, empty.fabric, empty.total) == ((), None, None) and not empty.complete
 

@@ -7,7 +7,7 @@ from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, by_year, cost
 from clusterspec.procurement.neighbor import cheaper_neighbor
-from tests.cluster.settling import clean
+from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate
 
 OWNED = """

@@ -12,7 +12,7 @@ from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
 from clusterspec.results.estimate_json import body
 from clusterspec.results.headline import headline
-from tests.cluster.settling import clean
+from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate
 
 PLAN = """

@@ -22,7 +22,7 @@ def catalog() -> Catalog:
     return Catalog.open()
 
 
-def settle(text: str) -> tuple[Design, list[Problem]]:
+def resolve_text(text: str) -> tuple[Design, list[Problem]]:
     """The design, and the problems of resolving alone."""
     document, problems = documents.load_source(Source("test.yaml", HEAD + text), Path.cwd())
     assert document is not None, problems
@@ -34,7 +34,7 @@ def settle(text: str) -> tuple[Design, list[Problem]]:
 
 def clean(text: str) -> Design:
     """The design of a spec with nothing wrong in it."""
-    design, problems = settle(text)
+    design, problems = resolve_text(text)
     assert not [one for one in problems if one.rule != "unused-key"], problems
     return design
 
