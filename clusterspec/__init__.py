@@ -79,13 +79,13 @@ def diagnose(
 ) -> DiagnosisReport:
     """Logs of collectives compared with a design, and the causes of what is slow.
 
-    ``collective`` and ``ranks`` hold where a log does not tell. Raises `OSError`, and `clusterspec.exchange.reading`'s
-    `Refusal` for files that are no logs or fit the cluster nowhere.
+    ``collective`` and ``ranks`` apply to logs that do not state them. Raises `OSError`, and the `FormatError` of
+    `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
     """
     from clusterspec import measurement
-    from clusterspec.exchange.diagnosis.compare import Stated
+    from clusterspec.exchange.diagnosis.compare import LogOverrides
 
-    return measurement.diagnose(study(path), measurement.read_logs(logs), Stated(collective, ranks))[0]
+    return measurement.diagnose(study(path), measurement.read_logs(logs), LogOverrides(collective, ranks))[0]
 
 
 def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:

@@ -49,17 +49,17 @@ class Design:
 
     @property
     def cluster(self) -> Cluster | None:
-        """The resolved cluster; None where its description is incomplete (`findings` say why)."""
+        """The resolved cluster; None if its description is incomplete (`findings` say why)."""
         return self.study.design.cluster
 
     @property
     def workload(self) -> Workload | None:
-        """The resolved workload; None where there is none, or too little of it."""
+        """The resolved workload; None if there is none, or too little of it."""
         return self.study.design.workload
 
     @property
     def layout(self) -> Layout | None:
-        """The resolved layout, hashable; None where there is none."""
+        """The resolved layout, hashable; None if there is none."""
         return self.study.design.layout
 
     @property
@@ -167,7 +167,7 @@ def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), toda
     ``catalog`` names folders of entries that lie over the shipped ones; ``today`` is the day by which waivers
     expire and hardware is released. The configuration of the spec's folder holds.
 
-    Raises `OSError` where the file cannot be read, `NotADirectoryError` for a catalog that is not there, and
+    Raises `OSError` if the file cannot be read, `NotADirectoryError` for a catalog that is not there, and
     `ConfigFault` for a configuration that is wrong. A wrong spec raises nothing: its findings say what is wrong.
     """
     day = date.fromisoformat(today) if isinstance(today, str) else today

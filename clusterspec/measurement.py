@@ -6,55 +6,55 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec.document import read_bytes
-from clusterspec.exchange.acceptance import judge, plan
-from clusterspec.exchange.diagnosis.compare import Stated
+from clusterspec.exchange.acceptance import acceptance_cases, evaluate
+from clusterspec.exchange.diagnosis.compare import LogOverrides
 from clusterspec.exchange.diagnosis.diagnose import calibration
 from clusterspec.exchange.diagnosis.diagnose import diagnose as compare
-from clusterspec.exchange.files import LARGEST, InputFile
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import LARGEST, InputFile
 from clusterspec.exchange.merge import Merged, merge
-from clusterspec.exchange.reading import Refusal
 from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.nccl_tests import NotALogError
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.pipeline import Study, estimate, study_text
 from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport, Moved
 
 Logs = Sequence[tuple[str, Benchmark]]
-"""Logs by the names that reports give them."""
+"""Logs by the names that reports use."""
 
 
 def read_log(name: str, data: bytes) -> Benchmark:
-    """The log in some bytes. Raises `Refusal` where they hold none, or too many."""
+    """The benchmark log in a file's bytes. Raises `FormatError` if they are no log or too large."""
     file = InputFile(name, data)
     try:
         return read_benchmark("\n".join(file.lines))
-    except NoLog as why:
-        raise Refusal(str(why)) from None
+    except NotALogError as why:
+        raise FormatError(str(why)) from None
 
 
 def read_logs(paths: Sequence[str | Path]) -> Logs:
-    """The logs in some files. Raises `OSError`, and `Refusal` for a file that is no log."""
+    """The logs in some files. Raises `OSError`, and `FormatError` for a file that is no log."""
     return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST))) for path in paths]
 
 
-def diagnose(one: Study, logs: Logs, stated: Stated) -> tuple[DiagnosisReport, Merged]:
+def diagnose(one: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisReport, Merged]:
     """Every collective of some logs compared with the design, and the spec with the measurements in it.
 
-    Raises `Refusal` where nothing can be compared, or the measurements cannot be inserted.
+    Raises `FormatError` if nothing can be compared, or the measurements cannot be inserted.
     """
     cluster = one.design.cluster
     if cluster is None:
-        raise Refusal("the cluster cannot be resolved; `clusterspec check` says why")
+        raise FormatError("the cluster cannot be resolved; `clusterspec check` says why")
     found = compare(cluster, logs, stated)
     if not found.compared:
-        raise Refusal("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
+        raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merge(one.source.text.removeprefix("\ufeff"), calibration(found.runs), one.input.name)
     report = DiagnosisReport(one.settings.tool, one.input, found.compared, found.unread, _moved(one, merged))
     return report, merged
 
 
 def _moved(one: Study, merged: Merged) -> Moved | None:
-    """The step time without and with the measurements; None where the spec has no work."""
+    """The step time without and with the measurements; None if the spec has no work."""
     if one.design.workload is None:
         return None
     again = study_text(merged.text, one.settings, one.input.name, one.folder)
@@ -69,11 +69,11 @@ def _step_time(one: Study) -> float | None:
 def accept(one: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
     """Every acceptance test with its status, and the tests of the spec that cannot be run, with why.
 
-    Raises `Refusal` where there is no test that can be run.
+    Raises `FormatError` if there is no test that can be run.
     """
-    tests, stated, unclear = plan(one.design)
+    tests, stated, unclear = acceptance_cases(one.design)
     if not tests:
         why = "the cluster cannot be resolved" if one.design.cluster is None else "it has no test that can be run"
-        raise Refusal("; ".join([why, *unclear]))
-    outcomes, unused = judge(tests, logs)
+        raise FormatError("; ".join([why, *unclear]))
+    outcomes, unused = evaluate(tests, logs)
     return AcceptanceReport(one.settings.tool, one.input, outcomes, unused, stated), unclear

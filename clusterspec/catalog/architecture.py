@@ -14,7 +14,7 @@ class Window:
     """Sliding-window attention of ``layers`` layers over ``tokens`` tokens.
 
     ``heads``, ``kv_heads``, ``head_dim`` and ``value_head_dim`` are those of the layers with a
-    window; 0 where they are those of the model.
+    window; 0 if they are those of the model.
     """
 
     tokens: int
@@ -32,7 +32,7 @@ class LinearAttention:
     ``key_heads`` (groups in Mamba-2) of width ``key_head_dim`` (the state size in Mamba-2),
     ``value_heads`` of width ``value_head_dim``, a causal convolution over ``convolution`` tokens.
     ``gate_rank`` is the width that Kimi delta attention compresses the decay to, and
-    ``output_gate_rank`` that of the output gate; 0 where the gate is one full matrix.
+    ``output_gate_rank`` that of the output gate; 0 if the gate is one full matrix.
     """
 
     kind: str

@@ -69,7 +69,7 @@ def published(read: Reader) -> dict[str, Any]:
 
 
 def _part(read: Reader, name: str, *keys: str) -> dict[str, int]:
-    """The whole numbers under ``name``; 0 where one is absent."""
+    """The whole numbers under ``name``; 0 if one is absent."""
     return {key: read.count(f"{name}.{key}") or 0 for key in keys}
 
 

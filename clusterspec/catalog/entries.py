@@ -71,7 +71,7 @@ class Interconnect(Entry):
     at the usual rate (scale-out); ``links`` of one accelerator, of a slot, or the ports of a node
     where the technology fixes them; ``port_rates`` the line rates a port may have, empty for any.
     ``plugins`` are the collective plugins that belong to it, the usual first; ``protocols`` those of NCCL
-    that it carries, empty where it carries all; ``overlapped_latency`` whether latency runs beside the sending.
+    that it carries, empty if it carries all; ``overlapped_latency`` whether latency runs beside the sending.
     """
 
     scope: str = ""
@@ -105,7 +105,7 @@ class Nic(Entry):
 
     ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
     generation and width of the slot it needs; ``cages`` how many cages of the form ``connector`` its
-    bracket has, 0 where its ports lead to cages of the node; ``power`` the largest of the card in watts.
+    bracket has, 0 if its ports lead to cages of the node; ``power`` the largest of the card in watts.
     ``ethernet_ports`` and ``ethernet_port_bandwidth`` hold with Ethernet, where they differ.
     """
 
@@ -152,7 +152,7 @@ class Platform(Entry):
 
     ``technologies`` are what it comes with, the usual first; ``frontend_bandwidth`` is the line
     rate of one of its ``frontend_nics``; ``power`` is of one node; ``pfc`` and ``ecn`` say what a
-    provider is known to run on its fabric, None where that is not known or is the buyer's affair.
+    provider is known to run on its fabric, None if that is not known or is the buyer's affair.
     ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and
     carries ``nics_per_node`` / ``cages`` NICs.
     """

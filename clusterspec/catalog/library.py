@@ -102,7 +102,7 @@ class Catalog:
         return self._folders.nearest(kind, text)
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:
-        """The ids that a family name (``h100``, ``mi300``) could mean; none where it is itself an id."""
+        """The ids that a family name (``h100``, ``mi300``) could mean; none if it is itself an id."""
         return self._folders.family(kind, text)
 
     @property
@@ -129,7 +129,7 @@ class Catalog:
         return entry
 
     def find(self, kind: str, id_: str) -> Entry | None:
-        """The entry of a kind and an id; None where there is none."""
+        """The entry of a kind and an id; None if there is none."""
         return self.get(kind, id_) if id_ in self._folders.files[kind] else None
 
     def accelerator(self, id_: str) -> Accelerator:

@@ -48,7 +48,7 @@ class Rejected:
 class Fact:
     """One fact: what it is, why we believe it, and of a bandwidth what it is the bandwidth of.
 
-    ``origin`` is None where the entry names neither a source nor an assumption; ``also`` are further
+    ``origin`` is None if the entry names neither a source nor an assumption; ``also`` are further
     sources that give the same figure.
     """
 

@@ -21,7 +21,7 @@ class Row:
     """An entry at a glance.
 
     ``headline`` holds the figures that people know it by, as written; ``year`` is that of first
-    shipment, None where the entry does not give it.
+    shipment, None if the entry does not give it.
     """
 
     kind: str

@@ -18,7 +18,7 @@ _LEFT_OUT = "sparse_peak."
 class SharedFact:
     """One fact of several entries, in the order of the entries.
 
-    ``values`` are in SI (``unit``; "" where the fact is a word), None where an entry lacks the fact.
+    ``values`` are in SI (``unit``; "" where the fact is a word), None if an entry lacks the fact.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Sums that close in every entry: lanes, links, meshes, domains, nodes, peaks, switches, slots.
 
 Each law yields pairs of what the parts of an entry add up to and what the entry gives as the
-whole, both in SI (bandwidths per direction), None where a part is not known. An entry whose
+whole, both in SI (bandwidths per direction), None if a part is not known. An entry whose
 vendor's figures do not add up names the law in its ``exceptions``, with the reason.
 """
 

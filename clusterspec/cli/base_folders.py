@@ -55,7 +55,7 @@ def base_folder(path: Path, folder: Path, asked: argparse.Namespace) -> Path:
 
 @cache
 def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
-    """A function that returns the bytes of a ``.gitignore`` in the base revision; None where there is none."""
+    """A function that returns the bytes of a ``.gitignore`` in the base revision; None if there is none."""
     root, commit = base(folder)
     found = {root / name: one for name, one in tree(root, commit, "").items() if Path(name).name == ".gitignore"}
 

@@ -23,7 +23,7 @@ _named: list[str] = []
 
 
 def choose(asked: argparse.Namespace) -> None:
-    """Takes the base revision of a call. Raises `UsageFault` where it names one without ``--trust base``."""
+    """Takes the base revision of a call. Raises `UsageFault` if it names one without ``--trust base``."""
     revision = asked.base_revision
     if revision and asked.trust != "base":
         raise UsageFault("--base-revision goes with --trust base")
@@ -44,7 +44,7 @@ def candidates() -> list[str]:
 
 @cache
 def base(folder: Path) -> tuple[Path, str]:
-    """The root of the repository and the base commit. Raises `UsageFault` where there is none."""
+    """The root of the repository and the base commit. Raises `UsageFault` if there is none."""
     root = root_of(folder)
     for revision in candidates():
         if commit := commit_of(root, revision):
@@ -53,7 +53,7 @@ def base(folder: Path) -> tuple[Path, str]:
 
 
 def at_base(path: Path) -> bytes | None:
-    """The bytes that a file has in the base revision; None where it has no such file."""
+    """The bytes that a file has in the base revision; None if it has no such file."""
     place = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not followed
     folder = next(one for one in place.parents if one.is_dir())
     root, commit = base(folder.resolve())

@@ -68,7 +68,7 @@ def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> C
 
 
 def present_text(name: str) -> str | None:
-    """The text of a file as it is now, with its byte order mark; None where no file has this name."""
+    """The text of a file as it is now, with its byte order mark; None if no file has this name."""
     try:
         return decode(name, read_bytes(name)).text if Path(name).is_file() else None
     except OSError:

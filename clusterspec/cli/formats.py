@@ -36,7 +36,7 @@ Pair = tuple[str, str | None]
 def pairs(asked: argparse.Namespace) -> list[Pair]:
     """What is to be printed where: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
 
-    Raises `UsageFault` where two formats would share standard output, or outputs have no format.
+    Raises `UsageFault` if two formats would share standard output, or outputs have no format.
     """
     formats, outputs = list(asked.format), list(asked.output)
     if not formats and len(outputs) < 2:

@@ -26,7 +26,7 @@ LONGEST = 60
 
 
 def git(folder: Path, *words: str) -> bytes | None:
-    """What a plumbing command of git prints; None where it fails. Raises `UsageFault` where there is no git."""
+    """What a plumbing command of git prints; None if it fails. Raises `UsageFault` if there is no git."""
     command = ["git", "--no-pager", "--no-replace-objects", "--literal-pathspecs", *_SAFE, "-C", str(folder), *words]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _QUIET
     try:
@@ -46,7 +46,7 @@ def git(folder: Path, *words: str) -> bytes | None:
 
 
 def root_of(folder: Path) -> Path:
-    """The root of the repository that a folder lies in. Raises `UsageFault` where it lies in none."""
+    """The root of the repository that a folder lies in. Raises `UsageFault` if it lies in none."""
     found = git(folder, "rev-parse", "--show-toplevel")
     if found is None:
         raise UsageFault(f"{folder}: not in a git repository, or one of another owner")
@@ -54,13 +54,13 @@ def root_of(folder: Path) -> Path:
 
 
 def commit_of(root: Path, revision: str) -> str | None:
-    """The hash of the commit that a revision names; None where it names none."""
+    """The hash of the commit that a revision names; None if it names none."""
     found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.decode("ascii", "replace").strip() if found else None
 
 
 def blob(root: Path, commit: str, path: str) -> bytes | None:
-    """The bytes of a file in a commit; None where there is no such file. ``path`` is relative to the root."""
+    """The bytes of a file in a commit; None if there is no such file. ``path`` is relative to the root."""
     entry = git(root, "ls-tree", "-z", "--full-tree", commit, "--", path)
     if not entry or not entry.startswith(_REGULAR):
         return None  # absent, a folder, a submodule or a symbolic link
@@ -68,12 +68,12 @@ def blob(root: Path, commit: str, path: str) -> bytes | None:
 
 
 def blob_of(root: Path, object_: str) -> bytes | None:
-    """The bytes of an object; None where there is none."""
+    """The bytes of an object; None if there is none."""
     return git(root, "cat-file", "blob", object_)
 
 
 def tree(root: Path, commit: str, path: str) -> dict[str, str]:
-    """The regular files of a folder of a commit by their path in it, each with its object; none where it is absent."""
+    """The regular files of a folder of a commit by their path in it, each with its object; none if it is absent."""
     listed = git(root, "ls-tree", "-r", "-z", "--full-tree", f"{commit}:{path}") or b""
     entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry.startswith(_REGULAR))
     return {os.fsdecode(name): _object(words) for words, _, name in entries if b".." not in name.split(b"/")}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import STDIN, read_bytes
-from clusterspec.exchange.files import LARGEST
-from clusterspec.exchange.reading import Refusal
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import LARGEST
 from clusterspec.measurement import Logs, read_log
 
 
@@ -18,6 +18,6 @@ def benchmarks(names: Sequence[str]) -> Logs:
     for name in names:
         try:
             found.append((name if name == STDIN else Path(name).name, read_log(name, read_bytes(name, LARGEST))))
-        except Refusal as why:
+        except FormatError as why:
             raise UsageFault(f"{name}: {why}") from None
     return found

@@ -100,7 +100,7 @@ def _dress(made: Path, place: Path) -> None:
 
 
 def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]) -> None:
-    """Raises `UsageFault` where what is to be written is one of the files that are read."""
+    """Raises `UsageFault` if what is to be written is one of the files that are read."""
     for name in names:
         with contextlib.suppress(OSError, ValueError):
             if Path(name).samefile(target):
@@ -108,7 +108,7 @@ def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]
 
 
 def keep_out(option: str, target: str, folders: Iterable[Path]) -> None:
-    """Raises `UsageFault` where what is to be written lies in a catalog that is read."""
+    """Raises `UsageFault` if what is to be written lies in a catalog that is read."""
     for folder in folders:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             if Path(target).resolve().is_relative_to(folder.resolve()):

@@ -25,7 +25,7 @@ def say(text: str, *, exact: bool = False) -> None:
     """Writes to standard output. What its encoding lacks becomes a lookalike, or an escape as JSON has them.
 
     No line is a command to the runner of a CI service. ``exact``: an escape always, and nothing else changed, since
-    a program reads it. Raises `UsageFault` where nothing can be written.
+    a program reads it. Raises `UsageFault` if nothing can be written.
     """
     text = text if exact else "".join(map(disarmed, text.splitlines(keepends=True)))
     out = sys.stdout

@@ -11,7 +11,7 @@ from typing import Any
 LARGEST = 256 * 1024
 """Bytes of a ``.gitignore`` that are read."""
 Data = Callable[[Path], bytes | None]
-"""Returns the bytes of a file; None where there is none."""
+"""Returns the bytes of a file; None if there is none."""
 
 
 @lru_cache(maxsize=256)

@@ -67,7 +67,7 @@ _WORDS = {plain(alias): key for key, aliases in _KEYS.items() for alias in alias
 
 
 def meant_by(word: str) -> str:
-    """The key of the spec that another program's name means; empty where it means none.
+    """The key of the spec that another program's name means; empty if it means none.
 
     >>> meant_by("tensor-model-parallel-size"), meant_by("gpusPerNode"), meant_by("colour")
     ('tp', 'accelerators_per_node', '')

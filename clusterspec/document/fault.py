@@ -101,7 +101,7 @@ def wants(node: Schema, root: Schema) -> str:
 
 
 def example(path: Path, node: Schema) -> str:
-    """The first example of a key as a line to write; empty where the schema has none."""
+    """The first example of a key as a line to write; empty if the schema has none."""
     if not node.get("examples"):
         return ""
     value = node["examples"][0]

@@ -19,7 +19,7 @@ _MARKS = (
 
 
 def foreign(value: Any) -> str:
-    """What kind of file of another program a document is, for a sentence; empty where it may be a spec.
+    """What kind of file of another program a document is, for a sentence; empty if it may be a spec.
 
     >>> foreign({"apiVersion": "apps/v1", "kind": "Deployment"}), foreign({"clusterspec": 1, "kind": "x"})
     ('a Kubernetes manifest (kind `Deployment`)', '')

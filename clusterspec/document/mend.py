@@ -16,7 +16,7 @@ _TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "fa
 
 
 def mended(value: Any, field: Schema, written: str) -> str | None:
-    """The YAML text that says the same as the schema's type; None where there is no such, or several."""
+    """The YAML text that says the same as the schema's type; None if there is no such, or several."""
     kind = field.get("type")
     if kind == "boolean" and isinstance(value, str):
         return _TRUTH.get(value.lower())

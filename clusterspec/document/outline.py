@@ -33,7 +33,7 @@ def branches(node: Schema, root: Schema) -> Iterator[Schema]:
 
 
 def child(node: Schema, root: Schema, key: str | int) -> Schema | None:
-    """The node of a key or item under ``node``; None where the schema knows no such key."""
+    """The node of a key or item under ``node``; None if the schema knows no such key."""
     for branch in branches(node, root):
         if isinstance(key, int):
             found = branch.get("items")
@@ -45,7 +45,7 @@ def child(node: Schema, root: Schema, key: str | int) -> Schema | None:
 
 
 def at(root: Schema, path: Path) -> Schema:
-    """The node of a whole path; empty where the schema does not know it."""
+    """The node of a whole path; empty if the schema does not know it."""
     node = root
     for key in path:
         node = child(node, root, key) or {}

@@ -112,7 +112,7 @@ def _target(place: Place, *, key: bool) -> Span | None:
 
 
 def text_at(document: Document, path: Path) -> str:
-    """A value as its author wrote it, quotes and all; empty where the path is absent."""
+    """A value as its author wrote it, quotes and all; empty if the path is absent."""
     place = document.places.get(path)
     if place is None:
         return ""

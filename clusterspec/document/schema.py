@@ -131,7 +131,7 @@ def _innermost(errors: Iterable[Any]) -> Iterator[Any]:
 
 
 def _meant(error: Any) -> list[Any] | None:
-    """The errors of the one alternative whose type the value has; None where that is not one."""
+    """The errors of the one alternative whose type the value has; None if that is not one."""
     by_branch: dict[int, list[Any]] = {}
     for inner in error.context:
         by_branch.setdefault(inner.relative_schema_path[0], []).append(inner)

@@ -1,4 +1,4 @@
-"""Importers and exporters: from and to the files that infrastructure repositories already hold.
+"""Importers and exporters of the files that infrastructure repositories contain.
 
-`kinds` is the registry of formats; each reader returns a `Reading`, which `merge` writes into a spec.
+`import_formats` is the registry of formats. Each reader returns an `ImportResult`, which `merge` writes into a spec.
 """

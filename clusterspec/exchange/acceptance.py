@@ -1,7 +1,7 @@
-"""The acceptance plan of a design, and what logs show of it.
+"""Acceptance tests of a design, and their outcome in benchmark logs.
 
-The tests are those of the spec. Where it states none, the tests of each tier are taken, each with the slow end of the
-predicted band as its threshold: what a sound machine shows at the least.
+The tests are those of the spec. If it states none, the default tests of each tier are used, each with the low end of
+the predicted range as its threshold.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _SCOPE = re.compile(r"every-([0-9]{1,5})-nodes")
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
-    """One acceptance test: ``threshold`` in B/s of bus bandwidth; ``passes`` of ``runs`` must reach it on each of
-    ``groups`` sets of nodes; ``duration`` in seconds of each run where one is asked for.
+class AcceptanceCase:
+    """One acceptance test: ``threshold`` is bus bandwidth in B/s; ``passes`` of ``runs`` must reach it on each of
+    ``groups`` sets of nodes; ``size`` is in bytes, ``duration`` in seconds per run, None if not required.
     """
 
     name: str
@@ -44,26 +44,26 @@ class Test:
     duration: float | None = None
 
 
-def plan(design: Design) -> tuple[tuple[Test, ...], bool, tuple[str, ...]]:
-    """The tests, whether the spec states them, and which of its entries are too incomplete to be run, with why."""
+def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, tuple[str, ...]]:
+    """The tests, whether the spec states them, and the reasons why entries of the spec cannot be run."""
     cluster = design.cluster
     if cluster is None:
         return (), False, ()
     stated = design.spec.acceptance
     if not stated:
-        return _computed(cluster), False, ()
-    tests: list[Test] = []
+        return _cases_of_design(cluster), False, ()
+    tests: list[AcceptanceCase] = []
     unclear: list[str] = []
     for number, entry in enumerate(stated):
-        test = _stated(entry, cluster)
-        if isinstance(test, Test):
+        test = _case_of_spec(entry, cluster)
+        if isinstance(test, AcceptanceCase):
             tests.append(test)
         else:
             unclear.append(f"acceptance[{number}]: {test}")
-    return tuple(_distinct(tests)), True, tuple(unclear)
+    return tuple(_with_unique_names(tests)), True, tuple(unclear)
 
 
-def _computed(cluster: Cluster) -> tuple[Test, ...]:
+def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
     tests = []
     for each in acceptance_tests(cluster):
         try:
@@ -71,7 +71,9 @@ def _computed(cluster: Cluster) -> tuple[Test, ...]:
         except CollectiveUnavailableError:
             continue
         name = _name(each.collective, each.nodes, each.size)
-        tests.append(Test(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool))
+        tests.append(
+            AcceptanceCase(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool)
+        )
     return tuple(tests)
 
 
@@ -79,8 +81,8 @@ def _name(collective: str, nodes: int, size: float) -> str:
     return f"{collective}-{plural(nodes, 'node').replace(' ', '-')}-{size_text(size).replace(' ', '')}"
 
 
-def _stated(entry: AcceptanceSpec, cluster: Cluster) -> Test | str:
-    """A test of the spec; what it lacks where it cannot be run."""
+def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | str:
+    """A test of the spec, or the reason why it cannot be run."""
     ranks = entry.ranks or (entry.nodes * cluster.ranks_per_node if entry.nodes else None)
     if entry.collective is None or ranks is None or entry.size is None:
         missing = [
@@ -88,17 +90,17 @@ def _stated(entry: AcceptanceSpec, cluster: Cluster) -> Test | str:
             for key, value in (("collective", entry.collective), ("nodes", ranks), ("size", entry.size))
             if not value
         ]
-        return f"it lacks {', '.join(missing)}"
+        return f"{', '.join(missing)} missing"
     if entry.busbw is not None:
         threshold = entry.busbw.per_direction
     elif entry.algbw is not None:
         threshold = entry.algbw.per_direction * bus_factor(entry.collective, ranks)
     else:
-        return "it asks for no bandwidth"
+        return "it requires no bandwidth"
     nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
     runs = _RUNS.fullmatch(entry.passes or "")
     scope = _SCOPE.fullmatch(entry.scope or "")
-    return Test(
+    return AcceptanceCase(
         name=_name(entry.collective, nodes, entry.size.value),
         collective=entry.collective,
         nodes=nodes,
@@ -114,8 +116,8 @@ def _stated(entry: AcceptanceSpec, cluster: Cluster) -> Test | str:
     )
 
 
-def _distinct(tests: Sequence[Test]) -> list[Test]:
-    """Tests whose names differ, so that a name means one test."""
+def _with_unique_names(tests: Sequence[AcceptanceCase]) -> list[AcceptanceCase]:
+    """The tests with unique names."""
     from clusterspec.records import replace
 
     seen: dict[str, int] = {}
@@ -126,19 +128,19 @@ def _distinct(tests: Sequence[Test]) -> list[Test]:
     return out
 
 
-def judge(
-    tests: Sequence[Test], logs: Sequence[tuple[str, Benchmark]]
+def evaluate(
+    tests: Sequence[AcceptanceCase], logs: Sequence[tuple[str, Benchmark]]
 ) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
-    """The outcome of every test, and the logs that belong to none, with why."""
+    """The outcome of every test, and the logs that belong to no test, with the reason."""
     series = [(log, each) for log, benchmark in logs for each in benchmark.series]
-    outcomes = tuple(_outcome(test, [each for _, each in series if _belongs(each, test)]) for test in tests)
-    unused = [(log, _why(each)) for log, each in series if not any(_belongs(each, test) for test in tests)] + [
+    outcomes = tuple(_outcome(test, [each for _, each in series if _measures(each, test)]) for test in tests)
+    unused = [(log, _description(each)) for log, each in series if not any(_measures(each, test) for test in tests)] + [
         (log, "it measures pairs of accelerators, not a collective") for log, benchmark in logs if not benchmark.series
     ]
     return outcomes, tuple(unused)
 
 
-def _belongs(series: Series, test: Test) -> bool:
+def _measures(series: Series, test: AcceptanceCase) -> bool:
     """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one."""
     if series.collective != test.collective or series.ranks != test.ranks:
         return False
@@ -147,12 +149,12 @@ def _belongs(series: Series, test: Test) -> bool:
     return not (series.algorithm and test.algorithm and series.algorithm != test.algorithm)
 
 
-def _why(series: Series) -> str:
-    name = series.collective or "a collective that it does not name"
-    return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'ranks that it does not tell'}"
+def _description(series: Series) -> str:
+    name = series.collective or "a collective that the log does not name"
+    return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'an unknown number of ranks'}"
 
 
-def _outcome(test: Test, found: Sequence[Series]) -> AcceptanceOutcome:
+def _outcome(test: AcceptanceCase, found: Sequence[Series]) -> AcceptanceOutcome:
     """Pass, fail or not run. The figure shown is the lowest of all runs."""
     at_size = [rates for each in found if (rates := [p.busbw for p in each.points if p.size == test.size])]
     wrong = sum(each.wrong for each in found)
@@ -173,7 +175,7 @@ def _outcome(test: Test, found: Sequence[Series]) -> AcceptanceOutcome:
         share = f"{failed} of {plural(len(lowest), 'run')} below {say(test.threshold, 'B/s')}"
         return AcceptanceOutcome(test.name, test.threshold, measured, "fail", share)
     if len(lowest) < needed:
-        why = f"{len(lowest)} of {plural(needed, 'run')} seen" + (
+        why = f"{len(lowest)} of {plural(needed, 'run')} found" + (
             f", on {test.groups} sets of nodes" if test.groups > 1 else ""
         )
         return AcceptanceOutcome(test.name, test.threshold, measured, "not-run", why)

@@ -1,59 +1,59 @@
-"""Benchmark logs as readings: what was measured becomes entries of `measured:`."""
+"""Import of benchmark logs as entries of `measured:`."""
 
 from __future__ import annotations
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal, Value
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, Value
+from clusterspec.exchange.input_file import LONGEST_LINE, InputFile
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series
 from clusterspec.logs.evidence import hcas
-from clusterspec.logs.nccl_tests import NoLog
-from clusterspec.logs.readers import Reader
+from clusterspec.logs.nccl_tests import NotALogError
+from clusterspec.logs.readers import LogReader
 from clusterspec.logs.sizes import size_text
 
 
-def suits(reader: Reader, file: InputFile) -> bool:
-    return reader.suits(file.text[:200_000])
+def matches(reader: LogReader, file: InputFile) -> bool:
+    return reader.matches(file.text[:200_000])
 
 
-def read(reader: Reader, file: InputFile) -> Reading:
-    """What a log measured. Raises `Refusal` where it is no log of this tool."""
+def read(reader: LogReader, file: InputFile) -> ImportResult:
+    """The measurements of a log. Raises `FormatError` if it is not a log of this tool."""
     for number, line in enumerate(file.text.split("\n"), 1):
-        if len(line) > 64 * 1024:
-            raise Refusal(f"has {len(line):,} characters, more than any tool prints in a line", number)
+        if len(line) > LONGEST_LINE:
+            raise FormatError(f"has {len(line):,} characters in one line, the maximum is {LONGEST_LINE:,}", number)
     try:
         benchmark = reader.read(file.text)
-    except NoLog as fault:
-        raise Refusal(str(fault)) from None
+    except NotALogError as fault:
+        raise FormatError(str(fault)) from None
     return reading_of(benchmark, reader.name, file.name)
 
 
-def reading_of(benchmark: Benchmark, kind: str, name: str) -> Reading:
-    """The entries of `measured:` that a log supports, one for each series at its largest size."""
-    notes = Notes(kind, name)
+def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
+    """The `measured:` entries of a log, one per series at its largest size."""
+    builder = ImportBuilder(kind, name)
     for series in benchmark.series:
-        _series(series, notes)
+        _series(series, builder)
     for table in benchmark.pairs:
-        _pairs(table, notes)
-    for said, line in benchmark.remarks:
-        notes.unknown("remark", said, line)
+        _pairs(table, builder)
+    for measured, line in benchmark.remarks:
+        builder.unknown("remark", measured, line)
     for each in benchmark.evidence:
         if each.name in {"version", "network", "socket", "no-plugin", "no-gdr", "nvls", "no-nvls", "environment"}:
-            notes.count(f"{each.name} on line {each.line}", each.said, each.line)
+            builder.count(f"{each.name} on line {each.line}", each.text, each.line)
     count = hcas(benchmark.evidence)
-    notes.count("hcas", count, next((e.line for e in benchmark.evidence if e.name == "hcas"), 0))
-    return notes.reading()
+    builder.count("hcas", count, next((e.line for e in benchmark.evidence if e.name == "hcas"), 0))
+    return builder.reading()
 
 
-def _series(series: Series, notes: Notes) -> None:
+def _series(series: Series, builder: ImportBuilder) -> None:
     largest = series.largest
     first = series.points[0].line
-    notes.count("rows", len(series.points), first)
+    builder.count("rows", len(series.points), first)
     if series.wrong:
-        notes.unknown(f"{series.wrong} wrong values", "the results of the collective came out wrong", first)
+        builder.unknown(f"{series.wrong} wrong values", "the results of the collective are wrong", first)
     if series.collective is None:
-        notes.unknown("the collective", "neither a command nor the columns tell which one it is", first)
+        builder.unknown("the collective", "neither a command nor the columns identify it", first)
     if series.ranks is None:
-        notes.unknown("the number of ranks", "neither the head of the log nor its columns tell", first)
+        builder.unknown("the number of ranks", "neither the head of the log nor its columns state it", first)
     entry: dict[str, Value] = {
         "collective": series.collective,
         "nodes": series.nodes,
@@ -64,18 +64,18 @@ def _series(series: Series, notes: Notes) -> None:
     }
     entry = {key: value for key, value in entry.items() if value is not None}
     if series.collective is None:
-        notes.unknown(
+        builder.unknown(
             f"{entry['size']} at {entry['busbw']}", "not written to measured: without a collective", largest.line
         )
     else:
-        notes.append("measured", entry, largest.line)
+        builder.append("measured", entry, largest.line)
 
 
-def _pairs(table: PairTable, notes: Notes) -> None:
-    notes.count("accelerators", table.accelerators, table.line)
-    notes.count(f"{table.name} slowest pair, each way", f"{table.slowest / 1e9:.6g} GB/s", table.line)
+def _pairs(table: PairTable, builder: ImportBuilder) -> None:
+    builder.count("accelerators", table.accelerators, table.line)
+    builder.count(f"{table.name} slowest pair, each way", f"{table.slowest / 1e9:.6g} GB/s", table.line)
     if table.both_ways:
-        notes.unknown(f"{table.name}", "both directions together were printed; half of it is one direction", table.line)
+        builder.unknown(f"{table.name}", "the figure sums both directions; one direction is half of it", table.line)
         return
     entry: dict[str, Value] = {
         "collective": "send-recv",
@@ -83,5 +83,7 @@ def _pairs(table: PairTable, notes: Notes) -> None:
         "ranks": 2,
         "busbw": f"{table.slowest / 1e9:.6g} GB/s",
     }
-    notes.append("measured", entry, table.line)
-    notes.unknown("the size of the copies", "the log does not print it: the entry calibrates nothing", table.line)
+    builder.append("measured", entry, table.line)
+    builder.unknown(
+        "the size of the copies", "the log does not print it, so the entry cannot calibrate the model", table.line
+    )

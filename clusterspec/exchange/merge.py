@@ -1,4 +1,4 @@
-"""Writes a reading into a spec: new keys are inserted where they belong, and every other character is kept."""
+"""Merge of an import result into the text of a spec; all other characters of the text are kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clusterspec.document import Document, parse
-from clusterspec.exchange.reading import Given, Reading, Refusal, Value
+from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult, Value
 from clusterspec.exchange.yaml_text import block, comment, flow, scalar
 from clusterspec.records import dataclass
 from clusterspec.source import Path, Position, Source, dotted
@@ -18,24 +18,24 @@ ORDER = ("cluster", "workload", "layout", "measured", "acceptance", "operations"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A spec with a reading in it: its text, what was written, what it already held, and what it contradicts."""
+    """The merged text, the values written, those already present, and those that contradict the spec."""
 
     text: str
-    written: tuple[Given, ...]
-    same: tuple[Given, ...]
-    kept: tuple[tuple[Given, str], ...]
+    written: tuple[ImportedValue, ...]
+    same: tuple[ImportedValue, ...]
+    kept: tuple[tuple[ImportedValue, str], ...]
     """Values that were not written, since the spec has another one; the text says which, and where."""
 
 
-def tree(reading: Reading) -> dict[str, Any]:
-    """The spec that a reading states, as plain values, ``clusterspec: 1`` first."""
+def tree(reading: ImportResult) -> dict[str, Any]:
+    """The spec of an import result as plain values, ``clusterspec: 1`` first."""
     root: dict[str, Any] = {"clusterspec": 1} | {key: {} for key in ORDER}
     for given in reading.given:
         _put(root, given)
     return {key: value for key, value in root.items() if value not in ({}, [])}
 
 
-def _put(root: dict[str, Any], given: Given) -> None:
+def _put(root: dict[str, Any], given: ImportedValue) -> None:
     node: Any = root
     for key in given.path[:-1]:
         child = node.get(key)
@@ -48,30 +48,30 @@ def _put(root: dict[str, Any], given: Given) -> None:
         node[last] = copy.deepcopy(given.value)
 
 
-def new_spec(reading: Reading, name: str = "imported") -> str:
-    """The text of a new spec that states a reading, the file and line behind each value."""
+def new_spec(reading: ImportResult, name: str = "imported") -> str:
+    """The text of a new spec from an import result, with the file and line after each value."""
     heading = [f"# {comment(text)}" for text in _heading(reading)]
     base = "\n".join([*heading, "clusterspec: 1", f"name: {scalar(name)}", "cluster: {}", ""])
     ordered = sorted(reading.given, key=lambda each: ORDER.index(str(each.path[0])) if each.path[0] in ORDER else 0)
     if any(each.path[0] == "cluster" for each in ordered):
         base = base.replace("cluster: {}\n", "")
-    return merge(base, Reading(reading.kind, tuple(ordered)), "new spec").text
+    return merge(base, ImportResult(reading.kind, tuple(ordered)), "new spec").text
 
 
-def _heading(reading: Reading) -> list[str]:
+def _heading(reading: ImportResult) -> list[str]:
     counts = [f"{each.name}: {each.value}  ({each.at})" for each in reading.counts]
     unknown = [f"unknown: {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
     return [f"imported: {reading.kind}", *counts, *unknown]
 
 
-def merge(text: str, reading: Reading, name: str) -> Merged:
-    """A spec's text with a reading merged in. A key that the spec has with another value is kept and listed.
+def merge(text: str, reading: ImportResult, name: str) -> Merged:
+    """The text of a spec with an import result merged in. A key with another value in the spec is kept and listed.
 
-    Raises `Refusal` where the text is no spec, or is written so that nothing can be inserted.
+    Raises `FormatError` if the text is not a spec, or nothing can be inserted into it.
     """
-    written: list[Given] = []
-    same: list[Given] = []
-    kept: list[tuple[Given, str]] = []
+    written: list[ImportedValue] = []
+    same: list[ImportedValue] = []
+    kept: list[tuple[ImportedValue, str]] = []
     for group in _groups(reading.given):
         document = _parsed(text, name)
         held = [_held(document, given) for given in group]
@@ -84,9 +84,9 @@ def merge(text: str, reading: Reading, name: str) -> Merged:
     return Merged(text, tuple(written), tuple(same), tuple(kept))
 
 
-def _groups(found: Sequence[Given]) -> list[list[Given]]:
-    """Items of one list that follow each other are inserted together, other keys one by one."""
-    groups: list[list[Given]] = []
+def _groups(found: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
+    """The values in groups to insert together: consecutive items of one list, and single keys."""
+    groups: list[list[ImportedValue]] = []
     for given in found:
         last = groups[-1][-1] if groups else None
         if last is not None and given.appended and last.appended and given.path == last.path:
@@ -99,13 +99,13 @@ def _groups(found: Sequence[Given]) -> list[list[Given]]:
 def _parsed(text: str, name: str) -> Document:
     document, problems = parse(Source(name, text))
     if document is None or problems or not isinstance(document.value, dict):
-        why = problems[0].message if problems else "it is no mapping"
-        raise Refusal(f"{name} cannot be read as a spec: {why}")
+        why = problems[0].message if problems else "it is not a mapping"
+        raise FormatError(f"{name} cannot be read as a spec: {why}")
     return document
 
 
-def _held(document: Document, given: Given) -> str | None:
-    """None where a value can be inserted, empty where it is there, else what stands there instead."""
+def _held(document: Document, given: ImportedValue) -> str | None:
+    """None if a value can be inserted, empty if it is already present, else a description of the present value."""
     node = document.value
     for depth, key in enumerate(given.path):
         if not isinstance(node, dict):
@@ -125,13 +125,13 @@ def _held(document: Document, given: Given) -> str | None:
 
 
 def _null(document: Document, path: Path) -> bool:
-    """Whether null is spelled out, and not merely left blank."""
+    """Whether null is written explicitly rather than left blank."""
     place = document.places.get(path)
     return place is not None and place.value.start != place.value.end
 
 
 def _alike(held: Any, value: Value) -> bool:
-    """Whether two values are the same; quantities by what they come to, where both can be read."""
+    """Whether two values are equal; quantities are compared in SI units if both can be read."""
     if isinstance(held, str) and isinstance(value, str) and held != value:
         from clusterspec.units import UnitFault, read
 
@@ -151,8 +151,8 @@ def _stands(document: Document, path: Path) -> str:
     return f"{dotted(path)} is {flow(value)} on line {place.value.start.line}"
 
 
-def _inserted(text: str, document: Document, group: Sequence[Given]) -> str:
-    """The text with one key more, or with items of one list; checked by reading it again."""
+def _inserted(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
+    """The text with a key or list items inserted, verified by parsing the result."""
     given = group[0]
     parent, rest = _deepest(document, given.path)
     node: Any = document.value
@@ -173,12 +173,12 @@ def _inserted(text: str, document: Document, group: Sequence[Given]) -> str:
         _put(wanted, each)
     again = parse(Source(document.source.name, made))[0]
     if again is None or again.value != wanted:
-        raise Refusal(f"{document.source.name}: {dotted(given.path)} cannot be inserted as it is written there")
+        raise FormatError(f"{document.source.name}: {dotted(given.path)} cannot be inserted into the text")
     return made
 
 
 def _deepest(document: Document, path: Path) -> tuple[Path, Path]:
-    """The longest beginning of a path that the document has with a value, and what is left of the path."""
+    """The longest prefix of a path that has a value in the document, and the rest of the path."""
     node, depth = document.value, 0
     while depth < len(path) and isinstance(node, dict) and node.get(path[depth]) is not None:
         node, depth = node[path[depth]], depth + 1
@@ -195,7 +195,7 @@ def _keyed(text: str, document: Document, parent: Path, node: Any, entry: tuple[
     key, value, note = entry
     lines = text.split("\n")
     blank = document.places.get((*parent, key))
-    if blank is not None and blank.key is not None:  # the key is there without a value
+    if blank is not None and blank.key is not None:  # the key exists without a value
         indent, line = blank.key.start.column - 1, blank.key.start.line
         made = list(block(key, value, indent, note))
         lines[line - 1 : line] = [lines[line - 1], *made[1:]] if len(made) > 1 else [made[0]]
@@ -210,7 +210,7 @@ def _keyed(text: str, document: Document, parent: Path, node: Any, entry: tuple[
     return "\n".join(_ended(lines, text))
 
 
-def _appended(text: str, document: Document, group: Sequence[Given]) -> str:
+def _appended(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
     path = group[0].path
     place = document.places[path]
     if _is_flow(document, place.value.start):
@@ -232,7 +232,7 @@ def _held_items(document: Document, path: Path) -> list[Any]:
 
 
 def _ended(lines: list[str], text: str) -> list[str]:
-    """Lines that all end as those of the text do."""
+    """The lines with the line ends of the text."""
     if "\r\n" not in text:
         return lines
     return [
@@ -241,7 +241,7 @@ def _ended(lines: list[str], text: str) -> list[str]:
 
 
 def _last_line(document: Document, path: Path) -> int:
-    """The last line of a block and of all in it."""
+    """The last line of a block."""
     size = len(path)
     return max(place.value.end.line for each, place in document.places.items() if each[:size] == path)
 

@@ -1,33 +1,33 @@
-"""SimAI ``busbw.yaml``: the bus bandwidths that its analytical simulator takes for each axis of a layout."""
+"""SimAI ``busbw.yaml``: the bus bandwidth inputs of its analytical simulator for each axis of a layout."""
 
 from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 
 KIND = "simai-busbw"
 _AXIS = re.compile(r"\s*(TP|DP|EP|PP)\s*:\s*$")
 _RATE = re.compile(r"\s*(allreduce|allgather|reducescatter|alltoall|busbw)\s*,?\s*:\s*,?\s*(null|[0-9.]{1,12})\s*$")
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(re.search(r"^\s*(TP|DP)\s*:\s*$", file.head, re.MULTILINE)) and bool(
         re.search(r"^\s*(allreduce|allgather)\s*,", file.head, re.MULTILINE)
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The bandwidths by axis, as counts: they are inputs of a simulator, not measurements."""
-    notes, axis = Notes(KIND, file.name), ""
+def read(file: InputFile) -> ImportResult:
+    """The bandwidths by axis, as counts: they are simulator inputs, not measurements."""
+    builder, axis = ImportBuilder(KIND, file.name), ""
     for number, line in enumerate(file.lines, 1):
         if match := _AXIS.match(line):
             axis = match[1]
         elif (match := _RATE.match(line)) and axis and match[2] != "null":
-            notes.count(f"{axis.lower()} {match[1]}", f"{match[2]} GB/s", number)
-    if not notes.counts:
-        raise Refusal("has no bandwidth by axis as SimAI reads it")
+            builder.count(f"{axis.lower()} {match[1]}", f"{match[2]} GB/s", number)
+    if not builder.counts:
+        raise FormatError("has no bandwidth by axis as SimAI reads it")
     why = "inputs of a simulator without sizes and ranks; `clusterspec collective` computes them from the spec"
-    notes.unknown("measured", why, notes.counts[0].at.line)
-    return notes.reading()
+    builder.unknown("measured", why, builder.counts[0].at.line)
+    return builder.reading()

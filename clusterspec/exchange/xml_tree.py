@@ -1,11 +1,11 @@
-"""Reads small XML files: no document types, no entities, no more elements and levels than a topology has."""
+"""Parser of small XML files, without document types and entities, limited in elements and depth."""
 
 from __future__ import annotations
 
 from xml.parsers import expat
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Refusal
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.records import dataclass, field
 
 MOST_ELEMENTS = 100_000
@@ -14,7 +14,7 @@ DEEPEST = 64
 
 @dataclass(slots=True)
 class Element:
-    """One element with its attributes, its children, its parent and the line where it begins."""
+    """An element with its attributes, children, parent and start line."""
 
     tag: str
     attributes: dict[str, str]
@@ -26,7 +26,7 @@ class Element:
         return self.attributes.get(name, "")
 
     def every(self, *tags: str) -> list[Element]:
-        """All elements with one of these tags in this one, in the order of the file."""
+        """All descendants with one of some tags, in file order."""
         found, waiting = [], [self]
         while waiting:
             one = waiting.pop()
@@ -37,7 +37,7 @@ class Element:
 
 
 def parse_xml(file: InputFile) -> Element:
-    """The root element. Raises `Refusal` for text that is no XML, and for document types, which XML bombs need."""
+    """The root element. Raises `FormatError` if the text is not XML, or declares a document type (XML bombs)."""
     file.bounded("XML")
     builder = _Builder()
     parser = expat.ParserCreate()
@@ -48,13 +48,13 @@ def parse_xml(file: InputFile) -> Element:
     try:
         parser.Parse(file.text, True)
     except expat.ExpatError as fault:
-        raise Refusal(f"no XML: {expat.ErrorString(fault.code)}", fault.lineno) from None
+        raise FormatError(f"not XML: {expat.ErrorString(fault.code)}", fault.lineno) from None
     assert builder.root is not None
     return builder.root
 
 
 def _refuse_doctype(line: int) -> None:
-    raise Refusal("a document type or an entity is declared: topology files need none, and none is read", line)
+    raise FormatError("a document type or an entity is declared: topology files need none", line)
 
 
 class _Builder:
@@ -68,9 +68,9 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str], line: int) -> None:
         self.count += 1
         if self.count > MOST_ELEMENTS:
-            raise Refusal(f"more than {MOST_ELEMENTS:,} elements", line)
+            raise FormatError(f"more than {MOST_ELEMENTS:,} elements", line)
         if len(self.open) >= DEEPEST:
-            raise Refusal(f"nested deeper than {DEEPEST} levels", line)
+            raise FormatError(f"nested deeper than {DEEPEST} levels", line)
         parent = self.open[-1] if self.open else None
         element = Element(tag, attributes, line, parent)
         if parent is None:

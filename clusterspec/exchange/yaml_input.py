@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from clusterspec.document import Document, parse
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Refusal
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.records import dataclass
 from clusterspec.source import Key, Source
 
@@ -19,7 +19,7 @@ MOST_DOCUMENTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Yaml:
-    """One document of a file: its value, and where each part of it stands."""
+    """A YAML document of a file: its value, and the position of each part."""
 
     value: Any
     document: Document
@@ -27,7 +27,7 @@ class Yaml:
     """Lines of the file before this document."""
 
     def line(self, *path: Key) -> int:
-        """The line of a value, or of the nearest part around it that has one."""
+        """The line of a value, or of the nearest enclosing value that has one."""
         for depth in range(len(path), -1, -1):
             if place := self.document.places.get(tuple(path[:depth])):
                 return (place.key or place.value).start.line + self.offset
@@ -35,31 +35,31 @@ class Yaml:
 
     @property
     def mapping(self) -> dict[str, Any]:
-        """The value as a mapping. Raises `Refusal` where it is none."""
+        """The value as a mapping. Raises `FormatError` if it is not one."""
         if not isinstance(self.value, dict):
-            raise Refusal("is no mapping of keys to values")
+            raise FormatError("is not a mapping of keys to values")
         return self.value
 
 
 def read_yaml(file: InputFile) -> Yaml:
-    """The first document of a file. Raises `Refusal` where it is no YAML."""
+    """The first document of a file. Raises `FormatError` if it is not YAML."""
     return read_documents(file)[0]
 
 
 def read_documents(file: InputFile) -> list[Yaml]:
-    """Every document of a file, those between ``---`` by themselves; empty ones are left out."""
+    """The documents of a file, separated by ``---``, without empty ones."""
     found: list[Yaml] = []
     lines, start = file.lines, 0
     for number in [*(n for n, line in enumerate(lines) if line.rstrip() == "---"), len(lines)]:
         if len(found) >= MOST_DOCUMENTS:
-            raise Refusal(f"holds more than {MOST_DOCUMENTS} documents", number)
+            raise FormatError(f"holds more than {MOST_DOCUMENTS} documents", number)
         text = "\n".join(lines[start:number])
         if text.strip():
             found.append(_document(Source(file.name, text), start))
         start = number + 1
     kept = [each for each in found if each.value is not None]
     if not kept:
-        raise Refusal("holds no YAML value")
+        raise FormatError("holds no YAML value")
     return kept
 
 
@@ -67,5 +67,5 @@ def _document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES)
     if document is None:
         line = problems[0].span.start.line + offset if problems[0].span else 0
-        raise Refusal(f"no YAML: {problems[0].message}", line)
+        raise FormatError(f"not YAML: {problems[0].message}", line)
     return Yaml(document.value, document, offset)

@@ -1,4 +1,4 @@
-"""Values of a spec as YAML text: block mappings with the file and line behind each value."""
+"""Values of a spec as YAML text: block mappings with the file and line after each value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from clusterspec.exchange.reading import Value
+from clusterspec.exchange.import_result import Value
 
 _PLAIN = re.compile(r"[A-Za-z0-9./][A-Za-z0-9 ./_+()@%-]*")
 _SPACED = re.compile(r" (?=#)|: |:$")
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?
 
 
 def scalar(value: str | int | float | bool | None) -> str:
-    """One scalar; text in quotes wherever it could be read as anything else.
+    """A YAML scalar; text is quoted if it could be read as another type.
 
     >>> scalar("400 Gb/s"), scalar("1:1"), scalar("no"), scalar(True), scalar("=1+1"), scalar("64")
     ('400 Gb/s', '"1:1"', '"no"', 'true', '"=1+1"', '"64"')
@@ -29,13 +29,13 @@ def scalar(value: str | int | float | bool | None) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Text in double quotes; what may not are in YAML is escaped."""
+    """Text in double quotes, with characters that YAML forbids escaped."""
     kept = json.dumps(text, ensure_ascii=False)
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else "?" for c in kept)
 
 
 def flow(value: Value) -> str:
-    """A value in one line.
+    """A value in YAML flow style.
 
     >>> flow({"size": "4 GiB", "ranks": 8, "shape": [4, 4]})
     '{size: 4 GiB, ranks: 8, shape: [4, 4]}'
@@ -48,7 +48,7 @@ def flow(value: Value) -> str:
 
 
 def block(key: str, value: Value, indent: int, note: str = "") -> Iterator[str]:
-    """The lines of one key, without line ends; mappings in mappings are indented by two columns."""
+    """The lines of a key, without line ends; nested mappings are indented by two columns."""
     lead, tail = " " * indent, f"  # {note}" if note else ""
     if isinstance(value, Mapping) and value:
         yield f"{lead}{scalar(key)}:"
@@ -63,5 +63,5 @@ def block(key: str, value: Value, indent: int, note: str = "") -> Iterator[str]:
 
 
 def comment(text: str) -> str:
-    """Text that is safe in a comment: one line of printable characters."""
+    """Text as it may appear in a comment: one line of printable characters."""
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -96,7 +96,7 @@ def _estimated(studied: Studied, section: Section) -> LayoutRow:
 
 
 def _layout_row(studied: Studied, section: Section) -> LayoutRow | None:
-    """A layout as the spec's own, estimated and checked; None where a rule finds an error in it that is not one of
+    """A layout as the spec's own, estimated and checked; None if a rule finds an error in it that is not one of
     the machine alone."""
     varied = pipeline.study_document(studied.with_layout(section), studied.one)
     if errors_of(varied) - studied.machine_errors:

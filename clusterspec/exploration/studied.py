@@ -73,7 +73,7 @@ def errors_of(one: Study) -> frozenset[str]:
 
 
 def present_section(one: Study) -> Section:
-    """The layout section of the spec; empty where there is none."""
+    """The layout section of the spec; empty if there is none."""
     written = one.document.value.get("layout") if one.document and isinstance(one.document.value, dict) else None
     return dict(written) if isinstance(written, dict) else {}
 
@@ -85,7 +85,7 @@ def whole_section(one: Study, section: Section) -> dict[str, object]:
 
 
 def job_of(design: Design) -> SearchJob | None:
-    """What there is to search; None where the design lacks a cluster, a training workload or a layout."""
+    """What there is to search; None if the design lacks a cluster, a training workload or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.kind != "train":
         return None

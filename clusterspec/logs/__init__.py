@@ -1,1 +1,1 @@
-"""Readers of the output of collective and link benchmarks: one reader for each tool."""
+"""Readers of the output of collective and link benchmarks, one per tool."""

@@ -1,4 +1,4 @@
-"""What a benchmark log states, whatever tool wrote it: series of sizes, links between pairs, and evidence."""
+"""The content of a benchmark log, independent of the tool: series of sizes, pairwise bandwidths and evidence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One size of a series: bytes as nccl-tests counts them, seconds, and bus bandwidth in B/s per direction."""
+class SizePoint:
+    """A message size of a series: bytes as nccl-tests counts them, seconds, bus bandwidth in B/s per direction."""
 
     size: float
     seconds: float | None
@@ -18,26 +18,26 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One collective over some sizes. What the log does not state is None; ``wrong`` counts wrong results."""
+    """A collective over message sizes. Fields that the log lacks are None; ``wrong`` counts wrong results."""
 
     collective: str | None
     ranks: int | None
     nodes: int | None
-    points: tuple[Point, ...]
+    points: tuple[SizePoint, ...]
     algorithm: str | None = None
     wrong: int = 0
 
     @property
-    def largest(self) -> Point:
-        """The largest size, where a collective comes closest to its plateau."""
+    def largest(self) -> SizePoint:
+        """The point of the largest size, closest to peak bandwidth."""
         return max(self.points, key=lambda point: point.size)
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """Bandwidths between pairs of accelerators of one node, in B/s, the diagonal left out.
+    """Bandwidths between pairs of accelerators of a node in B/s, without the diagonal.
 
-    ``both_ways`` where the figures add the two directions.
+    ``both_ways`` is set if the figures sum both directions.
     """
 
     name: str
@@ -48,13 +48,13 @@ class PairTable:
 
     @property
     def slowest(self) -> float:
-        """B/s per direction between the slowest pair."""
+        """The bandwidth of the slowest pair in B/s per direction."""
         return min(self.values) / (2 if self.both_ways else 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """All that one log states. ``remarks`` say how units were decided, and what was passed over, each with a line."""
+    """The content of a log. ``remarks`` explain how units were determined and what was skipped, each with its line."""
 
     tool: str
     series: tuple[Series, ...] = ()

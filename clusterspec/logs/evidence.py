@@ -1,4 +1,4 @@
-"""What the `NCCL_DEBUG=INFO` lines of a log say of transports, plugins, GPUDirect and algorithms.
+"""Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms.
 
 Source of the wording: NCCL, src/transport/net_ib.cc, net_socket.cc, src/plugin/net.cc, src/init.cc; aws-ofi-nccl.
 """
@@ -13,10 +13,10 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One statement of a log, by name, with what it says and its line."""
+    """A statement of a log: its name, its text and its line."""
 
     name: str
-    said: str
+    text: str
     line: int
 
 
@@ -58,11 +58,11 @@ MOST = 2_000
 
 
 def evidence(text: str) -> tuple[Evidence, ...]:
-    """Every statement of a log, each different one once, in the order of the file."""
+    """The distinct statements of a log, in file order."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
     for each in _statements(text):
-        key = (each.name, each.said)
+        key = (each.name, each.text)
         if key not in found and counts.get(each.name, 0) < MOST:
             found[key] = each
             counts[each.name] = counts.get(each.name, 0) + 1
@@ -81,27 +81,27 @@ def _statements(text: str) -> Iterator[Evidence]:
             seen.add(form)
         for name, pattern in _PATTERNS:
             if match := pattern.search(line):
-                said = " ".join(part for part in match.groups() if part).strip()
-                yield Evidence(name, said, number)
+                text = " ".join(part for part in match.groups() if part).strip()
+                yield Evidence(name, text, number)
 
 
 def hcas(found: tuple[Evidence, ...]) -> int | None:
-    """How many RDMA adapters NCCL uses on a node: the most that one rank names; None where none does.
+    """The number of RDMA adapters that NCCL uses on a node: the maximum over ranks; None if no rank names any.
 
     >>> hcas((Evidence("hcas", "[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>", 3),))
     2
     """
-    counts = [len(re.findall(r"\[[0-9]+\]", each.said.split("OOB")[0])) for each in found if each.name == "hcas"]
+    counts = [len(re.findall(r"\[[0-9]+\]", each.text.split("OOB")[0])) for each in found if each.name == "hcas"]
     return max(counts, default=None)
 
 
 def group(found: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
-    """Ranks and nodes of the largest communicator that the log names."""
+    """The ranks and nodes of the largest communicator in the log."""
     ranks = nodes = None
     for each in found:
         if each.name == "group":
-            one, other = (int(part) for part in each.said.split()[:2])
-            first = "localRanks" not in each.said and one >= other
+            one, other = (int(part) for part in each.text.split()[:2])
+            first = "localRanks" not in each.text and one >= other
             total = one if first else one * other
             if ranks is None or total > ranks:
                 ranks, nodes = total, other if first else one

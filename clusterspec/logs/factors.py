@@ -1,4 +1,4 @@
-"""Ratios of bus bandwidth to algorithm bandwidth, and the ranks that they tell of.
+"""Ratios of bus bandwidth to algorithm bandwidth, and the number of ranks they imply.
 
 Source: nccl-tests, doc/PERFORMANCE.md.
 """
@@ -11,7 +11,7 @@ MOST_RANKS = 100_000
 
 
 def bus_factor(collective: str, ranks: int) -> float:
-    """busbw over algbw of a collective of so many ranks.
+    """The ratio of busbw to algbw of a collective on a number of ranks.
 
     >>> bus_factor("all-reduce", 8), bus_factor("all-gather", 8), bus_factor("send-recv", 2)
     (1.75, 0.875, 1.0)
@@ -22,7 +22,7 @@ def bus_factor(collective: str, ranks: int) -> float:
 
 
 def ranks_from_ratio(algbw: float, busbw: float, rounding: float) -> int | None:
-    """n of 2 (n − 1) / n for an all-reduce, where figures printed to ``rounding`` leave one whole number.
+    """The ranks n of an all-reduce, with busbw / algbw = 2 (n − 1) / n; None if the rounded figures fit several.
 
     >>> ranks_from_ratio(134.22, 234.89, 0.005)
     8

@@ -1,7 +1,7 @@
 """The HCCL demo of Gaudi, and `hccl_test` of Ascend.
 
-The demo prints the input of one rank; nccl-tests counts the gathered or scattered whole, which is what is returned.
-Its network bandwidth is the bus bandwidth.
+The demo prints the input size of one rank; sizes here are those of nccl-tests, the total gathered or scattered. Its
+network bandwidth is the bus bandwidth.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from clusterspec.logs.benchmark import Benchmark, Point, Series
+from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.factors import MOST_RANKS, bus_factor, ranks_from_ratio
-from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
+from clusterspec.logs.nccl_tests import MOST_ROWS, NotALogError
 from clusterspec.records import dataclass
 
 TOOL = "hccl"
@@ -40,17 +40,17 @@ class _Call:
     algorithm: float = 0.0
 
 
-def suits(head: str) -> bool:
+def matches(head: str) -> bool:
     return "[BENCHMARK]" in head or "alg_bandwidth(GB/s)" in head
 
 
 def read(text: str) -> Benchmark:
-    """The series of a log. Raises `NoLog` where there is none."""
+    """The series of a log. Raises `NotALogError` if there is none."""
     if "alg_bandwidth(GB/s)" in text:
         return _ascend(text)
     calls = list(_calls(text))
     if not calls:
-        raise NoLog("there is no [BENCHMARK] line of a collective with its size and network bandwidth")
+        raise NotALogError("there is no [BENCHMARK] line of a collective with its size and network bandwidth")
     stated = _RANKS.search(text)
     ranks = int(stated[1]) if stated else _ranks(calls[-1])
     groups: dict[str, list[_Call]] = {}
@@ -63,7 +63,7 @@ def _calls(text: str) -> list[_Call]:
     found: list[_Call] = []
     starts = [*islice(_CALL.finditer(text), MOST_ROWS + 1)]
     if len(starts) > MOST_ROWS:
-        raise NoLog(f"more than {MOST_ROWS:,} calls")
+        raise NotALogError(f"more than {MOST_ROWS:,} calls")
     for at, match in enumerate(starts):
         size = _SIZE.search(match[2])
         name = _NAMES.get(match[1])
@@ -76,7 +76,7 @@ def _calls(text: str) -> list[_Call]:
 
 
 def _ranks(call: _Call) -> int | None:
-    """Ranks by the ratio of the two bandwidths: 2 (n − 1) / n for an all-reduce, n − 1 where the input is one part."""
+    """The ranks n from the ratio of the bandwidths: 2 (n − 1) / n for an all-reduce, n − 1 if the input is a shard."""
     if call.algorithm <= 0:
         return None
     if call.name == "all-reduce":
@@ -86,13 +86,13 @@ def _ranks(call: _Call) -> int | None:
     return whole if call.name == "all-gather" and 1 < whole <= MOST_RANKS and abs(ratio - round(ratio)) < 0.01 else None
 
 
-def _points(calls: list[_Call], ranks: int | None) -> tuple[Point, ...]:
+def _points(calls: list[_Call], ranks: int | None) -> tuple[SizePoint, ...]:
     times = ranks if ranks and calls[0].name == "all-gather" else 1
-    return tuple(Point(call.size * times, None, call.bus, call.line) for call in calls)
+    return tuple(SizePoint(call.size * times, None, call.bus, call.line) for call in calls)
 
 
 def _ascend(text: str) -> Benchmark:
-    """Algorithm bandwidths by size; the command names the collective and its ranks."""
+    """The algorithm bandwidths by size; collective and ranks are in the command."""
     named = re.search(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast)_test\b", text)
     names = {
         "all_reduce": "all-reduce",
@@ -105,13 +105,13 @@ def _ascend(text: str) -> Benchmark:
     stated = re.search(r"mpirun\s.*?-n\s+([0-9]{1,6})", text)
     ranks = int(stated[1]) if stated else None
     if collective is None or ranks is None:
-        raise NoLog("the command that names the collective and its ranks is cut off")
+        raise NotALogError("the command with the collective and its ranks is missing")
     factor = bus_factor(collective, ranks)
     points = tuple(
-        Point(float(m[1]), float(m[2]) * 1e-6, float(m[3]) * 1e9 * factor, text.count("\n", 0, m.start(1)) + 1)
+        SizePoint(float(m[1]), float(m[2]) * 1e-6, float(m[3]) * 1e9 * factor, text.count("\n", 0, m.start(1)) + 1)
         for m in _ASCEND.finditer(text)
         if m[2].count(".") < 2 and m[3].count(".") < 2
     )
     if not points:
-        raise NoLog("there is no row of data sizes, times and bandwidths")
+        raise NotALogError("there are no rows of data sizes, times and bandwidths")
     return Benchmark(TOOL, (Series(collective, ranks, None, points),))

@@ -1,4 +1,4 @@
-"""What a log does not say and its columns betray: which collective it is of, and how many ranks took part.
+"""Inference of the collective and the number of ranks from the columns of a log that does not state them.
 
 The element counts of nccl-tests are those of the call: an all-gather, a reduce-scatter and an all-to-all of n
 ranks print the n-th part of the size (nccl-tests, src/*.cu, ``GetCollByteCount``); the ratio of the two
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import ceil, floor
 
-from clusterspec.logs.nccl_tests import PRINTED, Line, Log
+from clusterspec.logs.nccl_tests import PRINTED, LogRow, NcclLog
 
 _BYTES = {
     "int8": 1,
@@ -30,8 +30,8 @@ _BYTES = {
 _MOST_RANKS = 100_000
 
 
-def collective_of(log: Log) -> str | None:
-    """The collective that a log names, else the one that its columns leave; None where several remain."""
+def collective_of(log: NcclLog) -> str | None:
+    """The collective that a log names, else the only one compatible with its columns, else None."""
     if log.tests:
         return log.tests[0] if len(log.tests) == 1 else None
     line = log.lines[-1]
@@ -46,33 +46,33 @@ def collective_of(log: Log) -> str | None:
 
 
 def _older(header: tuple[str, ...]) -> str:
-    """Releases before 2.11 leave out the columns that a collective has no use for (nccl-tests, src/*.cu)."""
+    """The collective implied by the columns of releases before 2.11, which omit unused ones (nccl-tests, src/*.cu)."""
     if "redop" in header:
         return "all-to-all"
     return "broadcast" if "root" in header else "all-gather"
 
 
-def _reduction(line: Line, parts: int | None) -> str | None:
-    """Of those that add: an all-reduce, a reduce-scatter, or a send, which prints an operation and no root."""
+def _reduction(line: LogRow, parts: int | None) -> str | None:
+    """The collective among those with a reduction: all-reduce, reduce-scatter, or send, which prints no root."""
     if parts is not None and parts > 1:
         return "reduce-scatter"
     return "all-reduce" if _ratio(line) > 1.02 else None
 
 
-def _exchange(log: Log) -> str | None:
-    """An all-to-all is never checked in place, an all-gather is; unchecked logs do not tell."""
+def _exchange(log: NcclLog) -> str | None:
+    """All-to-all or all-gather: only the latter is checked in place; None for unchecked logs."""
     checked = [line.wrong for line in log.lines if len(line.wrong) == 2 and line.wrong[0] != "N/A"]
     if not checked:
         return None
     return "all-to-all" if all(in_place == "N/A" for _, in_place in checked) else "all-gather"
 
 
-def _one_to_one(line: Line) -> str | None:
+def _one_to_one(line: LogRow) -> str | None:
     return "broadcast" if line.root not in {"", "-1"} else None
 
 
-def ranks_of(log: Log, collective: str | None) -> int | None:
-    """The ranks that a log reports, else what counts or bandwidths leave; None where that is not one number."""
+def ranks_of(log: NcclLog, collective: str | None) -> int | None:
+    """The ranks that a log reports, else those implied by counts or bandwidths; None if ambiguous."""
     if log.ranks is not None:
         return log.ranks
     line = max(log.lines, key=lambda each: each.algbw)
@@ -82,8 +82,8 @@ def ranks_of(log: Log, collective: str | None) -> int | None:
     return _from_ratio(line) if collective == "all-reduce" else None
 
 
-def _from_ratio(line: Line) -> int | None:
-    """n of 2 (n − 1) / n, where the digits printed leave one whole number."""
+def _from_ratio(line: LogRow) -> int | None:
+    """The ranks n from busbw / algbw = 2 (n − 1) / n; None if the printed digits fit several."""
     if line.algbw <= 0 or line.busbw <= 0:
         return None
     ratio = _ratio(line)
@@ -94,12 +94,12 @@ def _from_ratio(line: Line) -> int | None:
     return low if low == high and 1 < low <= _MOST_RANKS else None
 
 
-def _ratio(line: Line) -> float:
+def _ratio(line: LogRow) -> float:
     return line.busbw / line.algbw if line.algbw > 0 else 0.0
 
 
-def _parts(line: Line) -> int | None:
-    """Into how many parts the buffer is cut; None where the columns do not say."""
+def _parts(line: LogRow) -> int | None:
+    """The number of shards of the buffer; None if the columns do not determine it."""
     width = _BYTES.get(line.type)
     if width is None or not line.count.isdecimal() or len(line.count) > 18 or int(line.count) == 0:
         return None

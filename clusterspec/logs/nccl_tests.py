@@ -1,7 +1,7 @@
-"""Reads what nccl-tests and rccl-tests print, wherever it was cut out of.
+"""Parser of the output of nccl-tests and rccl-tests, complete or in excerpts.
 
-A log may carry prefixes of launchers (``0:``, ``[1,0]<stdout>:``), lack its head, or have separators in its
-numbers. What cannot be derived from it stays unknown. Source of columns and units: nccl-tests,
+A log may have launcher prefixes (``0:``, ``[1,0]<stdout>:``), lack its head, or have separators in numbers.
+Properties that cannot be derived stay unknown. Source of columns and units: nccl-tests,
 src/common.cu (``size`` in bytes, ``time`` in microseconds, ``algbw`` and ``busbw`` in 10⁹ bytes per second).
 """
 
@@ -25,7 +25,7 @@ _COLUMNS = ("size", "count", "type", "redop", "root", "time", "algbw", "busbw", 
 _NEEDED = {"size", "time", "algbw", "busbw"}
 _PREFIX = re.compile(
     r"^\s*(?:\d{4}-\d\d-\d\d[T ]\S{1,40}\s+)?"  # a time stamp
-    r"(?:\[[^\]\s]{1,40}\](?:<std(?:out|err)>)?:?|[\w.-]{1,64}:(?=\s))?\s*#?\s*"  # whose line it is, and a comment sign
+    r"(?:\[[^\]\s]{1,40}\](?:<std(?:out|err)>)?:?|[\w.-]{1,64}:(?=\s))?\s*#?\s*"  # the rank prefix and a comment sign
 )
 _WHOLE = re.compile(r"[0-9][0-9_]{0,20}")
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
@@ -41,16 +41,16 @@ _NAMES = {
 }
 
 
-class NoLog(Exception):
-    """Why a text cannot be taken for a log, in a few words; ``line`` counts from 1, 0 for the whole."""
+class NotALogError(Exception):
+    """Raised, with the reason, if a text is not a log; ``line`` counts from 1, 0 for the whole text."""
 
     def __init__(self, why: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {why}" if line else why)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One printed size, out of place: bytes, seconds, B/s; the other columns as printed, empty where absent."""
+class LogRow:
+    """A row of out-of-place results: bytes, seconds, B/s; other columns as printed, empty if absent."""
 
     number: int
     size: float
@@ -65,14 +65,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """What a log says by itself: its lines, and of the group what its head tells, None where it does not.
+class NcclLog:
+    """A parsed log: its rows, and the ranks and nodes stated in its head, None if it does not state them.
 
-    ``tests`` are the collectives that it names, ``header`` the headings of its table up to busbw, ``wrong`` how many
-    values came out wrong.
+    ``tests`` are the collectives that it names, ``header`` the column headings up to busbw, ``wrong`` the number of
+    wrong values.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[LogRow, ...]
     tests: tuple[str, ...]
     header: tuple[str, ...]
     ranks: int | None
@@ -80,20 +80,20 @@ class Log:
     wrong: int
 
 
-def read_log(text: str) -> Log:
-    """The log in a text. Raises `NoLog` where there is none, or where its lines contradict themselves."""
+def read_log(text: str) -> NcclLog:
+    """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
     lines = tuple(_lines(text))
     if not lines:
-        raise NoLog("there is no line of sizes, times, algbw and busbw as nccl-tests prints them")
+        raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
     for line in lines:
         _consistent(line)
     ranks, nodes = _group(text)
     tests = tuple(dict.fromkeys(_NAMES[found] for found in _TEST.findall(text)))
-    return Log(lines, tests, _header(text), ranks, nodes, sum(_wrong(line) for line in lines))
+    return NcclLog(lines, tests, _header(text), ranks, nodes, sum(_wrong(line) for line in lines))
 
 
 def _header(text: str) -> tuple[str, ...]:
-    """The headings of the table up to busbw; empty where they are cut off."""
+    """The column headings up to busbw; empty if they are missing."""
     for raw in text.splitlines():
         names = tuple(token.lstrip("#").lower() for token in raw.split()) if "busbw" in raw and len(raw) < 2_000 else ()
         if headings := _headings(names):
@@ -102,15 +102,15 @@ def _header(text: str) -> tuple[str, ...]:
 
 
 def _headings(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns from size to busbw; empty where a line is no heading."""
+    """The columns from size to busbw; empty if the line is not a heading."""
     if not set(names) >= _NEEDED:
         return ()
     columns = names[names.index("size") : names.index("busbw") + 1]
     return columns if set(columns) >= _NEEDED else ()
 
 
-def _lines(text: str) -> Iterator[Line]:
-    """The rows of the table, whose header names the columns where it is there."""
+def _lines(text: str) -> Iterator[LogRow]:
+    """The rows of the table, with columns from its header if it has one."""
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
     for number, raw in enumerate(text.splitlines(), 1):
@@ -124,12 +124,12 @@ def _lines(text: str) -> Iterator[Line]:
         elif line := _row(number, tokens, columns, whole):
             rows += 1
             if rows > MOST_ROWS:
-                raise NoLog(f"more than {MOST_ROWS:,} rows", number)
+                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             yield line
 
 
-def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> Line | None:
-    """One row; an all-to-all of older releases leaves the operation blank under its heading."""
+def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> LogRow | None:
+    """A row, or None; older releases leave the operation of an all-to-all blank."""
     tokens = tokens[next((at for at, token in enumerate(tokens[:2]) if _WHOLE.fullmatch(token)), 0) :]  # a host first
     if len(tokens) == whole - 1 and "redop" in columns:
         columns = tuple(name for name in columns if name != "redop")
@@ -140,7 +140,7 @@ def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -
     figures = (told["time"], told["algbw"], told["busbw"])
     if not _WHOLE.fullmatch(told["size"]) or not all(_DECIMAL.fullmatch(figure) for figure in figures):
         return None
-    return Line(
+    return LogRow(
         number,
         float(told["size"].replace("_", "")),
         float(told["time"]) * 1e-6,
@@ -154,23 +154,23 @@ def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -
     )
 
 
-def _consistent(line: Line) -> None:
-    """Size over time is algbw."""
+def _consistent(line: LogRow) -> None:
+    """Raises `NotALogError` unless algbw equals size over time."""
     if line.size > 0 and line.seconds == 0:
-        raise NoLog("a time of zero", line.number)
+        raise NotALogError("a time of zero", line.number)
     rate = line.size / line.seconds if line.seconds else 0.0
     if not isclose(rate, line.algbw, rel_tol=DISAGREES, abs_tol=PRINTED * 1.01):
-        said = f"{line.size:,.0f} B in {line.seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s"
-        raise NoLog(f"{said}, and algbw says {line.algbw / 1e9:g}", line.number)
+        ratio = f"{line.size:,.0f} B in {line.seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s"
+        raise NotALogError(f"{ratio}, but algbw is {line.algbw / 1e9:g}", line.number)
 
 
-def _wrong(line: Line) -> int:
-    """Values that the check of the results found wrong; ``N/A`` where nothing was checked."""
+def _wrong(line: LogRow) -> int:
+    """The number of wrong values of a row; 0 if results were not checked (``N/A``)."""
     return sum(int(token) for token in line.wrong if token.isdecimal() and len(token) < 16)
 
 
 def _group(text: str) -> tuple[int | None, int | None]:
-    """Ranks and nodes, from the list of devices at the head of a log, which may be cut off."""
+    """Ranks and nodes from the list of devices in the head of a log; None if it is incomplete."""
     found = [(int(match[1]), match[2]) for match in _RANK.finditer(text)]
     if not found:
         return None, None

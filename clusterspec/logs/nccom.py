@@ -1,13 +1,13 @@
-"""`nccom-test` of AWS Neuron, whose releases print GB/s for 10⁹ or for 2³⁰ bytes: size over time decides."""
+"""`nccom-test` of AWS Neuron, whose releases use GB/s of 10⁹ or 2³⁰ bytes; size over time shows which."""
 
 from __future__ import annotations
 
 import re
 from math import isclose
 
-from clusterspec.logs.benchmark import Benchmark, Point, Series
+from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.factors import ranks_from_ratio
-from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
+from clusterspec.logs.nccl_tests import MOST_ROWS, NotALogError
 
 TOOL = "nccom-test"
 _COLLECTIVES = {
@@ -23,16 +23,16 @@ _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 CLOSE = 0.02
 
 
-def suits(head: str) -> bool:
+def matches(head: str) -> bool:
     return bool(re.search(r"size\(B\)\s+count\(elems\).*algbw", head)) or bool(
         re.search(r"nccom-test\b", head) and "busbw" in head
     )
 
 
 def read(text: str) -> Benchmark:
-    """The series of a log. Raises `NoLog` where it has no row, or rows that fit neither unit."""
+    """The series of a log. Raises `NotALogError` if it has no row, or rows that fit neither unit."""
     columns: list[str] = []
-    points: list[Point] = []
+    points: list[SizePoint] = []
     ratios: list[tuple[float, float]] = []
     unit, remarks = 0.0, []
     for number, line in enumerate(text.split("\n"), 1):
@@ -43,15 +43,15 @@ def read(text: str) -> Benchmark:
             row = dict(zip(columns, words, strict=True))
             size, seconds, algbw, busbw = _figures(row, number)
             if len(points) >= MOST_ROWS:
-                raise NoLog(f"more than {MOST_ROWS:,} rows", number)
+                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             found = _unit(size, seconds, algbw, number)
             if found and found != unit:
                 unit = found
                 remarks.append((f"GB/s means {'2^30' if unit > 1e9 else '10^9'} bytes here, by size over time", number))
             ratios.append((algbw, busbw))
-            points.append(Point(size, seconds, busbw * (unit or 1e9), number))
+            points.append(SizePoint(size, seconds, busbw * (unit or 1e9), number))
     if not points:
-        raise NoLog("there is no row of sizes, times, algbw and busbw as nccom-test prints them")
+        raise NotALogError("there is no row of sizes, times, algbw and busbw as nccom-test prints them")
     collective, ranks = _command(text)
     if ranks is None and collective == "all-reduce":
         ranks = ranks_from_ratio(*max(ratios), 0.005)
@@ -70,18 +70,20 @@ def _figures(row: dict[str, str], line: int) -> tuple[float, float, float, float
             float(next(value for key, value in row.items() if key.startswith(name))) for name in ("algbw", "busbw")
         )
     except (StopIteration, ValueError):
-        raise NoLog("a row whose figures cannot be read", line) from None
+        raise NotALogError("a row whose figures cannot be read", line) from None
     return size, time * _UNITS[unit], algbw, busbw
 
 
 def _unit(size: float, seconds: float, algbw: float, line: int) -> float:
-    """Bytes of a printed GB: the one that size over time gives; 0 where the printed digits leave both."""
+    """The bytes of a printed GB implied by size over time; 0 if the printed digits fit both."""
     if seconds <= 0 or algbw < 0.5:
         return 0.0
     rate = size / seconds
     fits = [unit for unit in (1e9, 2.0**30) if isclose(algbw * unit, rate, rel_tol=CLOSE)]
     if not fits:
-        raise NoLog(f"{size:,.0f} B in {seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s, and algbw says {algbw:g}", line)
+        raise NotALogError(
+            f"{size:,.0f} B in {seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s, but algbw is {algbw:g}", line
+        )
     return fits[0] if len(fits) == 1 else 0.0
 
 

@@ -9,7 +9,7 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def size_of(text: str) -> float | None:
-    """Bytes of a size in a table; None where it is none.
+    """A size in bytes from text; None if it is not a size.
 
     A decimal multiple that represents a power of two (``524K``, ``33M``) is that power.
 
@@ -34,7 +34,7 @@ def _power_of_two(value: float) -> bool:
 
 
 def _snapped(value: float) -> float:
-    """The power of two within two percent of a decimal size; the size itself where there is none."""
+    """The power of two within two percent of a decimal size, else the size itself."""
     nearest = 2.0 ** round(_log2(value))
     return nearest if abs(nearest / value - 1) < 0.035 else value
 
@@ -46,7 +46,7 @@ def _log2(value: float) -> float:
 
 
 def size_text(size: float) -> str:
-    """A size as a spec writes it, exactly.
+    """The exact text of a size in bytes for a spec.
 
     >>> size_text(2.0**33), size_text(2.0**20 * 3), size_text(1000.0)
     ('8 GiB', '3 MiB', '1000 B')

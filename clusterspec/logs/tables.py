@@ -1,12 +1,12 @@
-"""Tables of bus bandwidth by message size in Markdown, as `all_reduce_bench.py` and vendors' pages print them."""
+"""Markdown tables of bus bandwidth by message size, as printed by `all_reduce_bench.py` and vendor pages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from clusterspec.logs.benchmark import Benchmark, Point, Series
-from clusterspec.logs.nccl_tests import MOST_ROWS, NoLog
+from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
+from clusterspec.logs.nccl_tests import MOST_ROWS, NotALogError
 from clusterspec.logs.sizes import size_of
 
 TOOL = "bandwidth table"
@@ -20,15 +20,15 @@ _COLLECTIVES = (
 )
 
 
-def suits(head: str) -> bool:
+def matches(head: str) -> bool:
     return any(_columns(_cells(line)) for line in head.split("\n") if line.lstrip().startswith("|"))
 
 
 def read(text: str) -> Benchmark:
-    """The series of the first table. Raises `NoLog` where there is none."""
+    """The series of the first table. Raises `NotALogError` if there is none."""
     points = tuple(_points(text))
     if not points:
-        raise NoLog("there is no table of bandwidths by message size")
+        raise NotALogError("there is no table of bandwidths by message size")
     found = {name for pattern, name in _COLLECTIVES if pattern.search(text)}
     collective = found.pop() if len(found) == 1 else None
     ranks = _ranks(text)
@@ -41,7 +41,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(cells: list[str]) -> tuple[int, int] | None:
-    """Where size and bus bandwidth are in a heading; None where it is none."""
+    """The columns of size and bus bandwidth; None if the cells are not a heading."""
     size = next((at for at, cell in enumerate(cells) if _SIZE_HEAD.search(cell)), None)
     if size is None or len(cells) < 2:
         return None
@@ -51,7 +51,7 @@ def _columns(cells: list[str]) -> tuple[int, int] | None:
     return None if bus is None else (size, bus)
 
 
-def _points(text: str) -> Iterator[Point]:
+def _points(text: str) -> Iterator[SizePoint]:
     columns, rows = None, 0
     for number, line in enumerate(text.split("\n"), 1):
         if not line.lstrip().startswith("|") or len(line) > 2_000:
@@ -63,9 +63,9 @@ def _points(text: str) -> Iterator[Point]:
             size, rate = size_of(cells[columns[0]]), _RATE.fullmatch(cells[columns[1]])
             rows += bool(size and rate)
             if rows > MOST_ROWS:
-                raise NoLog(f"more than {MOST_ROWS:,} rows", number)
+                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             if size and rate:
-                yield Point(size, None, float(rate[1]) * 1e9, number)
+                yield SizePoint(size, None, float(rate[1]) * 1e9, number)
 
 
 def _ranks(text: str) -> int | None:

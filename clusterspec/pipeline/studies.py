@@ -63,7 +63,7 @@ class Settings:
         return cls(Catalog.open([*config.catalog, *catalogs]), config, today or datetime.now(UTC).date())
 
     def switch(self, id_: str) -> Switch | None:
-        """The catalog entry of a switch; None where there is none."""
+        """The catalog entry of a switch; None if there is none."""
         entry = self.catalog.find("switch", id_)
         return entry if isinstance(entry, Switch) else None
 
@@ -117,7 +117,7 @@ class Study:
     def checked(self) -> Checked:
         """Everything there is to say of this file: resolved, waived, chosen and in order of place.
 
-        Raises `BrokenEntry` where a rule needs an entry of a company's catalog that cannot be read.
+        Raises `BrokenEntry` if a rule needs an entry of a company's catalog that cannot be read.
         """
         found, fault = self._judged()
         problems = rules.bounded((*self._read(), *found))

@@ -22,7 +22,7 @@ from clusterspec.units import say_bits
 class Bill:
     """The lines of a bill, the fabric behind them, and what the bill leaves out.
 
-    ``fabric`` is None where the customer builds none; ``why`` then says why. ``not_counted`` names what a
+    ``fabric`` is None if the customer builds none; ``why`` then says why. ``not_counted`` names what a
     machine has and the spec does not describe well enough to count.
     """
 
@@ -39,7 +39,7 @@ class Bill:
 
     @property
     def total(self) -> Price | None:
-        """The sum of all priced lines; None where no line has a price. `complete` says whether it is the whole."""
+        """The sum of all priced lines; None if no line has a price. `complete` says whether it is the whole."""
         prices = [item.price for item in self.items if item.price is not None]
         return added(prices) if prices else None
 

@@ -43,7 +43,7 @@ class YearlyCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a design costs, every number a term; None where it cannot be computed.
+    """What a design costs, every number a term; None if it cannot be computed.
 
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``accelerators_used`` of
     ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
@@ -67,7 +67,7 @@ class Cost:
 
 
 def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
-    """The cost of a design with its plan and bill; None where the cluster cannot be resolved.
+    """The cost of a design with its plan and bill; None if the cluster cannot be resolved.
 
     Source of the shares: total cost of ownership as capital and operating cost over a term, undiscounted.
     """

@@ -17,7 +17,7 @@ class Item:
     """So many of a part, with how the number was counted.
 
     ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is an amount in ``currency``
-    or a range, None where the spec has none. ``assumed`` says what about the part the spec does not state, empty
+    or a range, None if the spec has none. ``assumed`` says what about the part the spec does not state, empty
     where it states all of it.
     """
 
@@ -31,7 +31,7 @@ class Item:
 
     @property
     def price(self) -> Price | None:
-        """The price of the whole line; None where the unit has none."""
+        """The price of the whole line; None if the unit has none."""
         return None if self.unit_price is None else times(self.unit_price, self.quantity)
 
     @property

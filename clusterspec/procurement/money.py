@@ -39,7 +39,7 @@ def added(prices: Iterable[Price]) -> Price:
 
 
 def money(price: Price | None, currency: str = "") -> str:
-    """A price as text; empty where there is none.
+    """A price as text; empty if there is none.
 
     >>> money((280000, 340000.5), "USD"), money(900), money(None)
     ('280,000 – 340,000.50 USD', '900', '')

@@ -50,7 +50,7 @@ def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
 
 
 def _idle(design: Design) -> int:
-    """Nodes that the job leaves unused; 0 where it uses all, and can then be laid out on fewer."""
+    """Nodes that the job leaves unused; 0 if it uses all, and can then be laid out on fewer."""
     return design.cluster.nodes - design.layout.nodes if design.cluster and design.layout else 0
 
 

@@ -16,7 +16,7 @@ COUNTED = ("frontend", "out_of_band")
 TITLES = {"frontend": "frontend network", "out_of_band": "out-of-band network"}
 
 SwitchOf = Callable[[str], Switch | None]
-"""The catalog entry of a switch by its id; None where there is none."""
+"""The catalog entry of a switch by its id; None if there is none."""
 
 
 def network_items(cluster: Cluster, written: NetworksSpec | None, switch_of: SwitchOf) -> Iterator[Item | str]:

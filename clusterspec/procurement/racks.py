@@ -13,7 +13,7 @@ from clusterspec.spec.model import PowerSpec
 
 @dataclass(frozen=True, slots=True)
 class PowerDraw:
-    """Watts at full load of each part of the machine. A figure is None where nothing states it.
+    """Watts at full load of each part of the machine. A figure is None if nothing states it.
 
     ``nodes`` and ``switches`` count what is installed, spares among them. ``racks`` is None where
     `cluster.power.nodes_per_rack` is missing; racks of switches alone are not counted.

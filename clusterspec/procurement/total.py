@@ -45,7 +45,7 @@ PICKS: tuple[Pick, Pick, Pick] = (lambda price: ends(price)[0], middle, lambda p
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything that the cost of a machine is worked out from; ``years`` is None where no term is stated."""
+    """Everything that the cost of a machine is worked out from; ``years`` is None if no term is stated."""
 
     cluster: Cluster
     bill: Bill
@@ -69,7 +69,7 @@ class Inputs:
 
 
 def total(inputs: Inputs) -> Term | None:
-    """The cost over the term, or of the purchase alone where no term is stated; None where nothing has a price."""
+    """The cost over the term, or of the purchase alone where no term is stated; None if nothing has a price."""
     low, mid, high = (_total(inputs, pick) for pick in PICKS)
     return ranged(low, mid, high) if low and mid and high else None
 

@@ -14,7 +14,7 @@ MOST = 3
 
 
 def failing(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str:
-    """The errors of a spec, the first ones in full; empty where there is none."""
+    """The errors of a spec, the first ones in full; empty if there is none."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""

@@ -43,7 +43,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The file that was read and its bytes; None where a command reads no spec."""
+    """The file that was read and its bytes; None if a command reads no spec."""
 
     file: str | None = None
     data: bytes | None = field(default=None, repr=False)
@@ -224,7 +224,7 @@ class CollectiveReport:
     """Why there are no rows, where there are none."""
     findings: tuple[Finding, ...] = ()
     asked: tuple[str, ...] = ()
-    """The sizes as they were asked for, one a row; empty where the caller gave numbers."""
+    """The sizes as they were asked for, one a row; empty if the caller gave numbers."""
 
     def to_json(self) -> Json:
         out = head(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}
@@ -250,7 +250,7 @@ class BillReport:
 
     @property
     def why(self) -> str:
-        """Why the customer builds no fabric; empty where there is one."""
+        """Why the customer builds no fabric; empty if there is one."""
         return self.bill.why
 
     def to_json(self) -> Json:

@@ -23,7 +23,7 @@ NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
 @dataclass(frozen=True, slots=True)
 class PlannedTest:
     """One run of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction as the benchmark
-    counts them, ``size`` bytes. ``command`` is empty where the vendor's benchmark has no command line.
+    counts them, ``size`` bytes. ``command`` is empty if the vendor's benchmark has no command line.
     """
 
     collective: str

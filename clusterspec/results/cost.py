@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """The cost of one design; ``cost`` is None where its cluster cannot be resolved."""
+    """The cost of one design; ``cost`` is None if its cluster cannot be resolved."""
 
     tool: Tool
     input: Input

@@ -66,7 +66,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What the measurements do to the estimate: step time in seconds before and after; None where it has none."""
+    """What the measurements do to the estimate: step time in seconds before and after; None if it has none."""
 
     before: float | None
     after: float | None
@@ -127,7 +127,7 @@ Status = Literal["pass", "fail", "not-run"]
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceOutcome:
-    """One acceptance test: bus bandwidths in B/s, None where it was not measured; ``why`` explains the status."""
+    """One acceptance test: bus bandwidths in B/s, None if it was not measured; ``why`` explains the status."""
 
     name: str
     threshold: float

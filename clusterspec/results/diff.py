@@ -15,7 +15,7 @@ from clusterspec.source import Path, pointer
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One key that is written otherwise; None where one of the specs lacks it."""
+    """One key that is written otherwise; None if one of the specs lacks it."""
 
     path: Path
     old: Any
@@ -27,7 +27,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One figure of both designs, in SI units; None where it could not be computed.
+    """One figure of both designs, in SI units; None if it could not be computed.
 
     ``within_band`` says that the ranges of the two figures overlap: the model cannot tell them apart. It is None for a
     figure that is counted or read from a catalog.
@@ -131,7 +131,7 @@ def _at(document: Any, path: Sequence[str]) -> Any:
 
 
 def _overlap(one: Any, other: Any) -> bool | None:
-    """Whether two ranges overlap; None where one is not known."""
+    """Whether two ranges overlap; None if one is not known."""
     if not one or not other or None in (*one, *other):
         return None
     return bool(one[0] <= other[1] and other[0] <= one[1])

@@ -72,7 +72,7 @@ RANGED = {
 
 
 def serving_json(found: ServingTimes | None) -> Json | None:
-    """The times of a serving plan: seconds, and throughput of the whole plan; None where it trains."""
+    """The times of a serving plan: seconds, and throughput of the whole plan; None if it trains."""
     if found is None:
         return None
     names = (

@@ -75,7 +75,7 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
 
 
 def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
-    """The change from one plan to another; None where the other lacks a figure that the first has."""
+    """The change from one plan to another; None if the other lacks a figure that the first has."""
     if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None
     step = other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
@@ -146,7 +146,7 @@ def _rewritten(design: Design, key: str, value: Any) -> Callable[[Catalog], Desi
 
 
 def _with_value(part: Any, keys: list[str], value: Any) -> Any:
-    """A part of a spec with another value at a key path; None where there is no such key."""
+    """A part of a spec with another value at a key path; None if there is no such key."""
     name, *rest = keys
     hints = get_type_hints(type(part))
     if name not in hints:

@@ -19,7 +19,7 @@ MOST_TP = 64
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One layout of the grid; None where its degrees do not divide what they must, for the reason in ``why``."""
+    """One layout of the grid; None if its degrees do not divide what they must, for the reason in ``why``."""
 
     tp: int
     pp: int
@@ -44,7 +44,7 @@ class LayoutGrid:
 
 
 def layout_grid(present: Plan, catalog: Catalog) -> LayoutGrid | None:
-    """The grid of powers of two around the present layout; None where there is no training layout."""
+    """The grid of powers of two around the present layout; None if there is no training layout."""
     design = present.design
     cluster, work, layout = design.cluster, design.workload, design.layout
     if cluster is None or work is None or layout is None or work.kind != "train" or design.spec.layout is None:
@@ -83,7 +83,7 @@ def _cell(present: Plan, catalog: Catalog, tp: int, pp: int) -> Cell:
 
 
 def _illegal(design: Design, tp: int, pp: int, ranks: int) -> str:
-    """Why degrees are not legal; empty where they are."""
+    """Why degrees are not legal; empty if they are."""
     work, layout = design.workload, design.layout
     assert work is not None and layout is not None
     model, cut = work.model, tp * pp * layout.cp

@@ -20,7 +20,7 @@ PARTS = {
 
 
 def shares(cluster: Cluster | None) -> tuple[MeasuredShare, ...]:
-    """Every measured share of a cluster, by collective; empty where nothing was measured."""
+    """Every measured share of a cluster, by collective; empty if nothing was measured."""
     return tuple(sorted(cluster.measured, key=lambda each: (each.collective, each.part))) if cluster else ()
 
 
@@ -46,7 +46,7 @@ def measured_json(cluster: Cluster | None) -> list[dict[str, Any]]:
 
 
 def unmeasured_step_time(plan: Plan) -> float | None:
-    """The step time in seconds that the catalog's efficiencies give; None where nothing was measured or timed."""
+    """The step time in seconds that the catalog's efficiencies give; None if nothing was measured or timed."""
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or not cluster.measured:
         return None

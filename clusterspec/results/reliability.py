@@ -37,7 +37,7 @@ class Reliability:
 
 
 def reliability(plan: Plan) -> Reliability | None:
-    """The interruptions of a training plan; None where no step time was computed."""
+    """The interruptions of a training plan; None if no step time was computed."""
     design = plan.design
     if design.cluster is None or design.layout is None or plan.step_time is None:
         return None

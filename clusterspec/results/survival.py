@@ -105,7 +105,7 @@ class Survival:
 def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival | None:
     """The grid around a design, of which only its own nodes and model unless ``live``.
 
-    None where it is no training on more than one node with a switched fabric."""
+    None if it is no training on more than one node with a switched fabric."""
     cluster, work = design.cluster, design.workload
     if cluster is None or work is None or work.kind != "train" or cluster.scale_out is None or cluster.nodes < 2:
         return None
@@ -171,7 +171,7 @@ def _plans(design: Design, catalog: Catalog, nodes: int, model: str, sequences: 
 
 
 def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy: str) -> Spec | None:
-    """The spec of one case: as designed, with so many nodes and one kind of parallelism; None where it is not legal."""
+    """The spec of one case: as designed, with so many nodes and one kind of parallelism; None if it is not legal."""
     cluster, spec = design.cluster, design.spec
     assert cluster is not None and spec.cluster is not None and spec.workload is not None
     ranks = nodes * cluster.ranks_per_node

@@ -19,7 +19,7 @@ SMALL = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier as one accelerator sees it, in B/s per direction, bytes and seconds; None where not known.
+    """One tier as one accelerator sees it, in B/s per direction, bytes and seconds; None if not known.
 
     ``line_rate`` is what the wires carry (memory: reads and writes together), ``predicted`` what a long
     send-recv reaches (a long all-gather in a domain), ``measured`` the same where the machine was measured.
@@ -104,7 +104,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
 
 
 def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
-    """A short and a long message of a group that crosses the tier; empty where nothing connects it."""
+    """A short and a long message of a group that crosses the tier; empty if nothing connects it."""
     ranks = accelerators * cluster.ranks_per_accelerator
     try:
         return table(cluster, collective, ranks, (SMALL, LARGE)) if ranks > 1 else ()

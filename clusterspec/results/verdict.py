@@ -54,7 +54,7 @@ def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waive
 
 
 def condition(plan: Plan) -> str:
-    """Under which condition the figures of a plan hold that cannot run as written; empty where it can.
+    """Under which condition the figures of a plan hold that cannot run as written; empty if it can.
 
     Writers print it beside the step time, the throughput and everything that follows from them.
     """

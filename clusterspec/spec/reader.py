@@ -139,7 +139,7 @@ class _Reader:
         return None
 
     def _checked(self, path: Path, items: tuple[Any, ...]) -> Any:
-        """A list, or None where its items do not go together."""
+        """A list, or None if its items do not go together."""
         problem = shapes.check(path, items)
         if problem is not None:
             self.problems.append(problem)

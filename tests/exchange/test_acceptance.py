@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.exchange.acceptance import judge, plan
-from clusterspec.logs.benchmark import Benchmark, Point, Series
+from clusterspec.exchange.acceptance import acceptance_cases, evaluate
+from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.pipeline import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.exchange.test_diagnosis import DGX, log
@@ -25,11 +25,11 @@ def outcomes(
     logs = [
         (
             f"{n}.log",
-            Benchmark("t", (Series("all-reduce", ranks, None, (Point(size, 1.0, rate * 1e9, 1),), wrong=wrong),)),
+            Benchmark("t", (Series("all-reduce", ranks, None, (SizePoint(size, 1.0, rate * 1e9, 1),), wrong=wrong),)),
         )
         for n, rate in enumerate(rates)
     ]
-    found, _ = judge(plan(design)[0], logs)
+    found, _ = evaluate(acceptance_cases(design)[0], logs)
     return [(test.status, test.measured) for test in found]
 
 
@@ -63,20 +63,20 @@ def test_wrong_results_fail_whatever_their_speed() -> None:
 
 def test_an_algorithm_bandwidth_becomes_a_bus_bandwidth() -> None:
     text = f"{BASE}acceptance:\n  - {{collective: all-reduce, nodes: 1, size: 1 GiB, algbw: 200 GB/s}}\n"
-    tests, stated, _ = plan(study_text(text, SETTINGS).design)
+    tests, stated, _ = acceptance_cases(study_text(text, SETTINGS).design)
     assert stated
     assert tests[0].threshold == pytest.approx(200e9 * 2 * 7 / 8)
 
 
 def test_a_spec_without_tests_gets_those_of_its_tiers() -> None:
-    tests, stated, _ = plan(study_text(BASE, SETTINGS).design)
+    tests, stated, _ = acceptance_cases(study_text(BASE, SETTINGS).design)
     assert not stated
     assert {(test.collective, test.nodes) for test in tests} >= {
         ("all-reduce", 1),
         ("all-reduce", 4),
         ("all-to-all", 4),
     }
-    found, _ = judge(tests, [("a", log(DGX, 8)), ("b", log(DGX, 32))])
+    found, _ = evaluate(tests, [("a", log(DGX, 8)), ("b", log(DGX, 32))])
     status = {test.name: test.status for test in found}
     assert status["all-reduce-1-node-8GiB"] == status["all-reduce-4-nodes-8GiB"] == "pass"
     assert status["all-to-all-4-nodes-8GiB"] == "not-run"
@@ -84,7 +84,7 @@ def test_a_spec_without_tests_gets_those_of_its_tiers() -> None:
 
 def test_an_incomplete_test_is_named() -> None:
     text = f"{BASE}acceptance:\n  - {{collective: all-reduce, busbw: 100 GB/s}}\n"
-    assert plan(study_text(text, SETTINGS).design)[2] == ("acceptance[0]: it lacks nodes, size",)
+    assert acceptance_cases(study_text(text, SETTINGS).design)[2] == ("acceptance[0]: nodes, size missing",)
 
 
 LOG = "8589934592 2147483648 float sum -1 {0:.1f} {1:.2f} {2:.2f} 0\n"

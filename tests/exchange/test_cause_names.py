@@ -6,12 +6,12 @@ import ast
 from pathlib import Path
 
 from clusterspec.exchange.diagnosis import causes
-from clusterspec.exchange.diagnosis.names import MEANINGS
-from clusterspec.exchange.diagnosis.what_if import FAULTS
+from clusterspec.exchange.diagnosis.cause_names import MEANINGS
+from clusterspec.exchange.diagnosis.fault_models import FAULT_MODELS
 
 
 def test_causes_and_descriptions_agree() -> None:
     tree = ast.parse(Path(causes.__file__).read_text("utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Cause"]
     named = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
-    assert named | {fault.name for fault in FAULTS} | {"few-nics"} == set(MEANINGS)
+    assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics"} == set(MEANINGS)

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import table
-from clusterspec.exchange.diagnosis.compare import NotComparable, Stated, place
+from clusterspec.exchange.diagnosis.compare import LogOverrides, NotComparable, place
 from clusterspec.exchange.diagnosis.diagnose import calibration, diagnose
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.readers import read_benchmark
@@ -49,7 +49,7 @@ def log(machine: Cluster, ranks: int, name: str = "all-reduce", before: str = ""
 
 
 def diagnosed(machine: Cluster, benchmark: Benchmark) -> Compared:
-    found = diagnose(machine, [("nccl.log", benchmark)], Stated())
+    found = diagnose(machine, [("nccl.log", benchmark)], LogOverrides())
     assert not found.unread
     return found.compared[0]
 
@@ -77,7 +77,7 @@ def sockets(machine: Cluster) -> Cluster:
     return changed_fabric(machine, technology=technology, collective_plugin="none")
 
 
-FAULTS: list[tuple[Cluster, Callable[[Cluster], Cluster], int, str]] = [
+FAULT_MODELS: list[tuple[Cluster, Callable[[Cluster], Cluster], int, str]] = [
     (DGX, sockets, 32, "socket-fall-back"),
     (EFA, sockets, 32, "plugin-missing"),
     (DGX, lambda one: changed_fabric(one, nics_per_node=1), 32, "one-nic"),
@@ -86,7 +86,7 @@ FAULTS: list[tuple[Cluster, Callable[[Cluster], Cluster], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("machine", "fault", "ranks", "name"), FAULTS, ids=[each[-1] for each in FAULTS])
+@pytest.mark.parametrize(("machine", "fault", "ranks", "name"), FAULT_MODELS, ids=[each[-1] for each in FAULT_MODELS])
 def test_a_fault_is_found_by_its_numbers_alone(
     machine: Cluster, fault: Callable[[Cluster], Cluster], ranks: int, name: str
 ) -> None:
@@ -164,13 +164,13 @@ def test_a_log_that_does_not_fit_the_machine_is_not_compared(ranks: int | None) 
     benchmark = log(DGX, 8)
     series = replace(benchmark.series[0], ranks=ranks)
     with pytest.raises(NotComparable):
-        place(DGX, benchmark, series, "log", Stated())
+        place(DGX, benchmark, series, "log", LogOverrides())
     if ranks is None:
-        assert place(DGX, benchmark, series, "log", Stated(ranks=8)).group.ranks == 8
+        assert place(DGX, benchmark, series, "log", LogOverrides(ranks=8)).group.ranks == 8
 
 
 def test_the_calibration_is_the_largest_size() -> None:
-    found = diagnose(DGX, [("a.log", log(DGX, 32, scale=0.8))], Stated())
+    found = diagnose(DGX, [("a.log", log(DGX, 32, scale=0.8))], LogOverrides())
     entry = calibration(found.runs).given[0]
     assert entry.appended
     assert isinstance(entry.value, dict)

@@ -11,36 +11,38 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.exchange.exporters.export_input import ExportInput, NotExportable
 from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
-from clusterspec.exchange.exporters.source import NotExportable, Source
 from clusterspec.exchange.exporters.wiring import links
+from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
-from clusterspec.exchange.reading import Reading
 from clusterspec.pipeline import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
-from tests.exchange.reading import counts, given, read
+from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
 
 FABRIC = "scale_out: {{topology: {0}, switch: quantum-2-qm9700, extra_endpoints: {1}}}"
 WORK = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}\n"
 
 
-def source(cluster: str, rest: str = "") -> Source:
+def source(cluster: str, rest: str = "") -> ExportInput:
     study = study_text(f"clusterspec: 1\nname: pod\ncluster: {{{cluster}}}\n{rest}", SETTINGS)
-    return Source(study.design, SETTINGS.switch)
+    return ExportInput(study.design, SETTINGS.switch)
 
 
-def pod(nodes: int = 64, topology: str = "rail-optimized", extra: int = 0, more: str = "", rest: str = "") -> Source:
+def pod(
+    nodes: int = 64, topology: str = "rail-optimized", extra: int = 0, more: str = "", rest: str = ""
+) -> ExportInput:
     return source(f"platform: dgx-h100, nodes: {nodes}, {FABRIC.format(topology, extra)}{more}", rest)
 
 
-def exported(name: str, design: Source) -> str:
+def exported(name: str, design: ExportInput) -> str:
     content = exporter_of(name).write(design).content
     assert isinstance(content, str)
     return content
 
 
-def imported(name: str, kind: str, design: Source) -> Reading:
+def imported(name: str, kind: str, design: ExportInput) -> ImportResult:
     return read(exported(name, design).encode(), kind)
 
 
@@ -99,7 +101,7 @@ def test_deepspeed_and_maxtext_come_back() -> None:
         0.5,
         512,
     )
-    assert "tp 4" in exporter_of("deepspeed").write(before).lost[0]
+    assert "tp 4" in exporter_of("deepspeed").write(before).omitted[0]
     reading = imported("maxtext", "auto", before)
     assert (given(reading)["layout.tp"], given(reading)["layout.pp"]) == (4, 2)
     assert counts(reading)["parameters"] == 70_553_706_496
@@ -164,7 +166,7 @@ def test_an_infragraph_comes_back_as_the_same_topology_and_bill(
     before = pod(nodes, topology, extra, more)
     text = new_spec(imported("infragraph", "infragraph", before))
     spec = text.replace("cluster:\n", "cluster:\n  platform: dgx-h100\n", 1)
-    after = Source(study_text(spec, SETTINGS).design, SETTINGS.switch)
+    after = ExportInput(study_text(spec, SETTINGS).design, SETTINGS.switch)
     wanted, found = before.fabric, after.fabric
     for name in ("tiers", "leaf_switches", "spine_switches", "core_switches", "links", "cables", "switch_ports"):
         assert getattr(found, name) == getattr(wanted, name), name
@@ -211,7 +213,7 @@ def test_cabling_states_rails_racks_and_length_classes() -> None:
         "one-row",
     )
     assert first["rate"] == "400 Gb/s"
-    assert exporter_of("cabling").write(pod()).lost
+    assert exporter_of("cabling").write(pod()).omitted
 
 
 def test_the_environment_gives_a_reason_for_every_variable() -> None:
@@ -256,7 +258,7 @@ def test_no_cell_is_a_formula() -> None:
     )
     rows = list(csv.reader(io.StringIO(exported("bom-csv", design))))
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))]
-    from clusterspec.exchange.exporters.source import table
+    from clusterspec.exchange.exporters.export_input import table
 
     assert table(("part",), [("=HYPERLINK(1)",), ("@x",), (-5,)]) == "part\n'=HYPERLINK(1)\n'@x\n-5\n"
 

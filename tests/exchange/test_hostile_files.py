@@ -11,14 +11,14 @@ import tracemalloc
 import pytest
 from hypothesis import given, strategies
 
-from clusterspec.exchange import kinds
-from clusterspec.exchange.files import LARGEST, InputFile
-from clusterspec.exchange.known import with_known_keys
+from clusterspec.exchange import import_formats
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import LARGEST, InputFile
 from clusterspec.exchange.merge import new_spec
-from clusterspec.exchange.reading import Refusal
-from tests.exchange.reading import read
+from clusterspec.exchange.schema_keys import with_known_keys
+from tests.exchange.imports import read
 
-NAMES = [kind.name for kind in kinds.KINDS]
+NAMES = [kind.name for kind in import_formats.IMPORT_FORMATS]
 HOSTILE = {
     "empty": b"",
     "blank": b" \n\n",
@@ -41,7 +41,7 @@ HOSTILE = {
 def test_hostile_content_is_refused_in_one_line(kind: str, name: str) -> None:
     try:
         found = read(HOSTILE[name], kind)
-    except Refusal as why:
+    except FormatError as why:
         assert "\n" not in str(why)
         assert len(str(why)) < 300
     else:
@@ -55,14 +55,14 @@ def test_hostile_content_is_refused_in_one_line(kind: str, name: str) -> None:
 def test_no_text_makes_a_reader_fail(text: str, kind: str) -> None:
     try:
         read(text.encode(), kind)
-    except Refusal as why:
+    except FormatError as why:
         assert "\n" not in str(why)
 
 
 def test_a_file_beyond_the_limit_is_refused_by_its_size() -> None:
-    with pytest.raises(Refusal, match="more than 32 MiB"):
+    with pytest.raises(FormatError, match="more than 32 MiB"):
         read(b"a" * (LARGEST + 1))
-    with pytest.raises(Refusal, match="more than 8 MiB"):
+    with pytest.raises(FormatError, match="more than 8 MiB"):
         read(json.dumps([{"links": [], "compounded_links": "x" * (9 << 20)}]).encode(), "netq")
 
 
@@ -71,8 +71,8 @@ def test_the_largest_file_takes_little_space() -> None:
     text = 'guid=1\nSwitch\t64 "S-1"\t\t# "leaf"\n' + "".join(line.format(n) for n in range(60_000))
     data = text.encode()
     tracemalloc.start()
-    with contextlib.suppress(Refusal):
-        kinds.guess(file := InputFile("big.txt", data)).read(file)
+    with contextlib.suppress(FormatError):
+        import_formats.guess(file := InputFile("big.txt", data)).read(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000 * 60_000  # bytes a link: 200,000 links, the most that are read, then take 200 MB
@@ -80,12 +80,12 @@ def test_the_largest_file_takes_little_space() -> None:
 
 @pytest.mark.parametrize("name", ["nccl_topo_xml", "rocm_smi_showtopo", "netq_json", "neuron_ls", "NVIDIA-SMI-topo"])
 def test_kinds_answer_to_the_names_people_use(name: str) -> None:
-    assert kinds.kind_of(name).name in NAMES
+    assert import_formats.format_named(name).name in NAMES
 
 
 def test_an_unknown_kind_offers_the_nearest() -> None:
-    with pytest.raises(Refusal, match="did you mean ibnetdiscover"):
-        kinds.kind_of("ibnetdiscovr")
+    with pytest.raises(FormatError, match="did you mean ibnetdiscover"):
+        import_formats.format_named("ibnetdiscovr")
 
 
 def fixtures() -> list[str]:
@@ -95,7 +95,7 @@ def fixtures() -> list[str]:
     from tests.exchange import test_nccl_topology as topology
     from tests.exchange import test_node_listings as listings
     from tests.exchange import test_nvidia_topology as matrices
-    from tests.exchange import test_work as work
+    from tests.exchange import test_workloads as work
     from tests.logs import test_benchmarks as logs
 
     nics = "\n".join(topology.nic(n, 400_000) for n in range(2))
@@ -152,7 +152,7 @@ def damaged(text: str, draw: random.Random) -> str:
 def test_no_damage_to_a_sound_file_makes_a_reader_fail(text: str, draw: random.Random, kind: str) -> None:
     try:
         found = read(damaged(text, draw).encode(), kind)
-    except Refusal as why:
+    except FormatError as why:
         assert "\n" not in str(why)
     else:
         new_spec(with_known_keys(found))

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from clusterspec.exchange.reading import Refusal
-from tests.exchange.reading import counts, given, read, unknown
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],
@@ -153,7 +153,7 @@ def test_the_language_model_beside_others_is_read() -> None:
     }
     reading = read(json.dumps(config))
     assert counts(reading)["parameters"] == 70_553_706_496
-    assert "parts for images or sound" in unknown(reading)
+    assert "image or audio components" in unknown(reading)
 
 
 def test_a_published_count_that_differs_is_listed() -> None:
@@ -169,12 +169,12 @@ def test_a_published_count_that_differs_is_listed() -> None:
         ({"model_type": "bert", "num_hidden_layers": 12, "hidden_size": 768}, "an encoder"),
         (LLAMA | {"block_configs": [{}]}, "layers that differ from each other"),
         (LLAMA | {"architectures": ["LlamaForSequenceClassification"]}, "is of architecture"),
-        ({"model_type": "llama", "hidden_size": 8}, "states neither layers nor hidden size"),
+        ({"model_type": "llama", "hidden_size": 8}, "has neither the layers nor the hidden size"),
         ({"model_type": "mamba", "num_hidden_layers": 4, "hidden_size": 8}, "state-space layers alone"),
     ],
 )
 def test_what_a_spec_cannot_describe_is_refused_by_name(config: object, why: str) -> None:
-    with pytest.raises(Refusal, match=why):
+    with pytest.raises(FormatError, match=why):
         read(json.dumps(config), "huggingface")
 
 

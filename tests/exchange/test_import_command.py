@@ -65,7 +65,7 @@ def test_wrong_calls_are_one_line(call: Call) -> None:  # noqa: F811
 
 
 def test_every_kind_is_listed(call: Call) -> None:  # noqa: F811
-    from clusterspec.exchange.kinds import KINDS
+    from clusterspec.exchange.import_formats import IMPORT_FORMATS
 
     listed = call("import", "--list").out
-    assert all(kind.name in listed for kind in KINDS)
+    assert all(kind.name in listed for kind in IMPORT_FORMATS)

@@ -7,21 +7,21 @@ from hypothesis import given as drawn
 from hypothesis import strategies
 
 from clusterspec.document import parse
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, combined
 from clusterspec.exchange.merge import merge, new_spec, tree
-from clusterspec.exchange.reading import Notes, Reading, Refusal, joined
 from clusterspec.exchange.yaml_text import flow, scalar
 from clusterspec.source import Source
 
 
 def reading(
     *entries: tuple[str, object], appended: tuple[tuple[str, object], ...] = (), file: str = "log.txt"
-) -> Reading:
-    notes = Notes("test", file)
+) -> ImportResult:
+    builder = ImportBuilder("test", file)
     for line, (path, value) in enumerate(entries, 1):
-        notes.give(path, value, line)  # type: ignore[arg-type]
+        builder.set(path, value, line)  # type: ignore[arg-type]
     for path, value in appended:
-        notes.append(path, value, 9)  # type: ignore[arg-type]
-    return notes.reading()
+        builder.append(path, value, 9)  # type: ignore[arg-type]
+    return builder.reading()
 
 
 def value_of(text: str) -> object:
@@ -123,13 +123,13 @@ def test_line_ends_stay_what_they_were() -> None:
 
 def test_an_alias_is_not_written_through() -> None:
     text = "clusterspec: 1\ncluster: &c\n  nodes: 2\nlayout: *c\n"
-    with pytest.raises(Refusal, match="cannot be inserted"):
+    with pytest.raises(FormatError, match="cannot be inserted"):
         merge(text, reading(("layout.tp", 8)), "s")
 
 
 @pytest.mark.parametrize("text", ["- a\n", "a: [\n", "x: 1\nx: 2\n", "\x00"])
 def test_what_is_no_spec_is_refused(text: str) -> None:
-    with pytest.raises(Refusal, match="cannot be read as a spec"):
+    with pytest.raises(FormatError, match="cannot be read as a spec"):
         merge(text, reading(("cluster.nodes", 1)), "s")
 
 
@@ -142,7 +142,7 @@ def test_a_new_spec_holds_the_reading_and_names_its_source() -> None:
 
 def test_two_files_that_differ_keep_the_first_and_list_the_second() -> None:
     one, other = reading(("cluster.nodes", 4)), reading(("cluster.nodes", 8), ("layout.tp", 2), file="b.txt")
-    both = joined([one, other])
+    both = combined([one, other])
     assert tree(both)["cluster"] == {"nodes": 4}
     assert tree(both)["layout"] == {"tp": 2}
     assert [(each.what, each.why) for each in both.unknown] == [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.reading import Refusal
-from tests.exchange.reading import counts, given, read, unknown
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
 
 H100 = 'class="0x030200" vendor="0x10de" device="0x2330" link_speed="32.0 GT/s PCIe" link_width="16"'
 MI300X = 'class="0x120000" vendor="0x1002" device="0x74a1" link_speed="32.0 GT/s PCIe" link_width="16"'
@@ -81,7 +81,7 @@ def test_devices_without_a_class_stay_unknown() -> None:
     reading = read(system("\n".join(f'<pci busid="0000:00:1{n}.0"/>' for n in range(5))))
     assert counts(reading)["pci_devices"] == 5
     assert not given(reading)
-    assert "names no class" in unknown(reading)
+    assert "does not state their class" in unknown(reading)
 
 
 def test_a_link_to_itself_joins_nobody() -> None:
@@ -90,7 +90,7 @@ def test_a_link_to_itself_joins_nobody() -> None:
     )
     reading = read(system(loop))
     assert (counts(reading)["links_per_accelerator"], counts(reading)["edges"]) == (12, 0)
-    assert "every link ends at its own accelerator" in unknown(reading)
+    assert "every link points to its own accelerator" in unknown(reading)
 
 
 def test_a_speed_that_no_port_has_is_in_another_unit() -> None:
@@ -117,12 +117,12 @@ OUTSIDE = '<?xml version="1.0"?><!DOCTYPE s SYSTEM "file:///etc/passwd"><system 
         ('<graphs version="1"><graph id="0"/></graphs>', "is an NCCL graph file"),
         (BOMB, "a document type or an entity is declared"),
         (OUTSIDE, "a document type or an entity is declared"),
-        (system(switched(2, 2, 1))[:-40], "no XML"),
+        (system(switched(2, 2, 1))[:-40], "not XML"),
         ("<system>" + "<pci>" * 200, "nested deeper"),
         ("<topology><system/></topology>", "its root is `topology`"),
         (system(gpu(0, H100, '<nvlink target="x" count="99999999" tclass="0x068000"/>')), "a link whose count is"),
     ],
 )
 def test_what_is_no_topology_is_refused_by_name(text: str, why: str) -> None:
-    with pytest.raises(Refusal, match=why):
+    with pytest.raises(FormatError, match=why):
         read(text, "nccl-topo")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from clusterspec.exchange.reading import Refusal
-from tests.exchange.reading import counts, given, read, unknown
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
 
 LEGEND = "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n"
 
@@ -99,7 +99,7 @@ def test_a_markdown_table_says_the_same() -> None:
 
 def test_matrices_that_differ_are_a_question_and_equal_ones_are_not() -> None:
     one, other = matrix(8, lambda a, b: "NV18"), matrix(4, lambda a, b: "NV4")
-    with pytest.raises(Refusal, match=r"holds 2 matrices that differ, on lines 1 \(8 GPUs\), 16 \(4 GPUs\)"):
+    with pytest.raises(FormatError, match=r"holds 2 matrices that differ, on lines 1 \(8 GPUs\), 16 \(4 GPUs\)"):
         read(one + "\n" + other)
     assert counts(read(one + "\n" + other, part=2))["accelerators"] == 4
     assert counts(read(one + "\n" + one))["accelerators"] == 8
@@ -108,10 +108,10 @@ def test_matrices_that_differ_are_a_question_and_equal_ones_are_not() -> None:
 @pytest.mark.parametrize("cut", [0.2, 0.4, 0.6])
 def test_a_matrix_that_is_cut_off_is_refused(cut: float) -> None:
     text = matrix(8, lambda a, b: "NV18").split("\nLegend")[0]
-    with pytest.raises(Refusal, match="cut off"):
+    with pytest.raises(FormatError, match="truncated"):
         read(text[: int(len(text) * cut)], "nvidia-smi-topo")
 
 
 def test_rows_that_contradict_each_other_are_refused() -> None:
-    with pytest.raises(Refusal, match="do not show the same links"):
+    with pytest.raises(FormatError, match="do not show the same links"):
         read(matrix(4, lambda a, b: "NV4" if a < b else "NV2"))

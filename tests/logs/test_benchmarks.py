@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.evidence import evidence, hcas
-from clusterspec.logs.nccl_tests import NoLog
+from clusterspec.logs.nccl_tests import NotALogError
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.sizes import size_of, size_text
 
@@ -54,7 +54,7 @@ def test_nccom_test_decides_its_unit_by_size_over_time() -> None:
     assert "2^30" in binary.remarks[0][0]
     assert "10^9" in decimal.remarks[0][0]
     assert (binary.series[0].collective, binary.series[0].ranks) == ("all-reduce", 2)
-    with pytest.raises(NoLog, match=r"33,554,432 B in 768 us are 43\.69 GB/s"):
+    with pytest.raises(NotALogError, match=r"33,554,432 B in 768 us are 43\.69 GB/s"):
         read(log.format(81.38))
 
 
@@ -118,7 +118,7 @@ def test_the_slowest_pair_of_a_matrix_counts_one_direction_and_no_diagonal() -> 
     both = read(P2P.format("Bi", "Enabled", "760.00", "740.00")).pairs[0]
     assert (one.accelerators, len(one.values)) == (3, 6)
     assert one.slowest == both.slowest == pytest.approx(370e9)
-    with pytest.raises(NoLog, match="peer access on"):
+    with pytest.raises(NotALogError, match="peer access on"):
         read(P2P.format("Uni", "Disabled", "20.00", "20.00"))
 
 
@@ -183,7 +183,7 @@ def test_debug_lines_are_evidence_of_transports() -> None:
     names = [each.name for each in found]
     assert names == ["hcas", "environment", "group", "gdr", "nvls", "version"]
     assert hcas(found) == 2
-    assert found[-1].said == "2.27.3+cuda12.9"
+    assert found[-1].text == "2.27.3+cuda12.9"
     assert [each.line for each in found] == [1, 2, 3, 4, 5, 6]
 
 
@@ -211,7 +211,7 @@ def test_ranks_and_nodes_come_from_the_communicator_where_a_table_does_not_tell(
 
 @pytest.mark.parametrize("text", ["", "hello\nworld\n", "| a | b |\n|---|---|\n", "#bytes #iterations\n"])
 def test_what_is_no_log_is_refused(text: str) -> None:
-    with pytest.raises(NoLog):
+    with pytest.raises(NotALogError):
         read(text)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clusterspec.cli import run
-from clusterspec.exchange.diagnosis.names import MEANINGS
+from clusterspec.exchange.diagnosis.cause_names import MEANINGS
 from clusterspec.exchange.exporters.registry import EXPORTERS
-from clusterspec.exchange.kinds import KINDS
+from clusterspec.exchange.import_formats import IMPORT_FORMATS
 
 HEAD = """# Import, export, diagnose, accept
 
@@ -86,7 +86,7 @@ def page() -> str:
     return "\n".join(
         [
             HEAD,
-            table(("kind", "reads", "up to"), ((f"`{k.name}`", k.title, f"{k.largest} MiB") for k in KINDS)),
+            table(("kind", "reads", "up to"), ((f"`{k.name}`", k.title, f"{k.largest} MiB") for k in IMPORT_FORMATS)),
             *example({"topo.txt": TOPOLOGY}, ("import", "auto", "topo.txt")),
             EXPORT,
             table(("kind", "writes"), ((f"`{each.name}`", each.title) for each in EXPORTERS)),

@@ -42,7 +42,7 @@ GROUPS = (
 
 
 def rules() -> list[tuple[str, str, tuple[str, ...]]]:
-    """Every rule file as (name, group, parameters of its check; none where a lower layer reports it)."""
+    """Every rule file as (name, group, parameters of its check; none if a lower layer reports it)."""
     found = {path.parent.name for path in RULES.glob("*/*.py") if is_rule(path)}
     if found != set(GROUPS):
         raise ValueError(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")

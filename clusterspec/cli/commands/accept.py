@@ -8,7 +8,7 @@ from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.inputs import study_of
 from clusterspec.cli.logs import benchmarks
 from clusterspec.cli.terminal import ink, say, say_error, say_json
-from clusterspec.exchange.reading import Refusal
+from clusterspec.exchange.import_result import FormatError
 from clusterspec.measurement import accept
 from clusterspec.report import diagnosis_text
 
@@ -18,7 +18,7 @@ def run(asked: argparse.Namespace) -> int:
     one = study_of(asked, asked.spec)
     try:
         report, unclear = accept(one, benchmarks(asked.logs))
-    except Refusal as why:
+    except FormatError as why:
         raise UsageFault(f"{asked.spec}: {why}; `clusterspec check` says more") from None
     for each in unclear:
         say_error(f"clusterspec: {each}; it is left out")

@@ -75,7 +75,7 @@ def trust(asked: argparse.Namespace) -> None:
 
 
 def guard(asked: argparse.Namespace, names: Sequence[str], found: Sequence[Checked], shared: Settings) -> None:
-    """Raises `UsageFault` where something that is read would be written over."""
+    """Raises `UsageFault` if something that is read would be written over."""
     read = [*names, *(name for one in found for name in one.sources), *filter(None, [shared.config.file, asked.config])]
     written = [("--output", target) for target in asked.output]
     for option, target in [*written, ("--write-baseline", asked.write_baseline)]:

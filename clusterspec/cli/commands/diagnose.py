@@ -10,9 +10,9 @@ from clusterspec.cli.inputs import STDIN, study_of
 from clusterspec.cli.logs import benchmarks
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import ink, say, say_json
-from clusterspec.exchange.diagnosis.compare import Stated
+from clusterspec.exchange.diagnosis.compare import LogOverrides
+from clusterspec.exchange.import_result import FormatError, shown
 from clusterspec.exchange.merge import Merged
-from clusterspec.exchange.reading import Refusal, shown
 from clusterspec.measurement import diagnose
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
@@ -23,8 +23,8 @@ def run(asked: argparse.Namespace) -> int:
     """Prints the diagnosis; 1 where a collective is slower than expected."""
     one = study_of(asked, asked.spec)
     try:
-        report, merged = diagnose(one, benchmarks(asked.logs), Stated(asked.collective, asked.ranks))
-    except Refusal as why:
+        report, merged = diagnose(one, benchmarks(asked.logs), LogOverrides(asked.collective, asked.ranks))
+    except FormatError as why:
         raise UsageFault(f"{asked.spec}: {why}") from None
     if asked.write:
         _write(asked, one, merged)

@@ -10,8 +10,8 @@ from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import say, say_error
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
-from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
 from clusterspec.report.grid import grid
 
 
@@ -25,16 +25,16 @@ def run(asked: argparse.Namespace) -> int:
     try:
         exporter = exporter_of(asked.kind)
         one = study_of(asked, asked.spec)
-        exported = exporter.write(Source(one.design, one.settings.switch))
+        exported = exporter.write(ExportInput(one.design, one.settings.switch))
     except NotExportable as why:
         raise UsageFault(f"{asked.spec}: {why}") from None
     _put(asked, exported)
-    for each in exported.lost:
+    for each in exported.omitted:
         say_error(f"clusterspec: {exporter.name} does not hold {each}")
     return status_of(one)
 
 
-def _put(asked: argparse.Namespace, exported: Exported) -> None:
+def _put(asked: argparse.Namespace, exported: ExportedFile) -> None:
     content = exported.content
     if asked.output:
         keep_apart("--output", asked.output, [asked.spec])

@@ -11,10 +11,10 @@ from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.inputs import STDIN, Desk, folder_of, read_bytes
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import say, say_json
-from clusterspec.exchange import kinds, merge
-from clusterspec.exchange.files import LARGEST, InputFile
-from clusterspec.exchange.known import with_known_keys
-from clusterspec.exchange.reading import Reading, Refusal, joined, shown, to_json
+from clusterspec.exchange import import_formats, merge
+from clusterspec.exchange.import_result import FormatError, ImportResult, combined, shown, to_json
+from clusterspec.exchange.input_file import LARGEST, InputFile
+from clusterspec.exchange.schema_keys import with_known_keys
 from clusterspec.exchange.yaml_text import comment
 from clusterspec.report.grid import grid
 from clusterspec.results import Input, head
@@ -27,14 +27,18 @@ def run(asked: argparse.Namespace) -> int:
     Raises `UsageFault` for a file that cannot be read as what it was taken for.
     """
     if asked.list:
-        say(grid(("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in kinds.KINDS]))
+        say(
+            grid(
+                ("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS]
+            )
+        )
         return OK
     if not asked.kind or not asked.files:
         raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
     if asked.into:
         keep_apart("--into", asked.into, asked.files)
     digest = hashlib.sha256()
-    reading = with_known_keys(joined([_read(asked, name, digest) for name in asked.files]))
+    reading = with_known_keys(combined([_read(asked, name, digest) for name in asked.files]))
     if asked.into:
         _into(asked, reading, digest.hexdigest())
     elif asked.format == "json":
@@ -44,33 +48,33 @@ def run(asked: argparse.Namespace) -> int:
     return OK
 
 
-def _document(asked: argparse.Namespace, reading: Reading, digest: str) -> dict[str, object]:
+def _document(asked: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
     """The reading for programs; ``digest`` is of all files one after the other."""
     name = ", ".join(asked.files)
     tool = Desk(asked).settings(folder_of(asked.into or asked.files[0])).tool
     return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
 
 
-def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> Reading:
+def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
     """What one file states. Raises `UsageFault` with the file, and with the line where there is one."""
     data = read_bytes(name, LARGEST)
     digest.update(data)
     file = InputFile("-" if name == STDIN else Path(name).name, data, asked.part)
     try:
-        kind = kinds.guess(file) if asked.kind == "auto" else kinds.kind_of(asked.kind)
+        kind = import_formats.guess(file) if asked.kind == "auto" else import_formats.format_named(asked.kind)
         return kind.read(file)
-    except Refusal as why:
+    except FormatError as why:
         raise UsageFault(f"{name}: {why}") from None
 
 
-def _into(asked: argparse.Namespace, reading: Reading, digest: str) -> None:
-    """Inserts a reading into the spec and prints what was done. Raises `UsageFault` where nothing can be inserted."""
+def _into(asked: argparse.Namespace, reading: ImportResult, digest: str) -> None:
+    """Inserts a reading into the spec and prints what was done. Raises `UsageFault` if nothing can be inserted."""
     data = read_bytes(asked.into)
     source = documents.decode(asked.into, data)
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
     try:
         merged = merge.merge(source.text.removeprefix(mark), reading, asked.into)
-    except Refusal as why:
+    except FormatError as why:
         raise UsageFault(str(why)) from None
     if merged.written:
         write_whole(Path(asked.into), (mark + merged.text).encode("utf-8", "surrogateescape"))

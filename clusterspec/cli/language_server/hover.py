@@ -36,7 +36,7 @@ def path_at(document: Document, at: Position) -> tuple[Path, bool] | None:
 
 
 def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Position) -> str:
-    """Markdown about what stands at a position; empty where there is nothing to show."""
+    """Markdown about what stands at a position; empty if there is nothing to show."""
     found = path_at(document, at)
     parts = [*_about_findings(findings, document.source.name, at)]
     if found is not None:

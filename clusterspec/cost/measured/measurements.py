@@ -19,7 +19,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.finding import Problem
 from clusterspec.logs.inference import collective_of, ranks_of
-from clusterspec.logs.nccl_tests import DISAGREES, LARGEST, Log, NoLog, read_log
+from clusterspec.logs.nccl_tests import DISAGREES, LARGEST, NcclLog, NotALogError, read_log
 from clusterspec.records import dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import MeasuredSpec
@@ -72,19 +72,19 @@ def resolve_measurements(
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
     """The measurements of a spec in ``folder``, and a problem for each unusable log."""
     measurements, problems = [], []
-    logs: dict[str, Log] = {}
+    logs: dict[str, NcclLog] = {}
     for index, entry in enumerate(entries):
         try:
             if entry.log is not None and entry.log not in logs:
                 logs[entry.log] = read_log(_text(entry.log, folder))
             log = logs[entry.log] if entry.log is not None else None
             measurements.append(_resolve(index, entry, log, cluster))
-        except NoLog as fault:
+        except NotALogError as fault:
             problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
     return tuple(measurements), problems
 
 
-def _resolve(index: int, entry: MeasuredSpec, log: Log | None, cluster: Cluster | None) -> Measurement:
+def _resolve(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
     named = collective_of(log) if log else None
     collective = _agreed(entry.collective, named, "a log of {log}, and the entry says {entry}")
     per_node = cluster.ranks_per_node if cluster else None
@@ -102,24 +102,24 @@ def _resolve(index: int, entry: MeasuredSpec, log: Log | None, cluster: Cluster 
 
 
 def _agreed(stated: T | None, logged: T | None, how: str) -> T | None:
-    """The value of the entry, else that of the log. Raises `NoLog` where they differ."""
+    """The value of the entry, else that of the log. Raises `NotALogError` if they differ."""
     if stated is not None and logged is not None and stated != logged:
-        raise NoLog(how.format(entry=stated, log=logged))
+        raise NotALogError(how.format(entry=stated, log=logged))
     return stated if stated is not None else logged
 
 
-def _fits(log: Log, collective: str | None, ranks: int | None) -> None:
-    """Raises `NoLog` where the two bandwidths are not those of this collective on these ranks."""
+def _fits(log: NcclLog, collective: str | None, ranks: int | None) -> None:
+    """Raises `NotALogError` if the two bandwidths are not those of this collective on these ranks."""
     line = max(log.lines, key=lambda each: each.algbw)
     if collective is None or ranks is None or line.algbw <= 0:
         return
     expected = factor(collective, ranks)
     if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
         ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
-        raise NoLog(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
+        raise NotALogError(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
 
 
-def _rows_of(log: Log) -> tuple[MeasuredSize, ...]:
+def _rows_of(log: NcclLog) -> tuple[MeasuredSize, ...]:
     """One row for each size: sizes that were run several times by their mean time."""
     seconds: defaultdict[float, list[float]] = defaultdict(list)
     ratio: dict[float, float] = {}
@@ -144,17 +144,17 @@ def _stated(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> t
 
 
 def _text(name: str, folder: FilePath) -> str:
-    """The text of a log. Raises `NoLog` where it is missing, lies outside the folder, or is not a regular file."""
+    """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
     try:
         path = (folder / name).resolve()
         inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
     except (OSError, ValueError, RuntimeError):
-        raise NoLog("no file of that name can be had") from None
+        raise NotALogError("no file of that name can be had") from None
     if not inside:
-        raise NoLog("lies outside the folder of the spec")
+        raise NotALogError("lies outside the folder of the spec")
     data = _bytes(path)
     if len(data) > LARGEST:
-        raise NoLog(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
+        raise NotALogError(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
     return data.decode("utf-8", "replace")
 
 
@@ -162,15 +162,15 @@ def _bytes(path: FilePath) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
     except FileNotFoundError:
-        raise NoLog("no such file in the folder of the spec") from None
+        raise NotALogError("no such file in the folder of the spec") from None
     except OSError as error:
-        raise NoLog(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NoLog("is not an ordinary file")
+            raise NotALogError("is not an ordinary file")
         return _all(descriptor)
     except OSError as error:
-        raise NoLog(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
     finally:
         os.close(descriptor)
 

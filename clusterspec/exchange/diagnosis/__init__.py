@@ -1,1 +1,1 @@
-"""Logs against a design: what was expected, what was measured, and why they differ."""
+"""Comparison of benchmark logs with a design: expected and measured bandwidth, and the causes of a difference."""

@@ -1,127 +1,129 @@
-"""The likely causes of a shortfall, ranked: what the log states first, then what the cost model explains."""
+"""Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from statistics import median
 
-from clusterspec.exchange.diagnosis.compare import Run
-from clusterspec.exchange.diagnosis.what_if import FAULTS, fits
+from clusterspec.exchange.diagnosis.compare import PlacedRun
+from clusterspec.exchange.diagnosis.fault_models import FAULT_MODELS, fits
 from clusterspec.logs.evidence import hcas
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import percent, say
 
 STATED, STRONG, WEAK = 1.0, 0.7, 0.3
-"""Weights: the log states it; its numbers show it; its numbers allow it."""
+"""Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
 PLATEAU = 256 * 1024**2
-"""Bytes from which on sending takes the time of a collective, on every fabric with published curves."""
+"""Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DIP = 0.7
-"""Of the median of its neighbors: a size below it was held up."""
+"""Share of the median of neighboring sizes below which a size counts as delayed."""
 DUPLEX = (0.33, 0.46)
-"""Measured over stated bandwidth inside a domain, where both directions were stated as one. Source: NVIDIA/nccl
-issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
+"""Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
+NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
 
-Check = Callable[[Run], Iterator[Cause]]
-_NEXT = {fault.name: fault.next for fault in FAULTS}
+Check = Callable[[PlacedRun], Iterator[Cause]]
+_NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 
 
-def causes(run: Run) -> tuple[Cause, ...]:
-    """The causes of a run that is slower than expected, the likeliest first; none for one that is not."""
+def causes(run: PlacedRun) -> tuple[Cause, ...]:
+    """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
         found += [cause for check in CHECKS for cause in check(run)]
-        found += [_explained(run, fit.fault.name, fit.evidence, fit.fault.next, fit.miss) for fit in fits(run)]
+        found += [_cause_of_fit(run, fit.fault.name, fit.evidence, fit.fault.next, fit.miss) for fit in fits(run)]
     best: dict[str, Cause] = {}
     for cause in sorted(found, key=lambda each: -each.weight):
         best.setdefault(cause.name, cause)
     return tuple(best.values())
 
 
-def _explained(run: Run, name: str, evidence: str, following: str, miss: float) -> Cause:
-    said = f"{evidence}, and {say(run.largest.measured, 'B/s')} was measured"
-    return Cause(name, said, following, round(STRONG * (1 - miss), 3))
+def _cause_of_fit(run: PlacedRun, name: str, evidence: str, following: str, miss: float) -> Cause:
+    measured = f"{evidence}; {say(run.largest.measured, 'B/s')} was measured"
+    return Cause(name, measured, following, round(STRONG * (1 - miss), 3))
 
 
-def _said(run: Run, *names: str) -> list[tuple[str, int]]:
-    return [(each.said, each.line) for each in run.benchmark.evidence if each.name in names]
+def _log_lines(run: PlacedRun, *names: str) -> list[tuple[str, int]]:
+    return [(each.text, each.line) for each in run.benchmark.evidence if each.name in names]
 
 
-def _sockets(run: Run) -> Iterator[Cause]:
+def _sockets(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
     if run.group.domains == 1 or fabric is None or fabric.technology.family == "tcp":
         return
-    rdma = _said(run, "gdr", "hcas", "ofi")
-    for said, line in _said(run, "socket", "no-ib")[:1]:
+    rdma = _log_lines(run, "gdr", "hcas", "ofi")
+    for text, line in _log_lines(run, "socket", "no-ib")[:1]:
         if not rdma:
-            yield Cause("socket-fall-back", f"line {line} of the log: {said}", _NEXT["socket-fall-back"], STATED)
-    for said, line in _said(run, "environment"):
-        if said.startswith("NCCL_IB_DISABLE 1") or said == "NCCL_NET Socket":
-            evidence = f"line {line} of the log: {said.replace(' ', '=', 1)}"
+            yield Cause("socket-fall-back", f"line {line} of the log: {text}", _NEXT["socket-fall-back"], STATED)
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_IB_DISABLE 1") or text == "NCCL_NET Socket":
+            evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"
             yield Cause("socket-fall-back", evidence, "unset NCCL_IB_DISABLE NCCL_NET, and run again", STATED)
 
 
-def _plugin(run: Run) -> Iterator[Cause]:
+def _plugin(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
     if run.group.domains == 1 or fabric is None or not fabric.technology.plugins:
         return
     wanted = " or ".join(fabric.technology.plugins)
     needed = fabric.technology.proprietary
-    for said, line in _said(run, "no-plugin")[:1]:
-        if needed and not _said(run, "ofi"):
+    for text, line in _log_lines(run, "no-plugin")[:1]:
+        if needed and not _log_lines(run, "ofi"):
             following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
-            yield Cause("plugin-missing", f"line {line} of the log: {said}", following, STATED)
-    if needed and any(fit.fault.name == "socket-fall-back" for fit in fits(run)) and not _said(run, "ofi", "gdr"):
+            yield Cause("plugin-missing", f"line {line} of the log: {text}", following, STATED)
+    if needed and any(fit.fault.name == "socket-fall-back" for fit in fits(run)) and not _log_lines(run, "ofi", "gdr"):
         following = f"NCCL_DEBUG=INFO … 2>&1 | grep NET/Plugin; install {wanted}"
-        evidence = f"{fabric.technology.id} needs {wanted}; what was measured is what sockets carry"
+        evidence = f"{fabric.technology.id} needs {wanted}; the measured bandwidth is that of TCP sockets"
         yield Cause("plugin-missing", evidence, following, STRONG)
 
 
-def _nics(run: Run) -> Iterator[Cause]:
+def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
     fabric, used = run.cluster.scale_out, hcas(run.benchmark.evidence)
     if run.group.domains == 1 or fabric is None or used is None or used >= fabric.nics_per_node:
         return
     line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
     name = "one-nic" if used == 1 else "few-nics"
     evidence = f"line {line} of the log: {used} of {fabric.nics_per_node} NICs are used"
-    limited = [said for said, _ in _said(run, "environment") if said.startswith("NCCL_IB_HCA")]
+    limited = [text for text, _ in _log_lines(run, "environment") if text.startswith("NCCL_IB_HCA")]
     if limited:
         evidence += f" ({limited[0].replace(' ', '=', 1)})"
     yield Cause(name, evidence, _NEXT["one-nic"], STATED)
 
 
-def _direct(run: Run) -> Iterator[Cause]:
-    if run.group.domains == 1 or _said(run, "gdr"):
+def _gpudirect(run: PlacedRun) -> Iterator[Cause]:
+    if run.group.domains == 1 or _log_lines(run, "gdr"):
         return
     fabric = run.cluster.scale_out
-    for said, line in _said(run, "no-gdr")[:1]:
+    for text, line in _log_lines(run, "no-gdr")[:1]:
         if fabric is None or fabric.technology.rdma:
-            evidence = f"line {line} of the log: {said}, without GDRDMA"
+            evidence = f"line {line} of the log: {text}, without GDRDMA"
             yield Cause("gpudirect-off", evidence, _NEXT["gpudirect-off"], STATED)
 
 
-def _reduction(run: Run) -> Iterator[Cause]:
+def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
     if not run.cluster.scale_up.in_network_reduction:
         return
-    for said, line in _said(run, "no-nvls")[:1]:
-        yield Cause("no-nvls", f"line {line} of the log: NVLS {said}", _NEXT["no-nvls"], STATED)
-    for said, line in _said(run, "nvls")[:1]:
-        if said == "0":
+    for text, line in _log_lines(run, "no-nvls")[:1]:
+        yield Cause("no-nvls", f"line {line} of the log: NVLS {text}", _NEXT["no-nvls"], STATED)
+    for text, line in _log_lines(run, "nvls")[:1]:
+        if text == "0":
             yield Cause("no-nvls", f"line {line} of the log: 0 nvls channels", _NEXT["no-nvls"], STATED)
-    for said, line in _said(run, "environment"):
-        if said.startswith("NCCL_NVLS_ENABLE 0"):
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_NVLS_ENABLE 0"):
             yield Cause("no-nvls", f"line {line} of the log: NCCL_NVLS_ENABLE=0", "unset NCCL_NVLS_ENABLE", STATED)
 
 
-def _access_control(run: Run) -> Iterator[Cause]:
-    """Access control in PCIe bridges sends traffic between devices through the CPU."""
+def _acs(run: PlacedRun) -> Iterator[Cause]:
+    """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
     following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
     inside = run.group.domains == 1 and run.cluster.scale_up.topology in {"pcie", "bridge"}
-    shared = _said(run, "p2p-host")
+    shared = _log_lines(run, "p2p-host")
     if inside and shared:
-        evidence = f"line {shared[0][1]} of the log: {shared[0][0]}, through host memory and not between devices"
+        evidence = (
+            f"line {shared[0][1]} of the log: {shared[0][0]}, through host memory instead of directly between devices"
+        )
         yield Cause("acs", evidence, following, STATED if run.cluster.scale_up.topology == "pcie" else STRONG)
-    elif inside or (run.group.domains > 1 and _said(run, "gdr")):
+    elif inside or (run.group.domains > 1 and _log_lines(run, "gdr")):
         last = run.largest
         evidence = f"GPUDirect is on, and {percent(last.ratio)} of the expected bandwidth is reached"
         if inside:
@@ -129,15 +131,15 @@ def _access_control(run: Run) -> Iterator[Cause]:
         yield Cause("acs", evidence, following, WEAK)
 
 
-def _peers(run: Run) -> Iterator[Cause]:
-    for said, line in _said(run, "environment"):
-        if said.startswith("NCCL_P2P_DISABLE 1"):
+def _peer_access(run: PlacedRun) -> Iterator[Cause]:
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_P2P_DISABLE 1"):
             following = "unset NCCL_P2P_DISABLE, and run again"
             yield Cause("peer-access-off", f"line {line} of the log: NCCL_P2P_DISABLE=1", following, STATED)
 
 
-def _straggler(run: Run) -> Iterator[Cause]:
-    """A size that is far slower than its neighbors above 1 MiB was held up by something that comes and goes."""
+def _slow_size(run: PlacedRun) -> Iterator[Cause]:
+    """A size above 1 MiB that is far slower than its neighbors: an intermittent delay."""
     rows = [row for row in run.rows if row.size >= 1 << 20]
     for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
         usual = median((before.ratio, after.ratio))
@@ -148,15 +150,15 @@ def _straggler(run: Run) -> Iterator[Cause]:
             return
 
 
-def _small(run: Run) -> Iterator[Cause]:
+def _small_messages(run: PlacedRun) -> Iterator[Cause]:
     last = run.largest
     if last.size < PLATEAU:
-        evidence = f"the largest size is {_size(last.size)}: latency, not bandwidth, takes the time there"
+        evidence = f"the largest size is {_size(last.size)}: latency dominates at this size, not bandwidth"
         yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
 
 
-def _duplex(run: Run) -> Iterator[Cause]:
-    """Both directions taken for one, in what the spec states or in what one expects of it."""
+def _direction_error(run: PlacedRun) -> Iterator[Cause]:
+    """A bandwidth that sums both directions, in the spec or in the reader's expectation."""
     accelerator, up, last = run.cluster.accelerator, run.cluster.scale_up, run.largest
     if run.group.domains > 1 or last.size < PLATEAU or up.topology == "pcie":
         return
@@ -179,7 +181,7 @@ def _duplex(run: Run) -> Iterator[Cause]:
         yield Cause("duplex-misreading", evidence, f"clusterspec convert '{2 * stated / 1e9:g} GB/s duplex'", WEAK)
 
 
-def _wrong(run: Run) -> Iterator[Cause]:
+def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
     if run.series.wrong:
         evidence = f"{run.series.wrong} values of the results are wrong"
         following = "dcgmi diag -r 3; run each node alone with -c 1 until the faulty one remains"
@@ -192,6 +194,16 @@ def _size(size: float) -> str:
     return size_text(size)
 
 
-ALWAYS: tuple[Check, ...] = (_wrong, _duplex)
-"""Checks that hold whether or not the run is slow: the first is a fault by itself, the second one of the spec."""
-CHECKS: tuple[Check, ...] = (_sockets, _plugin, _nics, _direct, _reduction, _access_control, _peers, _straggler, _small)
+ALWAYS: tuple[Check, ...] = (_wrong_results, _direction_error)
+"""Checks that apply at any speed: wrong results, and a wrong figure in the spec."""
+CHECKS: tuple[Check, ...] = (
+    _sockets,
+    _plugin,
+    _too_few_nics,
+    _gpudirect,
+    _nvls_off,
+    _acs,
+    _peer_access,
+    _slow_size,
+    _small_messages,
+)

@@ -1,4 +1,4 @@
-"""Places the series of a log on a cluster and predicts every size of it."""
+"""Placement of a log's series on a cluster, with a prediction for each size."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from clusterspec.results.diagnosis import ComparedRow
 
 
 class NotComparable(Exception):
-    """Why a series cannot be held against a cluster, in a few words."""
+    """Raised, with the reason, if a series cannot be compared with a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """What the caller states beside a log, for where it does not tell."""
+class LogOverrides:
+    """Properties of a run given by the caller, used if the log does not state them."""
 
     collective: str | None = None
     ranks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One series placed on a cluster: which collective, on which ranks and nodes, and the log that it is from.
+class PlacedRun:
+    """One series placed on a cluster: the collective, its ranks and nodes, and the log it is from.
 
-    ``cluster`` is the machine as the catalog describes it, without what was measured.
+    ``cluster`` is the machine as described by the catalog, without measurements.
     """
 
     cluster: Cluster
@@ -42,13 +42,13 @@ class Run:
         return max(self.rows, key=lambda row: row.size)
 
     def predicted(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:
-        """Bus bandwidth in B/s that the cost model gives for this run on another machine; None where it gives none."""
+        """The predicted bus bandwidth of this run on another machine in B/s; None if it cannot run there."""
         cost = cost_of(cluster, self.name, self.group, size, algorithm or self.series.algorithm)
         return cost.busbw if cost else None
 
 
 def cost_of(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
-    """A collective by the algorithm that is stated to have run, else by the fastest."""
+    """The cost of a collective with a stated algorithm, else with the fastest; None if none can run."""
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective(cluster, name, group, size, choice)
@@ -57,33 +57,33 @@ def cost_of(cluster: Cluster, name: str, group: Placement, size: float, algorith
     return None
 
 
-def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: Stated) -> Run:
-    """A series on a cluster.
+def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
+    """A series placed on a cluster.
 
-    Raises `NotComparable` where collective or ranks are not known, or do not fit the machine.
+    Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
     """
     bare = replace(cluster, measured=())
     known = series.collective or stated.collective
     if known is None or known not in NAMES:
-        raise NotComparable("the log does not tell its collective: state it with --collective")
+        raise NotComparable("the log does not state its collective: use --collective")
     count = series.ranks or stated.ranks
     if count is None:
-        raise NotComparable("the log does not tell its ranks: state them with --ranks")
+        raise NotComparable("the log does not state its ranks: use --ranks")
     most = cluster.all_nodes * cluster.ranks_per_node
     if not 2 <= count <= most:
-        raise NotComparable(f"{count} ranks, and the cluster of the spec has {most}")
+        raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     nodes = series.nodes or -(-count // cluster.ranks_per_node)
     if nodes > cluster.all_nodes:
-        raise NotComparable(f"{nodes} nodes, and the cluster of the spec has {cluster.all_nodes}")
+        raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous(bare, count, nodes)
     rows = _rows(bare, known, group, series)
     if not rows:
-        raise NotComparable(f"no way to run {known} on {count} ranks is known")
-    return Run(bare, known, group, series, benchmark, log, rows)
+        raise NotComparable(f"no algorithm runs {known} on {count} ranks")
+    return PlacedRun(bare, known, group, series, benchmark, log, rows)
 
 
 def _rows(cluster: Cluster, name: str, group: Placement, series: Series) -> tuple[ComparedRow, ...]:
-    """One row for each size; of sizes that were run several times their mean by time."""
+    """One row per size; sizes that were run several times are averaged by time."""
     measured: dict[float, list[float]] = {}
     for point in series.points:
         if point.size > 0 and point.busbw > 0:

@@ -1,4 +1,4 @@
-"""The diagnosis of logs: every collective in them compared with the design, with the causes of what is slow."""
+"""Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.exchange.diagnosis.causes import causes
-from clusterspec.exchange.diagnosis.compare import NotComparable, Run, Stated, place
-from clusterspec.exchange.reading import Notes, Reading, Value
+from clusterspec.exchange.diagnosis.compare import LogOverrides, NotComparable, PlacedRun, place
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Value
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.sizes import size_text
 from clusterspec.records import dataclass
@@ -16,16 +16,16 @@ from clusterspec.results.diagnosis import Compared
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The runs that could be compared, and what could not, with why."""
+    """The runs that were compared, and the logs that were not, with the reason."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[PlacedRun, ...]
     compared: tuple[Compared, ...]
     unread: tuple[tuple[str, str], ...]
 
 
-def diagnose(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: Stated) -> Diagnosis:
-    """Logs by name against a cluster."""
-    runs: list[Run] = []
+def diagnose(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: LogOverrides) -> Diagnosis:
+    """The diagnosis of named logs on a cluster."""
+    runs: list[PlacedRun] = []
     unread: list[tuple[str, str]] = []
     for log, benchmark in logs:
         if not benchmark.series:
@@ -38,14 +38,14 @@ def diagnose(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: St
     return Diagnosis(tuple(runs), tuple(map(_compared, runs)), tuple(unread))
 
 
-def _compared(run: Run) -> Compared:
+def _compared(run: PlacedRun) -> Compared:
     algorithm = run.series.algorithm or ""
     return Compared(run.log, run.name, run.group.ranks, run.group.nodes, algorithm, run.rows, causes(run))
 
 
-def calibration(runs: Sequence[Run]) -> Reading:
-    """The entries of `measured:` that the runs support: each at its largest size."""
-    notes = Notes("diagnosis", "")
+def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
+    """The `measured:` entries of runs, each at its largest size."""
+    builder = ImportBuilder("diagnosis", "")
     for run in runs:
         last = run.series.largest
         entry: dict[str, Value] = {
@@ -57,6 +57,6 @@ def calibration(runs: Sequence[Run]) -> Reading:
         }
         if run.series.algorithm:
             entry["algorithm"] = run.series.algorithm
-        notes.file = run.log
-        notes.append("measured", entry, last.line)
-    return notes.reading()
+        builder.file = run.log
+        builder.append("measured", entry, last.line)
+    return builder.reading()

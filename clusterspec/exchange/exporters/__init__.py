@@ -1,1 +1,1 @@
-"""Writers of what infrastructure repositories hold: each a pure function of one design."""
+"""Writers of infrastructure files: each a pure function of one design."""

@@ -1,12 +1,12 @@
-"""The acceptance plan as a Slurm batch script, as MPIJobs, and as plain mpirun commands."""
+"""Acceptance tests as a Slurm batch script, as MPIJobs, and as mpirun commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.exchange.acceptance import Test, plan
+from clusterspec.exchange.acceptance import AcceptanceCase, acceptance_cases
 from clusterspec.exchange.exporters.environment import not_known, variables
-from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 from clusterspec.logs.sizes import size_text
 from clusterspec.units import plural
 
@@ -26,22 +26,22 @@ SECONDS_A_SWEEP = 30
 _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 
 
-def _tests(source: Source) -> tuple[Test, ...]:
-    tests, _, unclear = plan(source.design)
+def _tests(source: ExportInput) -> tuple[AcceptanceCase, ...]:
+    tests, _, unclear = acceptance_cases(source.design)
     if not tests:
-        raise NotExportable(unclear[0] if unclear else "the machine has nothing to test")
+        raise NotExportable(unclear[0] if unclear else "the design has no acceptance tests")
     if tests[0].tool not in {"nccl-tests", "rccl-tests"}:
-        raise NotExportable(f"its tests are run by {tests[0].tool}, for which no script is written")
+        raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")
     return tests
 
 
-def _command(test: Test) -> str:
-    """The benchmark with its sizes: a sweep by doublings up to the size of the test, results checked."""
+def _command(test: AcceptanceCase) -> str:
+    """The benchmark command: a sweep of doubling sizes up to that of the test, with checked results."""
     begin = min(SMALLEST, int(test.size))
     return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g 1 -n 20 -w 5 -c 1"
 
 
-def _rule(test: Test) -> Iterator[str]:
+def _rule(test: AcceptanceCase) -> Iterator[str]:
     yield f"{test.name}: {test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
     yield f"passes where busbw at {size_text(test.size)} is at least {test.threshold / 1e9:.4g} GB/s and #wrong is 0"
     if test.runs > 1:
@@ -50,20 +50,20 @@ def _rule(test: Test) -> Iterator[str]:
         yield f"on each of {test.groups} sets of {test.nodes} nodes"
 
 
-def _repetitions(test: Test) -> int:
+def _repetitions(test: AcceptanceCase) -> int:
     lasting = int(test.duration / SECONDS_A_SWEEP) if test.duration else 0
     return max(test.runs, lasting, 1)
 
 
-def _exports(source: Source, test: Test | None = None) -> list[tuple[str, str]]:
+def _exports(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
     found = [(each.name, each.value) for each in variables(source.cluster)]
     if test is not None and test.algorithm in ALGORITHMS:
         found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))
     return found
 
 
-def sbatch(source: Source) -> Exported:
-    """One batch script that runs every test; each writes logs for `clusterspec accept`."""
+def sbatch(source: ExportInput) -> ExportedFile:
+    """A batch script that runs all tests and writes logs for `clusterspec accept`."""
     tests = _tests(source)
     per_node = source.cluster.ranks_per_node
     nodes = max(test.nodes * test.groups for test in tests)
@@ -92,16 +92,16 @@ def sbatch(source: Source) -> Exported:
             "  done",
             "done",
         ]
-    return Exported("\n".join(lines) + "\n", not_known(source.cluster))
+    return ExportedFile("\n".join(lines) + "\n", not_known(source.cluster))
 
 
-def mpirun(source: Source) -> Exported:
-    """One shell script; the hosts are in a file, one a line."""
+def mpirun(source: ExportInput) -> ExportedFile:
+    """A shell script; the host file has one host per line."""
     tests = _tests(source)
     per_node = source.cluster.ranks_per_node
     lines = [
         "#!/bin/bash",
-        f"# Acceptance of {source.name}. Usage: bash accept.sh HOSTFILE   (one host a line)",
+        f"# Acceptance of {source.name}. Usage: bash accept.sh HOSTFILE   (one host per line)",
         f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
         "set -eu",
         'hosts=($(grep -v "^#" "$1"))',
@@ -118,21 +118,21 @@ def mpirun(source: Source) -> Exported:
             "  done",
             "done",
         ]
-    return Exported("\n".join(lines) + "\n", not_known(source.cluster))
+    return ExportedFile("\n".join(lines) + "\n", not_known(source.cluster))
 
 
-def mpijob(source: Source) -> Exported:
-    """One MPIJob of the Kubeflow operator for each test; `kubectl logs` of its launcher is the log."""
+def mpijob(source: ExportInput) -> ExportedFile:
+    """One MPIJob of the Kubeflow operator per test; `kubectl logs` of its launcher gives the log."""
     tests, cluster = _tests(source), source.cluster
     device = _DEVICES.get(cluster.accelerator.vendor)
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
     documents = ["\n".join(_job(source, test, device)) for test in tests]
-    lost = (*not_known(cluster), "the image of the benchmark, and the resources of its NICs (such as rdma/ib)")
-    return Exported("---\n".join(f"{each}\n" for each in documents), lost)
+    omitted = (*not_known(cluster), "the image of the benchmark, and the resources of its NICs (such as rdma/ib)")
+    return ExportedFile("---\n".join(f"{each}\n" for each in documents), omitted)
 
 
-def _job(source: Source, test: Test, device: str) -> Iterator[str]:
+def _job(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
     per_node = source.cluster.ranks_per_node
     passed = " ".join(
         f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in _exports(source, test)

@@ -1,11 +1,11 @@
-"""The cabling list as CSV: from port, to port, rate, rail, plane, and the length class where racks are known."""
+"""Cabling list as CSV: from port, to port, rate, rail, plane, and the length class if racks are known."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.exchange.exporters.source import Exported, Source, table
-from clusterspec.exchange.exporters.wiring import Link, Plane, links, plane_of
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, table
+from clusterspec.exchange.exporters.wiring import FabricPlane, Link, fabric_plane, links
 from clusterspec.units import say_bits
 
 HEADS = (
@@ -25,16 +25,16 @@ ROW = 16
 """Racks that are taken to stand in one row: `one-row` spans no more of them."""
 
 
-def write(source: Source) -> Exported:
-    """One row a link, as many as the bill of materials counts."""
-    plane = plane_of(source)
+def write(source: ExportInput) -> ExportedFile:
+    """One row per link, as many as the bill of materials counts."""
+    plane = fabric_plane(source)
     power = source.design.spec.cluster.power if source.design.spec.cluster else None
     per_rack = power.nodes_per_rack if power else None
-    lost = () if per_rack else ("length classes: cluster.power.nodes_per_rack is not stated",)
-    return Exported(table(HEADS, _rows(source, plane, per_rack)), lost)
+    omitted = () if per_rack else ("length classes: cluster.power.nodes_per_rack is not stated",)
+    return ExportedFile(table(HEADS, _rows(source, plane, per_rack)), omitted)
 
 
-def _rows(source: Source, plane: Plane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
+def _rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
     scale_out = source.cluster.scale_out
     assert scale_out is not None
     rate = say_bits(scale_out.nic_bandwidth.value / scale_out.planes)
@@ -47,8 +47,8 @@ def _rows(source: Source, plane: Plane, per_rack: int | None) -> Iterator[tuple[
         yield (number, link.level, *ends, rate, link.plane, rail, rack, _length(link, plane, per_rack))
 
 
-def _length(link: Link, plane: Plane, per_rack: int | None) -> str:
-    """By the racks that the nodes of a leaf fill; switches stand among the racks that they serve."""
+def _length(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
+    """The length class of a link, from the number of racks that the nodes of a leaf occupy."""
     if not per_rack:
         return ""
     nodes = plane.nodes_per_leaf if link.level == "node_leaf" else plane.cluster.all_nodes

@@ -1,17 +1,17 @@
-"""Clauses of a request for proposals in Markdown: what is to be supplied, shown and delivered. No prices."""
+"""Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.exchange.acceptance import plan
-from clusterspec.exchange.exporters.source import Exported, Source
+from clusterspec.exchange.acceptance import acceptance_cases
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput
 from clusterspec.logs.sizes import size_text
 from clusterspec.units import plural, say, say_bits
 
 
-def write(source: Source) -> Exported:
-    """Numbered clauses, each one that a supplier can answer with yes, no or a figure."""
+def write(source: ExportInput) -> ExportedFile:
+    """Numbered clauses, each of which a supplier can answer with yes, no or a figure."""
     sections = [
         ("Machine", _machine(source)),
         ("Fabric", _fabric(source)),
@@ -25,14 +25,14 @@ def write(source: Source) -> Exported:
             lines += [f"## {number}. {title}", ""]
             lines += [f"{number}.{at} {clause}" for at, clause in enumerate(found, 1)]
             lines.append("")
-    return Exported("\n".join(lines))
+    return ExportedFile("\n".join(lines))
 
 
 def _plain(text: str) -> str:
     return "".join(c if c.isprintable() and c not in "|<>`*_#[]" else " " for c in text)
 
 
-def _machine(source: Source) -> Iterator[str]:
+def _machine(source: ExportInput) -> Iterator[str]:
     cluster = source.cluster
     spare = f" and {plural(cluster.spare_nodes, 'spare node')}" if cluster.spare_nodes else ""
     node = f"each with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
@@ -43,14 +43,14 @@ def _machine(source: Source) -> Iterator[str]:
     up = cluster.scale_up
     if up.domain > 1:
         yield (
-            f"The {up.domain} accelerators of a scale-up domain shall be joined as {up.topology} with at least "
+            f"The {up.domain} accelerators of a scale-up domain shall be connected as {up.topology} with at least "
             f"{say(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
         )
     if cluster.pcie_host:
         yield f"Slots of accelerators and NICs shall be PCIe {cluster.pcie_host} or later, at full width."
 
 
-def _fabric(source: Source) -> Iterator[str]:
+def _fabric(source: ExportInput) -> Iterator[str]:
     scale_out = source.cluster.scale_out
     if scale_out is None:
         return
@@ -59,7 +59,7 @@ def _fabric(source: Source) -> Iterator[str]:
         f"line rate per direction on {scale_out.technology.name}."
     )
     if scale_out.gpudirect_rdma:
-        yield "NICs shall reach the memory of accelerators without passing host memory (GPUDirect RDMA or its equal)."
+        yield "NICs shall reach accelerator memory without passing through host memory (GPUDirect RDMA or equivalent)."
     taper = scale_out.taper
     word = "shall not be oversubscribed" if taper <= 1 else f"may be oversubscribed by no more than {taper:g}:1"
     yield f"The fabric {word} between any two halves of the nodes; the supplier shall state the ratio of each level."
@@ -72,8 +72,8 @@ def _fabric(source: Source) -> Iterator[str]:
         yield f"For comparison, the design counts {shown} and {plural(total, 'link')}."
 
 
-def _acceptance(source: Source) -> Iterator[str]:
-    tests, _, _ = plan(source.design)
+def _acceptance(source: ExportInput) -> Iterator[str]:
+    tests, _, _ = acceptance_cases(source.design)
     for test in tests:
         runs = f" in {test.passes} of {plural(test.runs, 'run')}" if test.runs > 1 else ""
         groups = f" on each of {test.groups} sets of nodes" if test.groups > 1 else ""
@@ -84,12 +84,12 @@ def _acceptance(source: Source) -> Iterator[str]:
         yield "The supplier shall hand over the unedited logs of all runs, with the lines of the debug output."
 
 
-def _delivery(source: Source) -> Iterator[str]:
-    said, operations = source.design.spec.procurement, source.design.spec.operations
-    weeks = getattr(getattr(said, "delivery", None), "weeks", None)
+def _delivery(source: ExportInput) -> Iterator[str]:
+    terms, operations = source.design.spec.procurement, source.design.spec.operations
+    weeks = getattr(getattr(terms, "delivery", None), "weeks", None)
     if weeks:
         yield f"Delivery shall be complete within {plural(int(weeks), 'week')} of the order."
-    warranty = getattr(said, "warranty", None)
+    warranty = getattr(terms, "warranty", None)
     if warranty is not None:
         yield f"The warranty shall last {_plain(str(getattr(warranty, 'written', warranty)))}."
     if operations is not None and operations.burn_in is not None:

@@ -1,4 +1,4 @@
-"""Layouts as the flags and configurations of Megatron-LM, torchtitan, DeepSpeed and MaxText."""
+"""Layouts as arguments and configurations of Megatron-LM, torchtitan, DeepSpeed and MaxText."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 
 _TORCHTITAN = {
     "llama-3.1-8b": ("llama3", "8B"),
@@ -28,22 +28,22 @@ _SCHEDULES = {
 }
 
 
-def _training(source: Source) -> tuple[Layout, Workload]:
+def _training(source: ExportInput) -> tuple[Layout, Workload]:
     if source.workload.kind != "train":
-        raise NotExportable("the workload is served, and this format is one of training")
+        raise NotExportable("the workload is serving; this format is for training")
     return source.layout, source.workload
 
 
-def megatron(source: Source) -> Exported:
-    """Arguments of Megatron-LM's ``pretrain_gpt.py``, one a line."""
+def megatron(source: ExportInput) -> ExportedFile:
+    """Arguments of Megatron-LM's ``pretrain_gpt.py``, one per line."""
     layout, work = _training(source)
-    lost = list(_not_of_megatron(layout, work.model))
+    omitted = list(_not_of_megatron(layout, work.model))
     lines = [f"  {line}" for line in (*_megatron_layout(layout), *_megatron_model(work), *_megatron_work(layout, work))]
     head = [
         f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes",
         f"torchrun --nnodes {layout.nodes} --nproc_per_node {source.cluster.ranks_per_node} pretrain_gpt.py \\",
     ]
-    return Exported("\n".join([*head, " \\\n".join(lines), ""]), tuple(lost))
+    return ExportedFile("\n".join([*head, " \\\n".join(lines), ""]), tuple(omitted))
 
 
 def _megatron_layout(layout: Layout) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _not_of_megatron(layout: Layout, model: Model) -> Iterator[str]:
         yield "offloading: see --optimizer-cpu-offload and --cpu-offloading-num-layers"
 
 
-def torchtitan(source: Source) -> Exported:
+def torchtitan(source: ExportInput) -> ExportedFile:
     """A job configuration of torchtitan."""
     layout, work = _training(source)
     if work.model.id not in _TORCHTITAN:
@@ -162,12 +162,12 @@ def torchtitan(source: Source) -> Exported:
             f"pipeline_parallel_microbatch_size = {layout.micro_batch}",
         ]
     lines += ["", "[activation_checkpoint]", f'mode = "{mode}"', ""]
-    lost = tuple(_not_of_torchtitan(layout))
-    return Exported("\n".join(lines), lost)
+    omitted = tuple(_not_of_torchtitan(layout))
+    return ExportedFile("\n".join(lines), omitted)
 
 
 def _mesh(layout: Layout) -> tuple[int, int]:
-    """Replicas and shards of the data-parallel ranks."""
+    """The replicate and shard degrees of the data-parallel ranks."""
     if layout.sharding == "none":
         return layout.dp, 1
     if layout.sharding == "hsdp":
@@ -184,8 +184,8 @@ def _not_of_torchtitan(layout: Layout) -> Iterator[str]:
         yield f"the modules computed again ({', '.join(layout.recompute)})"
 
 
-def deepspeed(source: Source) -> Exported:
-    """A DeepSpeed configuration; the degrees of model parallelism belong to the program that it configures."""
+def deepspeed(source: ExportInput) -> ExportedFile:
+    """A DeepSpeed configuration; tensor and pipeline degrees are set in the training program."""
     layout, work = _training(source)
     stage = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3, "hsdp": 3}[layout.sharding]
     zero: dict[str, object] = {"stage": stage, "overlap_comm": layout.overlap.dp}
@@ -204,14 +204,14 @@ def deepspeed(source: Source) -> Exported:
     if layout.micro_batches:
         config["gradient_accumulation_steps"] = layout.micro_batches
     degrees = {"tp": layout.tp, "pp": layout.pp, "cp": layout.cp, "ep": layout.ep}
-    lost = [f"{name} {degree}: set where the model is built" for name, degree in degrees.items() if degree > 1]
+    omitted = [f"{name} {degree}: set where the model is built" for name, degree in degrees.items() if degree > 1]
     if layout.recompute != "none":
-        lost.append("activation recomputation: set where the model is built")
-    return Exported(json.dumps(config, indent=2) + "\n", tuple(lost))
+        omitted.append("activation recomputation: set where the model is built")
+    return ExportedFile(json.dumps(config, indent=2) + "\n", tuple(omitted))
 
 
-def maxtext(source: Source) -> Exported:
-    """A MaxText configuration: the model, and one slice's mesh over the interconnect (ici) and the network (dcn)."""
+def maxtext(source: ExportInput) -> ExportedFile:
+    """A MaxText configuration: the model, and the mesh over the interconnect (ici) and the network (dcn)."""
     layout, work = _training(source)
     model = work.model
     replicate, shard = _mesh(layout)
@@ -251,7 +251,7 @@ def maxtext(source: Source) -> Exported:
         "opt_type: adamw",
         "",
     ]
-    lost = ["expert sharding counts within ici_expert_parallelism × fsdp"] if layout.ep > 1 else []
+    omitted = ["expert sharding counts within ici_expert_parallelism × fsdp"] if layout.ep > 1 else []
     if model.latent:
-        lost.append("latent attention: see q_lora_rank, kv_lora_rank and qk_rope_head_dim")
-    return Exported("\n".join(lines), tuple(lost))
+        omitted.append("latent attention: see q_lora_rank, kv_lora_rank and qk_rope_head_dim")
+    return ExportedFile("\n".join(lines), tuple(omitted))

@@ -1,17 +1,17 @@
-"""InfraGraph: nodes, switches and the links between them, as few edges as slices allow."""
+"""InfraGraph: nodes, switches and links, with the fewest edges that slices allow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from clusterspec.exchange.exporters.source import Exported, Source
-from clusterspec.exchange.exporters.wiring import Link, links, plane_of
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput
+from clusterspec.exchange.exporters.wiring import Link, fabric_plane, links
 from clusterspec.records import dataclass, replace
 
 
-def write(source: Source) -> Exported:
-    """One infrastructure. Planes after the first are left out: each is a copy of it."""
-    plane = plane_of(source)
+def write(source: ExportInput) -> ExportedFile:
+    """One infrastructure. Only the first plane is written; the others are identical."""
+    plane = fabric_plane(source)
     cluster, fabric = source.cluster, source.fabric
     scale_out = cluster.scale_out
     assert scale_out is not None
@@ -30,8 +30,8 @@ def write(source: Source) -> Exported:
     first = (link for link in links(source) if link.plane == 1)
     for edge in _edges(first):
         out += edge.lines()
-    lost = (f"{fabric.planes - 1} further planes, each a copy of the first",) if fabric.planes > 1 else ()
-    return Exported("\n".join(out) + "\n", lost)
+    omitted = (f"{fabric.planes - 1} further planes, each a copy of the first",) if fabric.planes > 1 else ()
+    return ExportedFile("\n".join(out) + "\n", omitted)
 
 
 def _component(choice: str, name: str, count: int, description: str) -> list[str]:
@@ -39,8 +39,8 @@ def _component(choice: str, name: str, count: int, description: str) -> list[str
     return [f"  - choice: {choice}", f"    name: {name}", f"    count: {count}", f'    description: "{plain}"']
 
 
-def _instances(source: Source) -> Iterator[str]:
-    plane, cluster = plane_of(source), source.cluster
+def _instances(source: ExportInput) -> Iterator[str]:
+    plane, cluster = fabric_plane(source), source.cluster
     counts = (
         ("node", "server", cluster.nodes),
         ("spare", "server", cluster.spare_nodes),
@@ -54,7 +54,7 @@ def _instances(source: Source) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Links of the ports ``low_ports`` of each of some devices in a row to ports in a row of one switch."""
+    """Links from ``low_ports`` of each device of a range to consecutive ports of one switch."""
 
     low: str
     devices: range
@@ -71,7 +71,7 @@ class Edge:
         yield from (f"- ep1: {low}", f"  ep2: {high}", "  scheme: one2one", "  link: fabric")
 
     def with_ports(self, other: Edge) -> Edge | None:
-        """This edge and another between the same two devices whose ports follow; None where they do not."""
+        """This edge merged with one between the same devices on the next ports; None if they are not adjacent."""
         if (
             self._place() != other._place()
             or self.devices != other.devices
@@ -85,7 +85,7 @@ class Edge:
         )
 
     def with_devices(self, other: Edge) -> Edge | None:
-        """This edge and one of the next device with the same ports; None where it is not that."""
+        """This edge merged with one of the next device on the same ports; None if they are not adjacent."""
         if (
             self._place() != other._place()
             or self.devices.stop != other.devices.start
@@ -111,7 +111,7 @@ def _part(kind: str) -> str:
 
 
 def _edges(found: Iterator[Link]) -> list[Edge]:
-    """As few edges as rows of ports and of devices allow, by switch and port."""
+    """The links as edges, merged over consecutive ports and devices."""
     ordered = sorted(found, key=lambda link: (link.level, link.high.number, link.high.port))
     edges = _merged((_one(link) for link in ordered), Edge.with_ports)
     return _merged(edges, Edge.with_devices)

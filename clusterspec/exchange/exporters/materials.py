@@ -1,17 +1,17 @@
-"""The bill of materials as CSV and as XLSX, in the columns that `import quotes` reads."""
+"""Bill of materials as CSV and XLSX, with the columns that `import quotes` reads."""
 
 from __future__ import annotations
 
 import io
 
-from clusterspec.exchange.exporters.source import Exported, NotExportable, Source, table
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable, table
 from clusterspec.procurement.item import Item
 from clusterspec.results.cells import safe
 
 HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
 
 
-def _rows(source: Source) -> list[tuple[object, ...]]:
+def _rows(source: ExportInput) -> list[tuple[object, ...]]:
     items = source.bill.items
     if not items:
         raise NotExportable(f"nothing can be counted: {source.bill.why}")
@@ -24,19 +24,19 @@ def _row(item: Item) -> tuple[object, ...]:
 
 
 def _amount(price: object) -> object:
-    """A price as a number, a range as two with a dash, nothing where there is none."""
+    """A price as a number, a range as two numbers with a dash, an empty cell without a price."""
     if isinstance(price, tuple):
         return f"{price[0]:.15g} - {price[1]:.15g}"
     return price
 
 
-def as_csv(source: Source) -> Exported:
-    """One row an item."""
-    return Exported(table(HEADS, _rows(source)))
+def as_csv(source: ExportInput) -> ExportedFile:
+    """One row per item."""
+    return ExportedFile(table(HEADS, _rows(source)))
 
 
-def as_xlsx(source: Source) -> Exported:
-    """One sheet with one row an item. Raises `NotExportable` where openpyxl is missing."""
+def as_xlsx(source: ExportInput) -> ExportedFile:
+    """One sheet with one row per item. Raises `NotExportable` if openpyxl is missing."""
     try:
         from openpyxl import Workbook
     except ImportError:
@@ -51,4 +51,4 @@ def as_xlsx(source: Source) -> Exported:
         sheet.append([safe(cell) for cell in row])
     out = io.BytesIO()
     book.save(out)
-    return Exported(out.getvalue())
+    return ExportedFile(out.getvalue())

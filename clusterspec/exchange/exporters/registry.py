@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import cast
 
 from clusterspec.document import nearest
-from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """One format: the module and the function that write it; ``other`` are further names that it answers to."""
+    """An export format: the module and function that write it; ``other`` are alternative names."""
 
     name: str
     title: str
@@ -21,10 +21,10 @@ class Exporter:
     function: str = "write"
     other: tuple[str, ...] = ()
 
-    def write(self, source: Source) -> Exported:
-        """The file. Raises `NotExportable` where the design lacks what the format needs."""
+    def write(self, source: ExportInput) -> ExportedFile:
+        """The file. Raises `NotExportable` if the design lacks what the format needs."""
         module = importlib.import_module(f"clusterspec.exchange.exporters.{self.module}")
-        return cast("Callable[[Source], Exported]", getattr(module, self.function))(source)
+        return cast("Callable[[ExportInput], ExportedFile]", getattr(module, self.function))(source)
 
 
 EXPORTERS = (
@@ -69,4 +69,4 @@ def exporter_of(name: str) -> Exporter:
             return each
     like = nearest(plain, [each.name for each in EXPORTERS])
     offer = f"; did you mean {', '.join(like)}?" if like else ""
-    raise NotExportable(f"no kind of export is called {name!r}{offer} (`clusterspec export --list` lists all)")
+    raise NotExportable(f"no export format is called {name!r}{offer} (`clusterspec export --list` lists all)")

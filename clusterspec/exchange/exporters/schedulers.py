@@ -1,4 +1,4 @@
-"""Slurm ``topology.yaml`` and Kueue ``Topology``: which nodes share a leaf, a pod or a scale-up domain."""
+"""Slurm ``topology.yaml`` and Kueue ``Topology``: nodes grouped by leaf, pod or scale-up domain."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.exchange.exporters.source import Exported, Source
-from clusterspec.exchange.exporters.wiring import Plane, plane_of
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput
+from clusterspec.exchange.exporters.wiring import FabricPlane, fabric_plane
 
 
 def _names(first: int, last: int) -> str:
@@ -15,19 +15,16 @@ def _names(first: int, last: int) -> str:
     return f"node{first:04d}" if first == last else f"node[{first:04d}-{last:04d}]"
 
 
-def slurm(source: Source) -> Exported:
-    """A tree of blocks of nodes, or blocks of scale-up domains where a domain spans nodes.
-
-    Spare nodes are left out: they do no work.
-    """
+def slurm(source: ExportInput) -> ExportedFile:
+    """A tree of blocks of nodes, or blocks of scale-up domains if a domain spans nodes. Spare nodes are omitted."""
     cluster = source.cluster
-    lost = (
-        (f"{cluster.spare_nodes} spare nodes: add them where they stand in for others",) if cluster.spare_nodes else ()
+    omitted = (
+        (f"{cluster.spare_nodes} spare nodes: add them when they replace a failed node",) if cluster.spare_nodes else ()
     )
     head = [f"# {source.name}: {cluster.nodes} nodes, named node0001 and so on; rename them to your hosts.", "---"]
     of_domain = nodes_of_domain(cluster)
     body = _blocks(cluster.nodes, of_domain) if of_domain > 1 else _tree(source)
-    return Exported("\n".join([*head, *body, ""]), lost)
+    return ExportedFile("\n".join([*head, *body, ""]), omitted)
 
 
 def _blocks(nodes: int, size: int) -> Iterator[str]:
@@ -45,7 +42,7 @@ def _blocks(nodes: int, size: int) -> Iterator[str]:
         yield f"        nodes: {_names(first, min(nodes, first + size - 1))}"
 
 
-def _tree(source: Source) -> Iterator[str]:
+def _tree(source: ExportInput) -> Iterator[str]:
     groups, pods = _groups(source)
     yield from ("- topology: default", "  cluster_default: true", "  tree:", "    switches:")
     if len(groups) > 1:
@@ -62,19 +59,19 @@ def _tree(source: Source) -> Iterator[str]:
         yield f"        nodes: {_names(first, last)}"
 
 
-def _groups(source: Source) -> tuple[list[tuple[int, int]], int]:
-    """The nodes that share a leaf (in a rail fabric the leaves of all rails), and the pods above them."""
+def _groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
+    """The first and last node of each group that shares a leaf (one leaf per rail), and the number of pods."""
     cluster = source.cluster
-    if source.bill.fabric is None:  # the provider's fabric: one group, as far as the customer knows
+    if source.bill.fabric is None:  # a provider's fabric is not known to the customer: one group
         return [(1, cluster.nodes)], 1
-    plane: Plane = plane_of(source)
+    plane: FabricPlane = fabric_plane(source)
     size = plane.nodes_per_leaf
     groups = [(first, min(cluster.nodes, first + size - 1)) for first in range(1, cluster.nodes + 1, size)]
     return groups, min(plane.pods, len(groups))
 
 
-def kueue(source: Source) -> Exported:
-    """The levels of a Kueue topology, outermost first, and the labels that its nodes need."""
+def kueue(source: ExportInput) -> ExportedFile:
+    """A Kueue topology with its levels, outermost first, and the node labels it needs."""
     cluster = source.cluster
     groups, pods = _groups(source)
     levels = []
@@ -96,4 +93,4 @@ def kueue(source: Source) -> Exported:
         *(f"    - nodeLabel: {level}" for level in (*levels, "kubernetes.io/hostname")),
         "",
     ]
-    return Exported("\n".join(lines), ("counts of nodes: a Topology names labels only",))
+    return ExportedFile("\n".join(lines), ("counts of nodes: a Topology names labels only",))

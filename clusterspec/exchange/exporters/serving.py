@@ -1,8 +1,8 @@
-"""A serving layout as a launch line of vLLM."""
+"""Serving layouts as a vLLM command line."""
 
 from __future__ import annotations
 
-from clusterspec.exchange.exporters.source import Exported, NotExportable, Source
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 
 _PRECISIONS = {
     "fp8": "fp8",
@@ -14,11 +14,11 @@ _PRECISIONS = {
 }
 
 
-def vllm(source: Source) -> Exported:
-    """``vllm serve`` with the degrees and limits of one replica; replicas are launched one by one."""
+def vllm(source: ExportInput) -> ExportedFile:
+    """The ``vllm serve`` command of one replica, with its degrees and limits."""
     work, layout = source.workload, source.layout
     if work.kind != "serve":
-        raise NotExportable("the workload is trained, and vLLM serves")
+        raise NotExportable("the workload is training; this format is for serving")
     words = [f"vllm serve {work.model.id or 'MODEL'}", f"--tensor-parallel-size {layout.tp}"]
     if layout.pp > 1:
         words.append(f"--pipeline-parallel-size {layout.pp}")
@@ -39,8 +39,8 @@ def vllm(source: Source) -> Exported:
         words.append("--kv-cache-dtype fp8")
     if method := _PRECISIONS.get(work.parameter_precision):
         words.append(f"--quantization {method}")
-    lost = [f"{layout.dp} replicas: launch this line once for each, behind a router"] if layout.dp > 1 else []
+    omitted = [f"{layout.dp} replicas: run this command once per replica, behind a router"] if layout.dp > 1 else []
     if serving is not None and serving.prefill is not None:
-        lost.append("separate engines for prefill and decode: launch each side by itself")
+        omitted.append("separate engines for prefill and decode: launch each separately")
     head = f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes\n"
-    return Exported(head + " \\\n  ".join(words) + "\n", tuple(lost))
+    return ExportedFile(head + " \\\n  ".join(words) + "\n", tuple(omitted))

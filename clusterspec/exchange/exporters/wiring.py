@@ -1,7 +1,7 @@
-"""Every link of a counted fabric: from which port to which, as many as the bill of materials counts.
+"""The links of a fabric port by port, as many as the bill of materials counts.
 
-Nodes, leaves, spines and cores are numbered from 1. In a rail fabric the NICs of one rail share a leaf; elsewhere the
-NICs of a node take neighboring ports. Spines are numbered by the cores that they reach, pod after pod.
+Nodes, leaves, spines and cores are numbered from 1. In a rail fabric the NICs of one rail share a leaf; otherwise the
+NICs of a node use adjacent ports. Spines are numbered pod by pod, and within a pod by the cores they connect to.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from clusterspec.cluster.clos import parts
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.exchange.exporters.source import NotExportable, Source
+from clusterspec.exchange.exporters.export_input import ExportInput, NotExportable
 from clusterspec.records import dataclass
 
-MOST_LINKS = 500_000
+MAX_LINKS = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class End:
-    """One end of a link: the kind of device (node, spare, endpoint, leaf, spine, core), its number and its port."""
+class LinkEnd:
+    """One end of a link: device kind (node, spare, endpoint, leaf, spine, core), device number and port."""
 
     kind: str
     number: int
@@ -37,19 +37,19 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link between two ends, its level (a key of `cluster.scale_out.links`), and its plane from 1."""
+    """A link: its level (a key of `cluster.scale_out.links`), its plane from 1, and its two ends."""
 
     level: str
     plane: int
-    low: End
-    high: End
+    low: LinkEnd
+    high: LinkEnd
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
-    """The switches of one plane, and how nodes share leaves.
+class FabricPlane:
+    """The switches of one fabric plane, and how nodes share leaves.
 
-    ``rails`` is 1 where NICs take neighboring ports; ``nodes_per_leaf`` nodes have a NIC on one leaf.
+    ``rails`` is 1 if the NICs of a node use adjacent ports; ``nodes_per_leaf`` nodes have a NIC on one leaf.
     """
 
     cluster: Cluster
@@ -70,21 +70,21 @@ class Plane:
 
     @property
     def nodes_per_leaf(self) -> int:
-        """Nodes whose NICs of one rail (of all NICs without rails) fit one leaf."""
+        """The number of nodes whose NICs of one rail (all NICs without rails) fit one leaf."""
         return max(1, self.down // self.nics_of_rail)
 
 
-def plane_of(source: Source) -> Plane:
-    """One plane of a fabric. Raises `NotExportable` where the fabric is described level by level, or is too large."""
+def fabric_plane(source: ExportInput) -> FabricPlane:
+    """The first plane of a fabric. Raises `NotExportable` if its levels are only counted, or it is too large."""
     cluster, fabric = source.cluster, source.fabric
     scale_out = cluster.scale_out
     assert scale_out is not None
     if scale_out.levels:
-        raise NotExportable("its levels state how many nodes lie below each, not which switch joins which")
-    if sum(fabric.links.values()) > MOST_LINKS:
-        raise NotExportable(f"more than {MOST_LINKS:,} links")
+        raise NotExportable("its levels state the nodes below a switch, not how switches are connected")
+    if sum(fabric.links.values()) > MAX_LINKS:
+        raise NotExportable(f"more than {MAX_LINKS:,} links")
     rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
-    return Plane(
+    return FabricPlane(
         cluster=cluster,
         leaves=_of_plane(fabric.leaf_switches, fabric),
         spines=_of_plane(fabric.spine_switches, fabric),
@@ -103,22 +103,22 @@ def _of_plane(count: int, fabric: Fabric) -> int:
     return count // max(1, fabric.planes)
 
 
-def links(source: Source) -> Iterator[Link]:
+def links(source: ExportInput) -> Iterator[Link]:
     """Every link, plane by plane, from the nodes upward."""
-    plane = plane_of(source)
+    plane = fabric_plane(source)
     for number in range(1, source.fabric.planes + 1):
         for level, ends in (("node_leaf", _downlinks), ("leaf_spine", _uplinks), ("spine_core", _corelinks)):
             yield from (Link(level, number, low, high) for low, high in ends(plane))
 
 
-def leaf_of(plane: Plane, node: int, nic: int) -> int:
-    """The leaf, from 0, that a NIC of a node is joined to; both count from 0."""
+def leaf_of(plane: FabricPlane, node: int, nic: int) -> int:
+    """The leaf, from 0, to which a NIC of a node is connected; node and NIC count from 0."""
     if plane.rails > 1:
         return (node // plane.nodes_per_leaf) * plane.rails + nic % plane.rails
     return (node * plane.nics + nic) // plane.down
 
 
-def _downlinks(plane: Plane) -> Iterator[tuple[End, End]]:
+def _downlinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     used = [0] * plane.leaves
     nodes, working = plane.cluster.all_nodes, plane.cluster.nodes
     for node in range(nodes):
@@ -126,14 +126,14 @@ def _downlinks(plane: Plane) -> Iterator[tuple[End, End]]:
         for nic in range(plane.nics):
             leaf = leaf_of(plane, node, nic)
             used[leaf] += 1
-            yield End(name, number, nic), End("leaf", leaf + 1, used[leaf])
+            yield LinkEnd(name, number, nic), LinkEnd("leaf", leaf + 1, used[leaf])
     for number in range(plane.extra):
         leaf = min(range(plane.leaves), key=lambda each: used[each])
         used[leaf] += 1
-        yield End("endpoint", number + 1, 0), End("leaf", leaf + 1, used[leaf])
+        yield LinkEnd("endpoint", number + 1, 0), LinkEnd("leaf", leaf + 1, used[leaf])
 
 
-def _uplinks(plane: Plane) -> Iterator[tuple[End, End]]:
+def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     """Each leaf spreads its uplinks evenly over the spines of its pod."""
     if not plane.spines:
         return
@@ -145,10 +145,10 @@ def _uplinks(plane: Plane) -> Iterator[tuple[End, End]]:
             group = _spread(uplink, plane.up, leaf % leaves_of_pod, spines_of_pod)
             spine = group * plane.pods + pod
             used[spine] += 1
-            yield End("leaf", leaf + 1, plane.down + uplink + 1), End("spine", spine + 1, used[spine])
+            yield LinkEnd("leaf", leaf + 1, plane.down + uplink + 1), LinkEnd("spine", spine + 1, used[spine])
 
 
-def _corelinks(plane: Plane) -> Iterator[tuple[End, End]]:
+def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     """Each spine spreads its uplinks over the cores of its group."""
     if not plane.cores:
         return
@@ -161,12 +161,12 @@ def _corelinks(plane: Plane) -> Iterator[tuple[End, End]]:
         for uplink in range(up):
             core = group * cores_of_group + _spread(uplink, up, spine % plane.pods, cores_of_group)
             used[core] += 1
-            yield End("spine", spine + 1, below + uplink + 1), End("core", core + 1, used[core])
+            yield LinkEnd("spine", spine + 1, below + uplink + 1), LinkEnd("core", core + 1, used[core])
 
 
 def _spread(uplink: int, uplinks: int, device: int, switches: int) -> int:
-    """Which of the switches above an uplink of a device reaches: neighbors share one where the uplinks divide, else
-    all uplinks of all devices take the switches in turn.
+    """The index of the switch that an uplink of a device connects to: adjacent uplinks share a switch if the uplinks
+    divide evenly, else all uplinks are assigned round robin.
     """
     if uplinks % switches == 0:
         return uplink * switches // uplinks

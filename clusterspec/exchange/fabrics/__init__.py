@@ -1,1 +1,1 @@
-"""Readers of the scale-out fabric: InfiniBand and Ethernet discovery, scheduler topologies, infrastructure graphs."""
+"""Readers of scale-out fabrics: InfiniBand and Ethernet discovery, scheduler topologies, infrastructure graphs."""

@@ -1,11 +1,11 @@
-"""A fabric as a graph of endpoints and switches: its levels, its counts, and where it is uneven."""
+"""A fabric as a graph of endpoints and switches: levels, counts and uneven uplinks."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from clusterspec.exchange.reading import Notes, Refusal
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.records import dataclass, field
 
 NAMES = ("leaf", "spine", "core")
@@ -16,15 +16,14 @@ BETWEEN = ("node_leaf", "leaf_spine", "spine_core")
 
 @dataclass(slots=True)
 class FabricGraph:
-    """Endpoints (ports of NICs) by id with the host that they belong to, switches by id, and the links between them.
+    """Endpoints (NIC ports) by id with their host, switches by id, and the number of links between two ids.
 
-    ``hosts`` holds None for an endpoint whose host the file does not name. A link joins two ids; several links
-    between the same two are counted each.
+    ``hosts`` has None for an endpoint whose host the file does not name.
     """
 
     hosts: dict[str, str | None] = field(default_factory=dict)
     switches: dict[str, int | None] = field(default_factory=dict)
-    """Ports of each switch, None where the file does not say."""
+    """Ports of each switch, None if the file does not say."""
     links: Counter[tuple[str, str]] = field(default_factory=Counter)
     rails: dict[str, str] = field(default_factory=dict)
     """What the file calls the NIC of an endpoint, such as ``mlx5_0``; endpoints of one rail share it."""
@@ -32,11 +31,11 @@ class FabricGraph:
     """Endpoints that belong to no node, such as fabric managers."""
 
     def join(self, one: str, other: str, count: int = 1) -> None:
-        """Adds links between two devices."""
+        """Add links between two devices."""
         self.links[min(one, other), max(one, other)] += count
 
     def levels(self) -> dict[str, int]:
-        """The level of every switch that is joined: 1 where it has endpoints, one more for every step upward."""
+        """The level of every connected switch: 1 if it has endpoints, plus one per hop from such a switch."""
         neighbors: defaultdict[str, set[str]] = defaultdict(set)
         now: set[str] = set()
         for one, other in self.links:
@@ -54,52 +53,52 @@ class FabricGraph:
         return level
 
 
-def describe(graph: FabricGraph, notes: Notes, line: int) -> None:
-    """States what a fabric has: nodes, NICs of a node, switches and links by level, and how even its uplinks are.
+def describe(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
+    """Record nodes, NICs per node, switches and links per level, and the uplinks of leaves.
 
-    Raises `Refusal` where no endpoint is joined to a switch.
+    Raises `FormatError` if no endpoint is joined to a switch.
     """
     level = graph.levels()
     if not level:
-        raise Refusal("joins no endpoint to a switch")
-    notes.count("switches", len(graph.switches), line)
-    notes.count("endpoints", len(graph.hosts), line)
-    _nodes(graph, notes, line)
+        raise FormatError("connects no endpoint to a switch")
+    builder.count("switches", len(graph.switches), line)
+    builder.count("endpoints", len(graph.hosts), line)
+    _nodes(graph, builder, line)
     depth = max(level.values())
     if depth > len(NAMES):
-        notes.unknown("cluster.scale_out.tiers", f"{depth} levels of switches: only three have keys", line)
+        builder.unknown("cluster.scale_out.tiers", f"{depth} levels of switches: only three have keys", line)
     for number, name in enumerate(NAMES[:depth], 1):
         count = sum(1 for each in level.values() if each == number)
-        notes.count(f"{name}_switches", count, line)
-        notes.give(f"cluster.scale_out.{name}_switches", count, line)
-    notes.give("cluster.scale_out.tiers", min(depth, 3), line)
-    _links(graph, level, notes, line)
-    _topology(graph, level, notes, line)
+        builder.count(f"{name}_switches", count, line)
+        builder.set(f"cluster.scale_out.{name}_switches", count, line)
+    builder.set("cluster.scale_out.tiers", min(depth, 3), line)
+    _links(graph, level, builder, line)
+    _topology(graph, level, builder, line)
     apart = [switch for switch in graph.switches if switch not in level]
     if apart:
-        notes.unknown(f"{len(apart)} switches", "no links join them to any endpoint", line)
+        builder.unknown(f"{len(apart)} switches", "no links connect them to any endpoint", line)
 
 
-def _nodes(graph: FabricGraph, notes: Notes, line: int) -> None:
+def _nodes(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
     named = Counter(host for end, host in graph.hosts.items() if host and end not in graph.others)
     unnamed = sum(1 for end, host in graph.hosts.items() if not host and end not in graph.others)
     if graph.others:
-        notes.give("cluster.scale_out.extra_endpoints", len(graph.others), line)
-    notes.count("hosts", len(named), line)
+        builder.set("cluster.scale_out.extra_endpoints", len(graph.others), line)
+    builder.count("hosts", len(named), line)
     if unnamed:
-        notes.count("endpoints_without_host", unnamed, line)
+        builder.count("endpoints_without_host", unnamed, line)
     sizes = Counter(named.values())
     if len(sizes) == 1 and not unnamed:
-        notes.give("cluster.nodes", len(named), line)
-        notes.give("cluster.scale_out.nics_per_node", next(iter(sizes)), line)
+        builder.set("cluster.nodes", len(named), line)
+        builder.set("cluster.scale_out.nics_per_node", next(iter(sizes)), line)
         return
     shown = ", ".join(f"{hosts} with {nics}" for nics, hosts in sorted(sizes.items(), reverse=True)[:6])
     why = f"hosts by their number of ports: {shown}" + (f"; {unnamed} ports name no host" if unnamed else "")
-    notes.unknown("cluster.nodes and cluster.scale_out.nics_per_node", why, line)
+    builder.unknown("cluster.nodes and cluster.scale_out.nics_per_node", why, line)
 
 
-def _topology(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: int) -> None:
-    """Rails, where the adapters on each leaf have one name, and there are several names."""
+def _topology(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
+    """Record rails if all adapters on a leaf have the same name, and leaves differ."""
     on_leaf: defaultdict[str, set[str]] = defaultdict(set)
     for one, other in graph.links:
         for end, leaf in ((one, other), (other, one)):
@@ -109,12 +108,12 @@ def _topology(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: 
     if len(names) < 2 or len(on_leaf) < 2:
         return
     if all(len(found) == 1 for found in on_leaf.values()):
-        notes.give("cluster.scale_out.topology", "rail-optimized" if max(level.values()) > 1 else "rail-only", line)
+        builder.set("cluster.scale_out.topology", "rail-optimized" if max(level.values()) > 1 else "rail-only", line)
     elif max(level.values()) > 1 and all(len(found) > 1 for found in on_leaf.values()):
-        notes.give("cluster.scale_out.topology", "fat-tree", line)
+        builder.set("cluster.scale_out.topology", "fat-tree", line)
 
 
-def _links(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: int) -> None:
+def _links(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
     totals: Counter[int] = Counter()
     up: Counter[str] = Counter()
     for (one, other), count in graph.links.items():
@@ -125,21 +124,21 @@ def _links(graph: FabricGraph, level: Mapping[str, int], notes: Notes, line: int
         up[low] += count
     for number, name in enumerate(BETWEEN, 1):
         if totals[number]:
-            notes.count(f"links_{name}", totals[number], line)
-            notes.give(f"cluster.scale_out.links.{name}", totals[number], line)
-    notes.count("links", sum(totals.values()), line)
+            builder.count(f"links_{name}", totals[number], line)
+            builder.set(f"cluster.scale_out.links.{name}", totals[number], line)
+    builder.count("links", sum(totals.values()), line)
     leaves = [each for each, depth in level.items() if depth == 1]
     if max(level.values()) > 1:
-        _uplinks(Counter(up[leaf] for leaf in leaves), notes, line)
+        _uplinks(Counter(up[leaf] for leaf in leaves), builder, line)
 
 
-def _uplinks(ups: Counter[int], notes: Notes, line: int) -> None:
-    """The uplinks of the leaves, as how many leaves have so many; where they differ, by how much."""
+def _uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> None:
+    """Record the uplinks per leaf; if leaves differ, also by how much."""
     if len(ups) == 1:
-        notes.count("uplinks_per_leaf", next(iter(ups)), line)
+        builder.count("uplinks_per_leaf", next(iter(ups)), line)
         return
-    notes.count("uplinks_per_leaf", f"{min(ups)} to {max(ups)}", line)
+    builder.count("uplinks_per_leaf", f"{min(ups)} to {max(ups)}", line)
     most = max(ups)
     missing = sum((most - each) * count for each, count in ups.items() if each < most)
     shown = ", ".join(f"{count} leaves with {each}" for each, count in sorted(ups.items()))
-    notes.unknown("uneven uplinks", f"{shown}; {missing} fewer than {most} on every leaf", line)
+    builder.unknown("uneven uplinks", f"{shown}; {missing} fewer than {most} on every leaf", line)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.machines.rates import give_rate
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.machines.rates import set_rate
 from clusterspec.records import dataclass, field
 
 KIND = "ibstat"
@@ -35,21 +35,21 @@ class Port:
         return float(text) if re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", text) else None
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(_ADAPTER.search(file.head)) or bool(_HOST.search(file.head))
 
 
-def read(file: InputFile) -> Reading:
-    """The adapters behind an output. Raises `Refusal` where it has none."""
-    notes = Notes(KIND, file.name)
+def read(file: InputFile) -> ImportResult:
+    """The adapters of a node. Raises `FormatError` if there are none."""
+    builder = ImportBuilder(KIND, file.name)
     if _HOST.search(file.text):
-        _by_host(file, notes)
+        _by_host(file, builder)
     else:
-        _adapters(file, notes)
-    return notes.reading()
+        _adapters(file, builder)
+    return builder.reading()
 
 
-def _by_host(file: InputFile, notes: Notes) -> None:
+def _by_host(file: InputFile, builder: ImportBuilder) -> None:
     host, first = "", 0
     ports: Counter[str] = Counter()
     for number, line in enumerate(file.lines, 1):
@@ -59,18 +59,18 @@ def _by_host(file: InputFile, notes: Notes) -> None:
         elif _GUID.fullmatch(line.strip()) and host:
             ports[host] += 1
         elif line.strip():
-            raise Refusal(f"{line.strip()[:40]!r} is neither a host nor the GUID of a port", number)
-    notes.count("hosts", len(ports), first)
-    notes.count("nics", sum(ports.values()), first)
+            raise FormatError(f"{line.strip()[:40]!r} is neither a host nor the GUID of a port", number)
+    builder.count("hosts", len(ports), first)
+    builder.count("nics", sum(ports.values()), first)
     sizes = set(ports.values())
     if len(sizes) == 1 and 0 not in sizes:
-        notes.give("cluster.nodes", len(ports), first)
-        notes.give("cluster.scale_out.nics_per_node", sizes.pop(), first)
+        builder.set("cluster.nodes", len(ports), first)
+        builder.set("cluster.scale_out.nics_per_node", sizes.pop(), first)
     else:
-        notes.unknown("cluster.scale_out.nics_per_node", f"hosts with {sorted(sizes)} ports", first)
+        builder.unknown("cluster.scale_out.nics_per_node", f"hosts with {sorted(sizes)} ports", first)
 
 
-def _adapters(file: InputFile, notes: Notes) -> None:
+def _adapters(file: InputFile, builder: ImportBuilder) -> None:
     adapters: dict[str, str] = {}
     ports: list[Port] = []
     current = ""
@@ -86,37 +86,37 @@ def _adapters(file: InputFile, notes: Notes) -> None:
             elif match[1] == "CA type":
                 adapters[current] = match[2]
     if not ports:
-        raise Refusal("names no port of an adapter: it is cut off")
-    _describe(adapters, ports, notes)
+        raise FormatError("names no port of an adapter: the file is truncated")
+    _describe(adapters, ports, builder)
 
 
-def _describe(adapters: dict[str, str], ports: list[Port], notes: Notes) -> None:
+def _describe(adapters: dict[str, str], ports: list[Port], builder: ImportBuilder) -> None:
     line = ports[0].line
-    notes.count("nics", len(adapters), line)
-    notes.count("ports", len(ports), line)
+    builder.count("nics", len(adapters), line)
+    builder.count("ports", len(ports), line)
     for port in ports:
         if not port.active:
-            state = port.fields.get("State", "of no stated state")
-            notes.unknown(f"port of {port.adapter}", f"it is {state}: not counted", port.line)
+            state = port.fields.get("State", "in an unknown state")
+            builder.unknown(f"port of {port.adapter}", f"it is {state}: not counted", port.line)
     active = [port for port in ports if port.active]
-    notes.count("active_ports", len(active), line)
+    builder.count("active_ports", len(active), line)
     layers = {port.fields.get("Link layer", "") for port in active}
     rates = {port.rate for port in active}
     fabric = [port for port in active if port.fields.get("Link layer") == "InfiniBand"]
     if fabric and len(layers) > 1:
-        notes.unknown(f"{len(active) - len(fabric)} Ethernet ports", "the fabric is taken to be InfiniBand", line)
+        builder.unknown(f"{len(active) - len(fabric)} Ethernet ports", "the fabric is assumed to be InfiniBand", line)
     used = fabric or active
     rates = {port.rate for port in used}
     if not used or len(rates) > 1:
-        notes.unknown("cluster.scale_out", f"ports of different rates: {sorted(map(str, rates))} Gb/s", line)
+        builder.unknown("cluster.scale_out", f"ports of different rates: {sorted(map(str, rates))} Gb/s", line)
         return
-    notes.give("cluster.scale_out.nics_per_node", len({port.adapter for port in used}), line)
-    give_rate(rates.pop(), "infiniband" if fabric else "", notes, line)
+    builder.set("cluster.scale_out.nics_per_node", len({port.adapter for port in used}), line)
+    set_rate(rates.pop(), "infiniband" if fabric else "", builder, line)
     for kind in sorted(set(adapters.values()) - {""}):
         entry = {"MT4123": "connectx-6", "MT4129": "connectx-7", "MT4131": "connectx-8", "MT4119": "connectx-5"}.get(
             kind
         )
         if entry and len(set(adapters.values())) == 1:
-            notes.give("cluster.scale_out.nic", entry, line)
+            builder.set("cluster.scale_out.nic", entry, line)
         else:
-            notes.unknown(f"adapter {kind}", "no catalog entry of this type, or several types", line)
+            builder.unknown(f"adapter {kind}", "no catalog entry of this type, or several types", line)

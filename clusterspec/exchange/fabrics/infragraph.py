@@ -1,6 +1,6 @@
 """InfraGraph infrastructures: devices with components, instances of them, and the edges between instances.
 
-Grammar (Keysight/infragraph, OpenAPI models): ``instances`` name a device and a count; ``edges`` join ``ep1`` to
+Grammar (Keysight/infragraph, OpenAPI models): ``instances`` name a device and a count; ``edges`` connect ``ep1`` to
 ``ep2``, each an ``instance`` and a ``component`` with Python slices, by a ``scheme`` of one2one or many2many; ``links``
 carry a bandwidth.
 """
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe
-from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.names import accelerator_of_product
 from clusterspec.exchange.machines.rates import rate_text
-from clusterspec.exchange.reading import Notes, Reading, Refusal
 from clusterspec.exchange.yaml_input import Yaml, read_yaml
 from clusterspec.records import dataclass, replace
 
@@ -26,8 +26,8 @@ _NIC = re.compile(r"nic|cx[0-9]|connectx|hca|bluefield|efa", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """What a device is made of: its components with their counts, and which of them are accelerators and ports."""
+class DeviceShape:
+    """The components of a device with their counts, and the numbers of accelerators and NICs among them."""
 
     name: str
     components: Mapping[str, int]
@@ -37,28 +37,28 @@ class Shape:
     """The catalog id of its accelerators, where their description names it."""
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     text = file.text
     return all(re.search(rf"^\s*\"?{key}\"?\s*:", text, re.MULTILINE) for key in ("instances", "devices")) or bool(
         re.search(r"^\s*-?\s*\"?choice\"?\s*:\s*\"?(xpu|npu)", text, re.MULTILINE)
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The nodes, switches and links of an infrastructure. Raises `Refusal` where it has another form."""
-    notes, yaml = Notes(KIND, file.name), read_yaml(file)
+def read(file: InputFile) -> ImportResult:
+    """The nodes, switches and links of an infrastructure. Raises `FormatError` if it has another structure."""
+    builder, yaml = ImportBuilder(KIND, file.name), read_yaml(file)
     root = yaml.mapping.get("infrastructure", yaml.mapping)
     try:
         if "components" in root and "instances" not in root:
-            _node(_shape(root), notes, yaml.line("components"))
-            return notes.reading()
-        _infrastructure(root, yaml, notes)
+            _node(_shape(root), builder, yaml.line("components"))
+            return builder.reading()
+        _infrastructure(root, yaml, builder)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise Refusal("has not the form of an InfraGraph infrastructure") from None
-    return notes.reading()
+        raise FormatError("is not an InfraGraph infrastructure") from None
+    return builder.reading()
 
 
-def _shape(device: dict[str, Any]) -> Shape:
+def _shape(device: dict[str, Any]) -> DeviceShape:
     counts = {str(each["name"]): int(each.get("count", 1)) for each in device["components"]}
     choice = {str(each["name"]): str(each.get("choice", "")) for each in device["components"]}
     text = {str(each["name"]): f"{each['name']} {each.get('description', '')}" for each in device["components"]}
@@ -69,20 +69,20 @@ def _shape(device: dict[str, Any]) -> Shape:
         if choice[name] == "nic" or (choice[name] == "device" and _NIC.search(text[name]))
     )
     product = next((text[name] for name in counts if choice[name] in {"xpu", "npu"}), "")
-    return Shape(str(device["name"]), counts, accelerators, nics, accelerator_of_product(product))
+    return DeviceShape(str(device["name"]), counts, accelerators, nics, accelerator_of_product(product))
 
 
-def _node(shape: Shape, notes: Notes, line: int) -> None:
-    notes.count("accelerators", shape.accelerators, line)
-    notes.count("nics", shape.nics, line)
+def _node(shape: DeviceShape, builder: ImportBuilder, line: int) -> None:
+    builder.count("accelerators", shape.accelerators, line)
+    builder.count("nics", shape.nics, line)
     if shape.accelerators:
-        notes.give("cluster.accelerators_per_node", shape.accelerators, line)
-        notes.give("cluster.accelerator", shape.product, line)
+        builder.set("cluster.accelerators_per_node", shape.accelerators, line)
+        builder.set("cluster.accelerator", shape.product, line)
     if shape.nics:
-        notes.give("cluster.scale_out.nics_per_node", shape.nics, line)
+        builder.set("cluster.scale_out.nics_per_node", shape.nics, line)
 
 
-def _infrastructure(root: dict[str, Any], yaml: Yaml, notes: Notes) -> None:
+def _infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuilder) -> None:
     shapes = {shape.name: shape for shape in map(_shape, root["devices"])}
     instances = {
         str(each["name"]): (shapes[str(each["device"])], _bounded(int(each.get("count", 1))))
@@ -106,44 +106,44 @@ def _infrastructure(root: dict[str, Any], yaml: Yaml, notes: Notes) -> None:
         rates[kind].add(links.get(str(edge.get("link"))))
     line = yaml.line("instances")
     nodes = [(shape, count) for shape, count in instances.values() if shape.accelerators]
-    _nodes_of(nodes, notes, line)
+    _nodes_of(nodes, builder, line)
     bare = {name for name, (shape, _) in instances.items() if shape.nics and not shape.accelerators}
     graph.others = {end for end, device in graph.hosts.items() if device and device.rpartition(".")[0] in bare}
     if graph.links:
-        describe(graph, notes, yaml.line("edges"))
-        _spares(instances, notes)
-        _switch_ports(graph, notes, line)
+        describe(graph, builder, yaml.line("edges"))
+        _spares(instances, builder)
+        _switch_ports(graph, builder, line)
     known = {rate for rate in rates["node"] if rate}
     if len(known) == 1:
-        notes.give("cluster.scale_out.nic_bandwidth", rate_text(known.pop()), yaml.line("links"))
+        builder.set("cluster.scale_out.nic_bandwidth", rate_text(known.pop()), yaml.line("links"))
 
 
-def _nodes(instances: Mapping[str, tuple[Shape, int]]) -> set[str]:
+def _nodes(instances: Mapping[str, tuple[DeviceShape, int]]) -> set[str]:
     return {name for name, (shape, _) in instances.items() if shape.accelerators or shape.nics}
 
 
-def _nodes_of(nodes: list[tuple[Shape, int]], notes: Notes, line: int) -> None:
-    notes.count("nodes", sum(count for _, count in nodes), line)
+def _nodes_of(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, line: int) -> None:
+    builder.count("nodes", sum(count for _, count in nodes), line)
     if len({shape.accelerators for shape, _ in nodes}) == 1:
-        notes.count("accelerators", sum(shape.accelerators * count for shape, count in nodes), line)
-        notes.give("cluster.accelerators_per_node", nodes[0][0].accelerators, line)
+        builder.count("accelerators", sum(shape.accelerators * count for shape, count in nodes), line)
+        builder.set("cluster.accelerators_per_node", nodes[0][0].accelerators, line)
         if len({shape.product for shape, _ in nodes}) == 1:
-            notes.give("cluster.accelerator", nodes[0][0].product, line)
+            builder.set("cluster.accelerator", nodes[0][0].product, line)
 
 
-def _spares(instances: Mapping[str, tuple[Shape, int]], notes: Notes) -> None:
-    """Nodes of an instance that is called spare do no work."""
+def _spares(instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder) -> None:
+    """Record the nodes of instances named spare as spare nodes."""
     spares = sum(count for name, (shape, count) in instances.items() if name == "spare" and shape.accelerators)
-    for at, given in enumerate(notes.given):
+    for at, given in enumerate(builder.given):
         if spares and given.path == ("cluster", "nodes") and isinstance(given.value, int):
-            notes.given[at] = replace(given, value=given.value - spares)
-            notes.give("cluster.spare_nodes", spares, given.at.line)
+            builder.given[at] = replace(given, value=given.value - spares)
+            builder.set("cluster.spare_nodes", spares, given.at.line)
 
 
-def _switch_ports(graph: FabricGraph, notes: Notes, line: int) -> None:
+def _switch_ports(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
     ports = set(graph.switches.values())
     if len(ports) == 1 and (count := ports.pop()):
-        notes.give("cluster.scale_out.switch_ports", count, line)
+        builder.set("cluster.scale_out.switch_ports", count, line)
 
 
 def _join(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: FabricGraph) -> None:
@@ -157,19 +157,19 @@ def _join(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: Fabri
     graph.join(ends[0], ends[1])
 
 
-def _ends(edge: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> list[tuple[Any, Any]]:
+def _ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[Any, Any]]:
     sides = [_points(edge[end], instances) for end in ("ep1", "ep2")]
     every = edge.get("many2many") is True or edge.get("scheme") == "many2many"
     size = len(sides[0]) * len(sides[1]) if every else max(map(len, sides))
     if size > MOST_EDGES:
-        raise Refusal(f"more than {MOST_EDGES:,} links in one edge")
+        raise FormatError(f"more than {MOST_EDGES:,} links in one edge")
     if every:
         return [(one, other) for one in sides[0] for other in sides[1]]
     return list(zip(*sides, strict=False))
 
 
-def _points(end: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> list[tuple[str, str, bool]]:
-    """Every port that one end represents: device, component, and whether the device is a node."""
+def _points(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[str, str, bool]]:
+    """The ports that one end of an edge represents: device, component, and whether the device is a node."""
     name, numbers = _instance(end["instance"])
     shape, count = instances[name]
     component, parts = _instance(end["component"])
@@ -177,14 +177,14 @@ def _points(end: dict[str, Any], instances: Mapping[str, tuple[Shape, int]]) -> 
     devices = numbers if numbers is not None else range(_bounded(count))
     pieces = parts if parts is not None else range(_bounded(shape.components[component]))
     if len(devices) * len(pieces) > MOST_EDGES:
-        raise Refusal(f"more than {MOST_EDGES:,} ports in one end of an edge")
+        raise FormatError(f"more than {MOST_EDGES:,} ports in one end of an edge")
     return [(f"{name}.{device}", f"{component}.{piece}", node) for device in devices for piece in pieces]
 
 
 def _instance(text: Any) -> tuple[str, range | None]:
     match = _SLICE.fullmatch(str(text))
     if not match:
-        raise Refusal(f"{str(text)[:60]!r} is no name with a slice")
+        raise FormatError(f"{str(text)[:60]!r} is not a name with a slice")
     if match[2] is None:
         return match[1], None
     first = int(match[2] or 0)
@@ -195,12 +195,12 @@ def _instance(text: Any) -> tuple[str, range | None]:
 
 def _bounded(count: int) -> int:
     if not 0 <= count <= MOST_EDGES:
-        raise Refusal(f"a count of {count:,}, more than {MOST_EDGES:,}")
+        raise FormatError(f"a count of {count:,}, more than {MOST_EDGES:,}")
     return count
 
 
 def _rate(link: dict[str, Any]) -> float | None:
-    """Gb/s of a link; None where it has none."""
+    """Gb/s of a link; None if it has none."""
     found = (link.get("physical") or link).get("bandwidth")
     if not isinstance(found, dict):
         return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.yaml_input import Yaml, read_documents
 
 KIND = "kubernetes"
@@ -14,94 +14,96 @@ _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.co
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(re.search(r"^apiVersion\s*:", file.text, re.MULTILINE))
 
 
-def read(file: InputFile) -> Reading:
-    """What the objects of a file state. Raises `Refusal` where none is of a kind that states anything."""
-    notes = Notes(KIND, file.name)
+def read(file: InputFile) -> ImportResult:
+    """The content of the objects of a file. Raises `FormatError` if none is of a supported kind."""
+    builder = ImportBuilder(KIND, file.name)
     readers = {"Topology": _topology, "MPIJob": _mpi_job, "PyTorchJob": _pytorch_job}
     found = []
     for yaml in read_documents(file):
         kind = str(yaml.mapping.get("kind"))
         found.append(kind[:40])
         if kind in readers:
-            readers[kind](yaml, notes)
+            readers[kind](yaml, builder)
     if not set(found) & set(readers):
-        raise Refusal(f"holds {', '.join(found)[:80]}: of Kubernetes objects Topology, MPIJob and PyTorchJob are read")
-    return notes.reading()
+        raise FormatError(
+            f"holds {', '.join(found)[:80]}: supported Kubernetes kinds are Topology, MPIJob and PyTorchJob"
+        )
+    return builder.reading()
 
 
-def _topology(yaml: Yaml, notes: Notes) -> None:
+def _topology(yaml: Yaml, builder: ImportBuilder) -> None:
     """The levels of a Kueue topology, outermost first; the objects hold no counts."""
     levels = _at(yaml.value, "spec", "levels")
     if not isinstance(levels, list) or not all(isinstance(each, dict) and "nodeLabel" in each for each in levels):
-        raise Refusal("a Topology without levels of a nodeLabel", yaml.line("spec"))
+        raise FormatError("a Topology without levels of a nodeLabel", yaml.line("spec"))
     line = yaml.line("spec", "levels")
     labels = [str(each["nodeLabel"]) for each in levels]
-    notes.count("levels", len(levels), line)
+    builder.count("levels", len(levels), line)
     switches = [label for label in labels if label != "kubernetes.io/hostname"]
-    notes.count("levels_above_nodes", len(switches), line)
+    builder.count("levels_above_nodes", len(switches), line)
     for number, label in enumerate(labels):
-        notes.count(f"level_{number + 1}", label, yaml.line("spec", "levels", number))
-    notes.unknown("cluster.nodes", "a Topology names labels of nodes, not the nodes", line)
+        builder.count(f"level_{number + 1}", label, yaml.line("spec", "levels", number))
+    builder.unknown("cluster.nodes", "a Topology names labels of nodes, not the nodes", line)
 
 
-def _mpi_job(yaml: Yaml, notes: Notes) -> None:
+def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
     workers = _at(yaml.value, "spec", "mpiReplicaSpecs", "Worker")
     if not isinstance(workers, dict):
-        raise Refusal("an MPIJob without workers", yaml.line("spec"))
-    _workers(yaml, ("spec", "mpiReplicaSpecs", "Worker"), workers, notes)
+        raise FormatError("an MPIJob without workers", yaml.line("spec"))
+    _workers(yaml, ("spec", "mpiReplicaSpecs", "Worker"), workers, builder)
     slots = _at(yaml.value, "spec", "slotsPerWorker")
     if isinstance(slots, int):
-        notes.count("ranks_per_node", slots, yaml.line("spec", "slotsPerWorker"))
-        notes.count("ranks", slots * int(workers.get("replicas", 1) or 1), yaml.line("spec", "slotsPerWorker"))
-    _command(yaml, notes)
+        builder.count("ranks_per_node", slots, yaml.line("spec", "slotsPerWorker"))
+        builder.count("ranks", slots * int(workers.get("replicas", 1) or 1), yaml.line("spec", "slotsPerWorker"))
+    _command(yaml, builder)
 
 
-def _pytorch_job(yaml: Yaml, notes: Notes) -> None:
+def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
     workers = _at(yaml.value, "spec", "pytorchReplicaSpecs", "Worker")
     if not isinstance(workers, dict):
-        raise Refusal("a PyTorchJob without workers", yaml.line("spec"))
-    _workers(yaml, ("spec", "pytorchReplicaSpecs", "Worker"), workers, notes)
-    notes.unknown("the master of the PyTorchJob", "it counts as a node of its own where it asks for accelerators")
+        raise FormatError("a PyTorchJob without workers", yaml.line("spec"))
+    _workers(yaml, ("spec", "pytorchReplicaSpecs", "Worker"), workers, builder)
+    builder.unknown("the master of the PyTorchJob", "it counts as a separate node if it requests accelerators")
 
 
-def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], notes: Notes) -> None:
+def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder: ImportBuilder) -> None:
     replicas = workers.get("replicas")
     if isinstance(replicas, int) and not isinstance(replicas, bool):
-        notes.give("layout.nodes", replicas, yaml.line(*path, "replicas"))
-        notes.count("nodes", replicas, yaml.line(*path, "replicas"))
+        builder.set("layout.nodes", replicas, yaml.line(*path, "replicas"))
+        builder.count("nodes", replicas, yaml.line(*path, "replicas"))
     containers = _at(workers, "template", "spec", "containers")
     resources = _at(containers[0], "resources") if isinstance(containers, list) and containers else None
     asked = _mapping(_at(resources, "requests")) | _mapping(_at(resources, "limits"))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
     for name in _RESOURCES:
         if isinstance(count := asked.get(name), int | str) and str(count).isdecimal():
-            notes.give("cluster.accelerators_per_node", int(count), line)
-            notes.count("accelerators", int(count) * (replicas if isinstance(replicas, int) else 1), line)
+            builder.set("cluster.accelerators_per_node", int(count), line)
+            builder.count("accelerators", int(count) * (replicas if isinstance(replicas, int) else 1), line)
     for name in _NETWORKS:
         if name in asked:
-            notes.count(name, str(asked[name]), line)
+            builder.count(name, str(asked[name]), line)
     affinity = re.search(r"values:\s*\n?\s*-\s*(\S+)", yaml.document.source.text)
     if affinity:
-        notes.count(
+        builder.count(
             "node_type", affinity[1], yaml.offset + yaml.document.source.text.count("\n", 0, affinity.start()) + 1
         )
 
 
-def _command(yaml: Yaml, notes: Notes) -> None:
-    """Environment and test that the launcher starts."""
+def _command(yaml: Yaml, builder: ImportBuilder) -> None:
+    """Record the environment and the benchmark of the launcher command."""
     text = re.sub(r"^\s*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
     for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
-        notes.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
+        builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
     if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):
         line = yaml.offset + text.count("\n", 0, test.start()) + 1
-        notes.count("test", " ".join(part for part in test.groups() if part), line)
+        builder.count("test", " ".join(part for part in test.groups() if part), line)
     if "COLLNET" in text or re.search(r"SHARP|COLLNET_ENABLE=1", text):
         line = yaml.offset + text.count("\n", 0, text.find("COLLNET")) + 1
-        notes.give("cluster.scale_out.in_network_reduction", True, line)
+        builder.set("cluster.scale_out.in_network_reduction", True, line)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

@@ -10,29 +10,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 
 KIND = "netq"
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return '"compounded_links"' in file.text or '"compounded_nodes"' in file.text
 
 
-def read(file: InputFile) -> Reading:
-    """The fabric behind a graph. Raises `Refusal` where the JSON has another form."""
-    notes = Notes(KIND, file.name)
+def read(file: InputFile) -> ImportResult:
+    """The fabric of a graph. Raises `FormatError` if the JSON has another structure."""
+    builder = ImportBuilder(KIND, file.name)
     graphs = file.json if isinstance(file.json, list) else [file.json]
     if not all(isinstance(graph, dict) and "links" in graph and "nodes" in graph for graph in graphs):
-        raise Refusal("is no topology graph of NetQ: it has no links or no nodes")
+        raise FormatError("is not a NetQ topology graph: it has no links or no nodes")
     try:
         fabric = _fabric(graphs)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        raise Refusal("a link or a node of the graph has not the form that NetQ writes") from None
-    describe(fabric, notes, file.line_of_key("links"))
-    notes.unknown("cluster.scale_out.nic_bandwidth", "the graph holds no rates", file.line_of_key("links"))
-    return notes.reading()
+        raise FormatError("a link or a node of the graph is not as NetQ writes it") from None
+    describe(fabric, builder, file.line_of_key("links"))
+    builder.unknown("cluster.scale_out.nic_bandwidth", "the graph has no rates", file.line_of_key("links"))
+    return builder.reading()
 
 
 def _fabric(graphs: list[dict[str, Any]]) -> FabricGraph:

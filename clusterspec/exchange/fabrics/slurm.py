@@ -11,9 +11,9 @@ import re
 from typing import Any
 
 from clusterspec.exchange.fabrics.hostlist import expand
-from clusterspec.exchange.fabrics.tree import Tree, describe, describe_blocks
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.fabrics.switch_tree import SwitchTree, describe, describe_blocks
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.yaml_input import Yaml, read_yaml
 
 KIND = "slurm-topology"
@@ -21,22 +21,22 @@ _CONF = re.compile(r"^\s*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILI
 _PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)")
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(_CONF.search(file.head)) or bool(re.search(r"^\s*-?\s*topology\s*:", file.head, re.MULTILINE))
 
 
-def read(file: InputFile) -> Reading:
-    """The nodes and switches of a topology. Raises `Refusal` where it names none."""
-    notes = Notes(KIND, file.name)
+def read(file: InputFile) -> ImportResult:
+    """The nodes and switches of a topology. Raises `FormatError` if it names none."""
+    builder = ImportBuilder(KIND, file.name)
     if _CONF.search(file.text):
-        _from_conf(file, notes)
+        _from_conf(file, builder)
     else:
-        _from_yaml(read_yaml(file), file.part, notes)
-    return notes.reading()
+        _from_yaml(read_yaml(file), file.part, builder)
+    return builder.reading()
 
 
-def _from_conf(file: InputFile, notes: Notes) -> None:
-    tree, blocks, first = Tree(), dict[str, list[str]](), 0
+def _from_conf(file: InputFile, builder: ImportBuilder) -> None:
+    tree, blocks, first = SwitchTree(), dict[str, list[str]](), 0
     for number, raw in enumerate(file.lines, 1):
         line = raw.split("#", 1)[0].strip()
         pairs = {key.lower(): value for key, value in _PAIR.findall(line)}
@@ -47,64 +47,64 @@ def _from_conf(file: InputFile, notes: Notes) -> None:
             first = first or number
             tree.add(pairs["switchname"], children, nodes, number)
             if "linkspeed" in pairs:
-                notes.unknown(f"LinkSpeed={pairs['linkspeed']}", "Slurm does not use it, and it has no unit", number)
+                builder.unknown(f"LinkSpeed={pairs['linkspeed']}", "Slurm does not use it, and it has no unit", number)
         elif "blockname" in pairs:
             first = first or number
             blocks[pairs["blockname"]] = nodes
         elif "blocksizes" in pairs:
-            notes.count("block_sizes", pairs["blocksizes"], number)
+            builder.count("block_sizes", pairs["blocksizes"], number)
         else:
-            notes.unknown(line[:60], "no switch and no block", number)
+            builder.unknown(line[:60], "no switch and no block", number)
     if tree.lines:
-        describe(tree, notes)
+        describe(tree, builder)
     else:
-        describe_blocks(blocks, notes, first)
+        describe_blocks(blocks, builder, first)
 
 
-def _from_yaml(yaml: Yaml, part: int | None, notes: Notes) -> None:
+def _from_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
     topologies = yaml.value if isinstance(yaml.value, list) else [yaml.value]
     usable = [
         (at, each) for at, each in enumerate(topologies) if isinstance(each, dict) and {"tree", "block"} & set(each)
     ]
     if not usable:
-        raise Refusal("holds no topology with a tree or with blocks")
+        raise FormatError("holds no topology with a tree or with blocks")
     if len(usable) > 1 and part is None:
         names = ", ".join(str(each.get("topology", at + 1)) for at, each in usable)
-        raise Refusal(f"holds {len(usable)} topologies ({names}): choose one with --part N")
+        raise FormatError(f"holds {len(usable)} topologies ({names}): choose one with --part N")
     if part is not None and not 1 <= part <= len(usable):
-        raise Refusal(f"holds {len(usable)} topologies, and --part {part} is none of them")
+        raise FormatError(f"holds {len(usable)} topologies, but --part is {part}")
     at, chosen = usable[(part or 1) - 1]
     if "tree" in chosen:
-        describe(_tree(chosen["tree"], yaml, at), notes)
+        describe(_tree(chosen["tree"], yaml, at), builder)
     else:
-        _blocks(chosen["block"], yaml, at, notes)
+        _blocks(chosen["block"], yaml, at, builder)
 
 
-def _tree(value: Any, yaml: Yaml, at: int) -> Tree:
-    tree = Tree()
+def _tree(value: Any, yaml: Yaml, at: int) -> SwitchTree:
+    tree = SwitchTree()
     switches = value.get("switches") if isinstance(value, dict) else None
     if not isinstance(switches, list):
-        raise Refusal("a tree without a list of switches", yaml.line(at, "tree"))
+        raise FormatError("a tree without a list of switches", yaml.line(at, "tree"))
     for number, switch in enumerate(switches):
         line = yaml.line(at, "tree", "switches", number)
         if not isinstance(switch, dict) or "switch" not in switch:
-            raise Refusal("a switch without a name", line)
+            raise FormatError("a switch without a name", line)
         children, nodes = (expand(_text(switch.get(key)), line) for key in ("children", "nodes"))
         tree.add(str(switch["switch"]), children, nodes, line)
     return tree
 
 
-def _blocks(value: Any, yaml: Yaml, at: int, notes: Notes) -> None:
+def _blocks(value: Any, yaml: Yaml, at: int, builder: ImportBuilder) -> None:
     blocks = value.get("blocks") if isinstance(value, dict) else None
     if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
-        raise Refusal("a block topology without a list of blocks", yaml.line(at, "block"))
+        raise FormatError("a block topology without a list of blocks", yaml.line(at, "block"))
     line = yaml.line(at, "block", "blocks")
     held = {
         str(each.get("block", number)): expand(_text(each.get("nodes")), line) for number, each in enumerate(blocks)
     }
     if "block_sizes" in value:
-        notes.count("block_sizes", str(value["block_sizes"]), yaml.line(at, "block", "block_sizes"))
-    describe_blocks(held, notes, line)
+        builder.count("block_sizes", str(value["block_sizes"]), yaml.line(at, "block", "block_sizes"))
+    describe_blocks(held, builder, line)
 
 
 def _text(value: Any) -> str:

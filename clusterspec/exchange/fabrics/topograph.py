@@ -11,26 +11,26 @@ from collections import Counter
 from typing import Any
 
 from clusterspec.exchange.fabrics.hostlist import expand
-from clusterspec.exchange.fabrics.tree import Tree, describe
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.fabrics.switch_tree import SwitchTree, describe
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.yaml_input import Yaml, read_yaml
 
 KIND = "topograph"
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     head = file.text
     return bool(re.search(r"^switches\s*:", head, re.MULTILINE) and re.search(r"^blocks\s*:", head, re.MULTILINE))
 
 
-def read(file: InputFile) -> Reading:
-    """The nodes, switches and domains of a model. Raises `Refusal` where it has not this form."""
-    notes, yaml = Notes(KIND, file.name), read_yaml(file)
+def read(file: InputFile) -> ImportResult:
+    """The nodes, switches and domains of a model. Raises `FormatError` if it has another structure."""
+    builder, yaml = ImportBuilder(KIND, file.name), read_yaml(file)
     switches, blocks = yaml.mapping.get("switches"), yaml.mapping.get("blocks")
     if not isinstance(switches, dict) or not isinstance(blocks, list):
-        raise Refusal("has not the form of a topograph model: a mapping of switches and a list of blocks")
-    tree, domains = Tree(), Counter[str]()
+        raise FormatError("is not a topograph model: a mapping of switches and a list of blocks")
+    tree, domains = SwitchTree(), Counter[str]()
     held: dict[str, list[str]] = {}
     for number, block in enumerate(blocks):
         nodes, domain = _block(block, yaml, number)
@@ -42,9 +42,9 @@ def read(file: InputFile) -> Reading:
         below = [str(each) for each in below] if isinstance(below, list) else []
         for each in below:
             if each not in switches and each not in named:
-                notes.unknown(
+                builder.unknown(
                     f"switch {str(each)[:60]}",
-                    f"named below {name}, and described nowhere",
+                    f"listed under {name}, but not described",
                     yaml.line("switches", name),
                 )
         tree.add(
@@ -55,27 +55,27 @@ def read(file: InputFile) -> Reading:
         )
     for name, nodes in held.items():
         tree.add(name, [], nodes, yaml.line("blocks"))
-    describe(tree, notes)
-    _domains(domains, yaml, notes)
-    return notes.reading()
+    describe(tree, builder)
+    _domains(domains, yaml, builder)
+    return builder.reading()
 
 
 def _block(block: Any, yaml: Yaml, number: int) -> tuple[list[str], str]:
     line = yaml.line("blocks", number)
     if not isinstance(block, dict) or not isinstance(block.get("nodes"), list) or "switch" not in block:
-        raise Refusal("a block without its switch or its nodes", line)
+        raise FormatError("a block without its switch or its nodes", line)
     labels = block.get("annotations") or block.get("labels") or {}
     named = labels.items() if isinstance(labels, dict) else ()
     domain = next((str(value) for key, value in named if str(key).endswith("domain")), "")
     return expand(",".join(map(str, block["nodes"])), line), domain
 
 
-def _domains(domains: Counter[str], yaml: Yaml, notes: Notes) -> None:
+def _domains(domains: Counter[str], yaml: Yaml, builder: ImportBuilder) -> None:
     named = {name: nodes for name, nodes in domains.items() if name}
     if not named:
         return
     line = yaml.line("blocks")
-    notes.count("domains", len(named), line)
+    builder.count("domains", len(named), line)
     sizes = set(named.values())
-    notes.count("nodes_per_domain", sizes.pop() if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}", line)
-    notes.unknown("cluster.scale_up.domain", "the model counts nodes of a domain, not their accelerators", line)
+    builder.count("nodes_per_domain", sizes.pop() if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}", line)
+    builder.unknown("cluster.scale_up.domain", "the model counts nodes of a domain, not their accelerators", line)

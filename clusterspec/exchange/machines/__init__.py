@@ -1,1 +1,1 @@
-"""Readers of what a node says of itself: topology matrices, device lists, NCCL and RCCL topology files."""
+"""Readers of node descriptions: topology matrices, device lists, NCCL and RCCL topology files."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.machines.names import give_product
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.machines.names import set_product
 
 KIND = "hl-smi"
 _ROW = re.compile(r"\|\s*([0-9]{1,3})\s+(HL-\S+)[^|]*\|\s*([0-9a-fA-F:.]{7,12})")
@@ -16,15 +16,15 @@ _PRODUCT = re.compile(r"\s*Product Name\s*:\s*(HL-\S+)")
 _CSV = re.compile(r"\b(HL-[0-9A-Z]+)\b")
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return (
         "HL-SMI" in file.head or bool(_QUERY.search(file.head)) or bool(re.search(r"^[^\n]*,\s*HL-", file.head, re.M))
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The accelerators listed. Raises `Refusal` where there is none."""
-    notes, found, memories = Notes(KIND, file.name), dict[str, tuple[str, int]](), set[str]()
+def read(file: InputFile) -> ImportResult:
+    """The listed accelerators. Raises `FormatError` if there are none."""
+    builder, found, memories = ImportBuilder(KIND, file.name), dict[str, tuple[str, int]](), set[str]()
     current = ""
     for number, line in enumerate(file.lines, 1):
         if match := _ROW.search(line):
@@ -39,15 +39,15 @@ def read(file: InputFile) -> Reading:
         if memory := _MEMORY.search(line):
             memories.add(memory[1])
     if not found:
-        raise Refusal("lists no Gaudi accelerator")
+        raise FormatError("lists no Gaudi accelerators")
     first = next(iter(found.values()))[1]
-    notes.count("accelerators", len(found), first)
-    notes.give("cluster.accelerators_per_node", len(found), first)
+    builder.count("accelerators", len(found), first)
+    builder.set("cluster.accelerators_per_node", len(found), first)
     names = {name for name, _ in found.values()} - {""}
     if len(names) == 1:
-        give_product(names.pop(), notes, first)
+        set_product(names.pop(), builder, first)
     elif names:
-        notes.unknown("cluster.accelerator", f"several products: {', '.join(sorted(names))}", first)
+        builder.unknown("cluster.accelerator", f"several products: {', '.join(sorted(names))}", first)
     if len(memories) == 1:
-        notes.count("memory_per_accelerator", f"{memories.pop()} MiB", first)
-    return notes.reading()
+        builder.count("memory_per_accelerator", f"{memories.pop()} MiB", first)
+    return builder.reading()

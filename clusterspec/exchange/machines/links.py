@@ -1,11 +1,11 @@
-"""What the scale-up links between the accelerators of a node amount to: domains, topology, links of one accelerator."""
+"""Scale-up links between the accelerators of a node: domains, topology, links per accelerator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
 
-from clusterspec.exchange.reading import Notes
+from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.records import dataclass
 
 MOST_LINKS = 18
@@ -21,9 +21,9 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Accelerators in the order of the file, and the links between pairs of them (both orders of a pair are one).
+    """Accelerators in file order, and the number of links between pairs of them, in either order.
 
-    ``switched`` where the file itself says that links end in switches; then ``own`` counts those of each accelerator.
+    ``switched`` is set if the file states that links end in switches; ``own`` then has the links of each accelerator.
     """
 
     accelerators: tuple[str, ...]
@@ -36,11 +36,11 @@ class Links:
 
     @property
     def edges(self) -> int:
-        """Pairs of accelerators that links join."""
+        """The pairs of accelerators that are connected by links."""
         return sum(1 for one, other in combinations(self.accelerators, 2) if self.between(one, other))
 
     def domains(self) -> list[tuple[str, ...]]:
-        """The groups of accelerators that reach each other over links."""
+        """The connected groups of accelerators."""
         left, found = list(self.accelerators), []
         while left:
             group, waiting = {left[0]}, [left[0]]
@@ -57,11 +57,11 @@ class Links:
         return all(self.between(one, other) for one, other in combinations(group, 2))
 
     def counts(self, group: tuple[str, ...]) -> set[int]:
-        """The different numbers of links that pairs of a group have."""
+        """The distinct numbers of links between pairs of a group."""
         return {self.between(one, other) for one, other in combinations(group, 2)} - {0}
 
     def topology(self, group: tuple[str, ...]) -> str | None:
-        """How a domain is joined, as `cluster.scale_up.topology` names it; None where two readings remain."""
+        """The topology of a domain, as a value of `cluster.scale_up.topology`; None if it is ambiguous."""
         if self.switched:
             return "switched"
         size, counts = len(group), self.counts(group)
@@ -75,37 +75,39 @@ class Links:
         return "switched" if len(counts) == 1 and (size - 1) * max(counts) > MOST_LINKS else "full-mesh"
 
     def _pair_may_be_switched(self, count: int) -> bool:
-        """Two accelerators alone, with all the links of one: a bridge, or two of a switched node."""
+        """Whether a pair with this many links may belong to a switched node rather than share a bridge."""
         return len(self.accelerators) == 2 and count in SWITCHED_COUNTS
 
     def per_accelerator(self, one: str, group: tuple[str, ...]) -> int:
-        """Links of one accelerator: to switches the number printed for a pair, else the sum over its peers."""
+        """The links of one accelerator: the number of a pair if switched, else the sum over its peers."""
         if self.own is not None:
             return self.own.get(one, 0)
         counts = [self.between(one, other) for other in group if other != one]
         return max(counts, default=0) if self.topology(group) == "switched" else sum(counts)
 
 
-def describe(links: Links, notes: Notes, line: int, halves: int = 1) -> None:
-    """States the scale-up part of the cluster from the links of one node; ``halves`` devices are one accelerator."""
+def describe(links: Links, builder: ImportBuilder, line: int, halves: int = 1) -> None:
+    """Record the scale-up part of the cluster from the links of a node; ``halves`` devices form one accelerator."""
     groups = links.domains()
     sizes = {len(group) for group in groups}
     numbers = [links.per_accelerator(one, group) for group in groups for one in group]
     if len(set(numbers)) == 1:
-        notes.count("links_per_accelerator", numbers[0], line)
+        builder.count("links_per_accelerator", numbers[0], line)
     elif numbers:
-        notes.count("links_per_accelerator", f"{min(numbers)} to {max(numbers)}", line)
-    notes.count("edges", links.edges, line)
-    notes.count("domains", len(groups), line)
+        builder.count("links_per_accelerator", f"{min(numbers)} to {max(numbers)}", line)
+    builder.count("edges", links.edges, line)
+    builder.count("domains", len(groups), line)
     if len(sizes) > 1:
-        notes.unknown("cluster.scale_up", f"domains of different sizes: {sorted(sizes)} accelerators", line)
+        builder.unknown("cluster.scale_up", f"domains of different sizes: {sorted(sizes)} accelerators", line)
         return
     topologies = {links.topology(group) for group in groups}
     size, topology = sizes.pop(), topologies.pop()
     if topologies:
-        notes.unknown("cluster.scale_up.topology", "the domains are not joined in the same way", line)
+        builder.unknown("cluster.scale_up.topology", "the domains have different topologies", line)
     elif topology is None:
-        notes.unknown("cluster.scale_up.topology", "two accelerators with all their links: a bridge or a switch", line)
+        builder.unknown(
+            "cluster.scale_up.topology", "two accelerators with all their links: a bridge or a switch", line
+        )
     else:
-        notes.give("cluster.scale_up.topology", topology, line)
-    notes.give("cluster.scale_up.domain", max(1, size // halves), line)
+        builder.set("cluster.scale_up.topology", topology, line)
+    builder.set("cluster.scale_up.domain", max(1, size // halves), line)

@@ -1,14 +1,14 @@
-"""`lspci -vv`: accelerators, NICs and PCIe switches of a node, with the speed that each link has and could have."""
+"""`lspci -vv`: accelerators, NICs and PCIe switches of a node, with the current and maximum speed of each link."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.machines.names import PCI_NICS, accelerator_of_product, give_accelerator
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.machines.names import PCI_NICS, accelerator_of_product, set_accelerator
 from clusterspec.exchange.machines.rates import GENERATIONS
-from clusterspec.exchange.reading import Notes, Reading, Refusal
 from clusterspec.records import dataclass, field
 
 KIND = "lspci"
@@ -30,8 +30,8 @@ _NIC_NAMES = (
 
 
 @dataclass(slots=True)
-class Device:
-    """One function with its link: what it could run at and what it runs at, as GT/s and lanes."""
+class PciDevice:
+    """A PCI function; ``links`` has the capability (Cap) and status (Sta) of its link, in GT/s and lanes."""
 
     address: str
     kind: str
@@ -42,101 +42,103 @@ class Device:
 
     @property
     def pci(self) -> str:
-        """Vendor and device, where ``-nn`` printed them."""
+        """Vendor and device id, as printed with ``-nn``."""
         ids: list[str] = _IDS.findall(self.name)
         return ids[-1] if ids else ""
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return any(_DEVICE.match(line) for line in file.head.split("\n")[:200]) and (
         "LnkCap" in file.text or "bridge" in file.head
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The devices that bear on the node. Raises `Refusal` where there is none."""
-    notes, devices = Notes(KIND, file.name), list[Device]()
+def read(file: InputFile) -> ImportResult:
+    """The relevant devices of a node. Raises `FormatError` if there are none."""
+    builder, devices = ImportBuilder(KIND, file.name), list[PciDevice]()
     for number, line in enumerate(file.lines, 1):
         if match := _DEVICE.match(line):
-            devices.append(Device(match[1], match[2].strip(), match[4], number))
+            devices.append(PciDevice(match[1], match[2].strip(), match[4], number))
         elif devices and (match := _LINK.match(line)):
             devices[-1].links.setdefault(match[1], (float(match[2]), int(match[3])))
         elif devices and "ACSCtl:" in line and "SrcValid+" in line:
             devices[-1].acs = True
     if not devices:
-        raise Refusal("lists no PCI device as lspci prints them")
-    accelerators = [each for each in devices if each.kind.startswith(_ACCELERATORS) and _made(each)]
+        raise FormatError("lists no PCI device in the format of lspci")
+    accelerators = [each for each in devices if each.kind.startswith(_ACCELERATORS) and _is_accelerator_vendor(each)]
     nics = [each for each in devices if each.kind.startswith(_NICS)]
-    _accelerators(accelerators, notes)
-    _nics(nics, notes)
-    _bridges(devices, notes)
-    return notes.reading()
+    _accelerators(accelerators, builder)
+    _nics(nics, builder)
+    _bridges(devices, builder)
+    return builder.reading()
 
 
-def _made(device: Device) -> bool:
+def _is_accelerator_vendor(device: PciDevice) -> bool:
     return any(maker in device.name for maker in _MAKERS)
 
 
-def _accelerators(found: list[Device], notes: Notes) -> None:
-    notes.count("accelerators", len(found), found[0].line if found else 0)
+def _accelerators(found: list[PciDevice], builder: ImportBuilder) -> None:
+    builder.count("accelerators", len(found), found[0].line if found else 0)
     if not found:
-        notes.unknown("cluster.accelerators_per_node", "no 3D controller or processing accelerator is listed")
+        builder.unknown("cluster.accelerators_per_node", "no 3D controller or processing accelerator is listed")
         return
     line = found[0].line
-    notes.give("cluster.accelerators_per_node", len(found), line)
+    builder.set("cluster.accelerators_per_node", len(found), line)
     kinds = {each.pci or _short(each.name) for each in found}
     for kind in sorted(kinds):
         entry = None if ":" in kind else accelerator_of_product(kind)
         if ":" in kind:
-            give_accelerator(kind, notes, line)
+            set_accelerator(kind, builder, line)
         elif entry and len(kinds) == 1:
-            notes.give("cluster.accelerator", entry, line)
+            builder.set("cluster.accelerator", entry, line)
         else:
-            notes.unknown(f"accelerator {kind}", "no catalog entry of this name", line)
-    _links(found, "host", notes)
+            builder.unknown(f"accelerator {kind}", "no catalog entry of this name", line)
+    _links(found, "host", builder)
 
 
 def _short(name: str) -> str:
-    """The product in brackets, as the PCI ID repository writes it: ``GH100 [H100 SXM5 80GB]``."""
+    """The product name in brackets, as in the PCI ID repository: ``GH100 [H100 SXM5 80GB]``."""
     inside = re.findall(r"\[([^\]]+)\]", name)
     return inside[-1] if inside else name[:60]
 
 
-def _nics(found: list[Device], notes: Notes) -> None:
-    notes.count("nics", len(found), found[0].line if found else 0)
+def _nics(found: list[PciDevice], builder: ImportBuilder) -> None:
+    builder.count("nics", len(found), found[0].line if found else 0)
     kinds = Counter(_nic(each) for each in found)
     for kind, count in kinds.items():
         line = next(each.line for each in found if _nic(each) == kind)
-        notes.count(f"nics_{kind}", count, line)
+        builder.count(f"nics_{kind}", count, line)
     if found:
-        notes.unknown("cluster.scale_out.nics_per_node", "lspci does not say which network a NIC serves", found[0].line)
-        _links(found, "nic", notes)
+        builder.unknown(
+            "cluster.scale_out.nics_per_node", "lspci does not say which network a NIC serves", found[0].line
+        )
+        _links(found, "nic", builder)
 
 
-def _nic(device: Device) -> str:
+def _nic(device: PciDevice) -> str:
     if device.pci in PCI_NICS:
         return PCI_NICS[device.pci]
     return next((entry for pattern, entry in _NIC_NAMES if re.search(pattern, device.name)), _short(device.name))
 
 
-def _links(found: list[Device], key: str, notes: Notes) -> None:
-    """The generation of the slots, where all have one; links that run below what they could are listed."""
+def _links(found: list[PciDevice], key: str, builder: ImportBuilder) -> None:
+    """Record the PCIe generation if all links have the same; list links that run below their capability."""
     could = {GENERATIONS.get(each.links["Cap"][0]) for each in found if "Cap" in each.links}
     if len(could) == 1 and None not in could:
-        notes.give(f"cluster.pcie.{key}", could.pop(), found[0].line)
+        builder.set(f"cluster.pcie.{key}", could.pop(), found[0].line)
     for each in found:
         if {"Cap", "Sta"} <= set(each.links) and each.links["Sta"] < each.links["Cap"]:
             (speed, width), (best, widest) = each.links["Sta"], each.links["Cap"]
-            what = f"link of {each.address}: {speed:g} GT/s x{width}, and it could run at {best:g} GT/s x{widest}"
-            notes.unknown(what, "an idle device may lower its link; under load this is a fault", each.line)
+            what = f"link of {each.address}: {speed:g} GT/s x{width} instead of {best:g} GT/s x{widest}"
+            builder.unknown(what, "an idle device may lower its link speed; under load this is a fault", each.line)
 
 
-def _bridges(devices: list[Device], notes: Notes) -> None:
+def _bridges(devices: list[PciDevice], builder: ImportBuilder) -> None:
     bridges = [each for each in devices if "bridge" in each.kind.lower()]
     acs = [each for each in bridges if each.acs]
     if acs:
         what = f"access control (ACS) is on in {len(acs)} bridges"
-        notes.count("bridges_with_acs", len(acs), acs[0].line)
-        notes.unknown(what, "traffic between devices then passes the CPU, which GPUDirect cannot afford", acs[0].line)
+        builder.count("bridges_with_acs", len(acs), acs[0].line)
+        builder.unknown(what, "peer-to-peer traffic then passes through the CPU, which slows GPUDirect", acs[0].line)
     switches = sum(1 for each in bridges if "NVSwitch" in each.name)
-    notes.count("nvswitches", switches or None, devices[0].line)
+    builder.count("nvswitches", switches or None, devices[0].line)

@@ -1,4 +1,4 @@
-"""Names that tools print for parts, and the catalog entries that they are. What is not listed stays unknown.
+"""Part names as tools print them, and their catalog entries; other names stay unknown.
 
 Sources: PCI IDs from the PCI ID repository (https://pci-ids.ucw.cz); product names as NVML prints them
 (https://docs.nvidia.com/deploy/nvml-api); Gaudi names from the hl-smi guide (https://docs.habana.ai).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.reading import Notes
+from clusterspec.exchange.import_result import ImportBuilder
 
 PCI_ACCELERATORS = {
     "10de:20b0": "a100-sxm-40gb",
@@ -103,7 +103,7 @@ _PRODUCTS = (
 
 
 def accelerator_of_product(product: str) -> str | None:
-    """The catalog id of an accelerator by the name that its driver prints; None where it fits none.
+    """The catalog id of an accelerator by the product name of its driver; None if there is none.
 
     >>> accelerator_of_product("NVIDIA H100 80GB HBM3"), accelerator_of_product("HL-225"), accelerator_of_product("T4")
     ('h100-sxm-80gb', 'gaudi2', None)
@@ -111,37 +111,37 @@ def accelerator_of_product(product: str) -> str | None:
     return next((entry for pattern, entry in _PRODUCTS if re.search(pattern, product)), None)
 
 
-def give_accelerator(pci: str, notes: Notes, line: int) -> None:
-    """States the accelerator of a PCI id, or lists the id as unknown."""
+def set_accelerator(pci: str, builder: ImportBuilder, line: int) -> None:
+    """Set the accelerator of a PCI id, or record the id as unknown."""
     if entry := PCI_ACCELERATORS.get(pci):
-        notes.give("cluster.accelerator", entry, line)
+        builder.set("cluster.accelerator", entry, line)
         return
     named = PCI_NAMES.get(pci)
-    notes.unknown(f"accelerator {pci}" + (f" ({named})" if named else ""), "no catalog entry of this PCI id", line)
+    builder.unknown(f"accelerator {pci}" + (f" ({named})" if named else ""), "no catalog entry of this PCI id", line)
 
 
-def give_product(product: str, notes: Notes, line: int) -> None:
-    """States the accelerator of a product name, or lists the name as unknown."""
+def set_product(product: str, builder: ImportBuilder, line: int) -> None:
+    """Set the accelerator of a product name, or record the name as unknown."""
     if entry := accelerator_of_product(product):
-        notes.give("cluster.accelerator", entry, line)
+        builder.set("cluster.accelerator", entry, line)
     else:
-        notes.unknown(f"accelerator {product}", "no catalog entry of this name", line)
+        builder.unknown(f"accelerator {product}", "no catalog entry of this name", line)
 
 
-def platform_of_instance(instance: str, cloud: str, notes: Notes, line: int) -> None:
-    """States the platform of an instance type, or lists the type as unknown."""
+def platform_of_instance(instance: str, cloud: str, builder: ImportBuilder, line: int) -> None:
+    """Set the platform of an instance type, or record the type as unknown."""
     from clusterspec.catalog import Catalog
 
     ids = Catalog.open().ids("platform")
     found = match_instance(instance, cloud, ids)
     if found:
-        notes.give("cluster.platform", found, line)
+        builder.set("cluster.platform", found, line)
     else:
-        notes.unknown(f"instance type {instance}", "no catalog entry of this instance type", line)
+        builder.unknown(f"instance type {instance}", "no catalog entry of this instance type", line)
 
 
 def match_instance(instance: str, cloud: str, ids: tuple[str, ...]) -> str | None:
-    """The platform whose id is made of the cloud's prefix and the instance type.
+    """The platform id formed from a cloud's prefix and an instance type; None if there is none.
 
     >>> match_instance("p5.48xlarge", "aws", ("aws-p5-48xlarge",))
     'aws-p5-48xlarge'

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.links import Links, describe
-from clusterspec.exchange.machines.names import PCI_NICS, give_accelerator
-from clusterspec.exchange.machines.rates import GENERATIONS, gigabits, give_rate
-from clusterspec.exchange.reading import Notes, Reading, Refusal
+from clusterspec.exchange.machines.names import PCI_NICS, set_accelerator
+from clusterspec.exchange.machines.rates import GENERATIONS, gigabits, set_rate
 from clusterspec.exchange.xml_tree import Element, parse_xml
 
 KIND = "nccl-topo"
@@ -26,25 +26,25 @@ _TWO_DEVICES_A_PACKAGE = {"1002:7408", "1002:740c"}
 """MI250 and MI250X, which show each half of a package as a device. Source: AMD, CDNA 2 white paper."""
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return file.head.lstrip().startswith("<") and bool(re.search(r"<(system|graphs)[\s>]", file.text))
 
 
-def read(file: InputFile) -> Reading:
-    """The node behind a topology file. Raises `Refusal` for other XML, and for graph files by name."""
+def read(file: InputFile) -> ImportResult:
+    """The node of a topology file. Raises `FormatError` for other XML and for graph files."""
     root = parse_xml(file)
     if root.tag == "graphs":
         why = "is an NCCL graph file (root `graphs`: channels and rings), not a topology: give NCCL_TOPO_DUMP_FILE"
-        raise Refusal(why, root.line)
+        raise FormatError(why, root.line)
     if root.tag != "system":
-        raise Refusal(f"its root is `{root.tag[:40]}`, and a topology file has `system`", root.line)
-    notes = Notes(KIND, file.name)
+        raise FormatError(f"its root is `{root.tag[:40]}`, and a topology file has `system`", root.line)
+    builder = ImportBuilder(KIND, file.name)
     cpus = root.every("cpu")
-    notes.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
-    accelerators, halves = _accelerators(root, notes)
-    _links(accelerators, notes, halves)
-    _nics(root, notes)
-    return notes.reading()
+    builder.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
+    accelerators, halves = _accelerators(root, builder)
+    _links(accelerators, builder, halves)
+    _nics(root, builder)
+    return builder.reading()
 
 
 def _pci_id(pci: Element) -> str:
@@ -52,44 +52,44 @@ def _pci_id(pci: Element) -> str:
     return f"{vendor}:{device}" if vendor and device else ""
 
 
-def _accelerators(root: Element, notes: Notes) -> tuple[list[Element], int]:
-    """The PCI elements of accelerators (with a ``gpu``, in a plan by their class), and how many are one package."""
+def _accelerators(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
+    """The PCI elements of accelerators (with a ``gpu``, or by class in a plan), and their number per package."""
     every = root.every("pci")
     found = [pci for pci in every if any(child.tag == "gpu" for child in pci.children)]
     found = found or [pci for pci in every if pci.get("class").startswith(ACCELERATOR_CLASSES)]
     without = [pci for pci in every if not pci.get("class") and not pci.children]
     if without:
         what = f"{len(without)} PCI devices ({', '.join(pci.get('busid') for pci in without[:9])})"
-        notes.count("pci_devices", len(without), without[0].line)
-        notes.unknown(what, "the file names no class: which are accelerators it does not state", without[0].line)
+        builder.count("pci_devices", len(without), without[0].line)
+        builder.unknown(what, "the file does not state their class, so accelerators are unknown", without[0].line)
     if not found:
         return [], 1
     line, ids = found[0].line, Counter(_pci_id(pci) for pci in found)
     pci_id = next(iter(ids))
     halves = 2 if len(ids) == 1 and pci_id in _TWO_DEVICES_A_PACKAGE and len(found) % 2 == 0 else 1
-    notes.count("devices", len(found), line)
-    notes.count("accelerators", len(found) // halves, line)
-    notes.give("cluster.accelerators_per_node", len(found) // halves, line)
+    builder.count("devices", len(found), line)
+    builder.count("accelerators", len(found) // halves, line)
+    builder.set("cluster.accelerators_per_node", len(found) // halves, line)
     if halves == 2:
-        notes.give("cluster.ranks_per_accelerator", 2, line)
+        builder.set("cluster.ranks_per_accelerator", 2, line)
     for each in ids:
         if each:
-            give_accelerator(each, notes, line)
+            set_accelerator(each, builder, line)
     if not any(ids):
-        notes.unknown("cluster.accelerator", "the file holds no vendor and device of its accelerators", line)
-    _pcie(found, "accelerators", notes)
+        builder.unknown("cluster.accelerator", "the file holds no vendor and device of its accelerators", line)
+    _pcie(found, "accelerators", builder)
     return found, halves
 
 
-def _pcie(devices: list[Element], name: str, notes: Notes) -> None:
-    """The PCIe generation of the slots, where all have one; virtual machines may show another than the hardware's."""
+def _pcie(devices: list[Element], name: str, builder: ImportBuilder) -> None:
+    """Record the PCIe generation if all have the same; virtual machines may report another than the hardware's."""
     speeds = {match[0] for pci in devices if (match := re.match(r"[0-9.]+", pci.get("link_speed")))}
     found = {GENERATIONS.get(float(speed)) for speed in speeds if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,2})?", speed)}
     if len(found) == 1:
-        notes.count(f"pcie_generation_of_{name}", found.pop(), devices[0].line)
+        builder.count(f"pcie_generation_of_{name}", found.pop(), devices[0].line)
 
 
-def _links(accelerators: list[Element], notes: Notes, halves: int) -> None:
+def _links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> None:
     own: dict[str, int] = {}
     pairs: dict[tuple[str, str], int] = {}
     switches: set[str] = set()
@@ -99,7 +99,7 @@ def _links(accelerators: list[Element], notes: Notes, halves: int) -> None:
     if not elements:
         if accelerators:
             why = "the file is a plan without links: give a dump, or `nvidia-smi topo -m`"
-            notes.unknown("cluster.scale_up", why, accelerators[0].line)
+            builder.unknown("cluster.scale_up", why, accelerators[0].line)
         return
     for link in elements:
         one, other, count = _busid(link), link.get("target"), _count(link)
@@ -112,22 +112,22 @@ def _links(accelerators: list[Element], notes: Notes, halves: int) -> None:
     names = tuple(pci.get("busid") for pci in accelerators)
     line = elements[0].line
     if switches:
-        joined = {(one, other): own[one] for one in own for other in own if one != other}
-        notes.count("nvswitches", len(switches), line)
-        notes.count("links_to_switches", edges, line)
-        describe(Links(names, joined, switched=True, own=own), notes, line)
+        combined = {(one, other): own[one] for one in own for other in own if one != other}
+        builder.count("nvswitches", len(switches), line)
+        builder.count("links_to_switches", edges, line)
+        describe(Links(names, combined, switched=True, own=own), builder, line)
     elif pairs:
-        describe(Links(names, pairs), notes, line, halves)
+        describe(Links(names, pairs), builder, line, halves)
     else:
-        notes.count(
+        builder.count(
             "links_per_accelerator", next(iter(own.values())) if len(set(own.values())) == 1 else "uneven", line
         )
-        notes.count("edges", 0, line)
-        notes.unknown("cluster.scale_up", "every link ends at its own accelerator: the peers are not stated", line)
+        builder.count("edges", 0, line)
+        builder.unknown("cluster.scale_up", "every link points to its own accelerator: the peers are not stated", line)
 
 
 def _busid(link: Element) -> str:
-    """The PCI address of the accelerator that a link starts from."""
+    """The PCI address of the accelerator at the start of a link."""
     element = link.parent
     while element is not None and element.tag != "pci":
         element = element.parent
@@ -137,38 +137,38 @@ def _busid(link: Element) -> str:
 def _count(link: Element) -> int:
     count = link.get("count")
     if not count.isdecimal() or not 0 < len(count) <= 3:
-        raise Refusal(f"a link whose count is {count[:20]!r}", link.line)
+        raise FormatError(f"a link whose count is {count[:20]!r}", link.line)
     return int(count)
 
 
-def _nics(root: Element, notes: Notes) -> None:
+def _nics(root: Element, builder: ImportBuilder) -> None:
     nets = root.every("net")
     devices = [pci for pci in root.every("pci") if pci.get("class").startswith(NIC_CLASSES)]
     count = len(nets) or len(devices)
     if not count:
         return
     line = (nets or devices)[0].line
-    notes.count("nics", count, line)
+    builder.count("nics", count, line)
     if nets and devices and len(nets) != len(devices):
-        notes.count("nic_devices", len(devices), devices[0].line)
-    notes.give("cluster.scale_out.nics_per_node", count, line)
+        builder.count("nic_devices", len(devices), devices[0].line)
+    builder.set("cluster.scale_out.nics_per_node", count, line)
     rates = {gigabits(float(net.get("speed"))) for net in nets if re.fullmatch(r"[0-9]{1,12}", net.get("speed"))}
     rate = next(iter(rates)) if len(rates) == 1 else None
     if len(rates) > 1:
-        notes.unknown("cluster.scale_out.nic_bandwidth", f"NICs of different speeds: {sorted(rates)} Gb/s", line)
+        builder.unknown("cluster.scale_out.nic_bandwidth", f"NICs of different speeds: {sorted(rates)} Gb/s", line)
     direct = {net.get("gdr") for net in nets if net.get("gdr")}
     if len(direct) == 1 and rate:
-        notes.give("cluster.scale_out.gpudirect_rdma", direct == {"1"}, line)
-    give_rate(rate, _family(devices), notes, line)
+        builder.set("cluster.scale_out.gpudirect_rdma", direct == {"1"}, line)
+    set_rate(rate, _family(devices), builder, line)
     ids = {_pci_id(pci) for pci in devices} - {""}
     if len(ids) == 1 and (nic := PCI_NICS.get(next(iter(ids)))):
-        notes.give("cluster.scale_out.nic", nic, line)
+        builder.set("cluster.scale_out.nic", nic, line)
     if devices:
-        _pcie(devices, "nics", notes)
+        _pcie(devices, "nics", builder)
 
 
 def _family(devices: list[Element]) -> str:
-    """What the NICs speak, by their PCI class and vendor; empty where that is not clear."""
+    """The network family of the NICs by PCI class and vendor; empty if it is ambiguous."""
     vendors = {pci.get("vendor").removeprefix("0x") for pci in devices}
     classes = {pci.get("class")[:6] for pci in devices}
     if vendors == {"1d0f"}:

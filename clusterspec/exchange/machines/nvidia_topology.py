@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.links import Links, describe
-from clusterspec.exchange.reading import Notes, Reading, Refusal
 from clusterspec.records import dataclass
 
 KIND = "nvidia-smi-topo"
@@ -28,7 +28,7 @@ NEAR = {"PIX", "PXB", "PSB"}
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One matrix: its devices, the cell of each pair, the NUMA node of each device, and the line of its header."""
+    """A topology matrix: devices, the cell of each pair, the NUMA node of each device, and the line of the header."""
 
     line: int
     devices: tuple[str, ...]
@@ -44,37 +44,37 @@ class Matrix:
         return tuple(device for device in self.devices if not _GPU.fullmatch(device))
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return any(_header(line) for line in file.head.split("\n")) and "between two GPUs" not in file.head
 
 
-def read(file: InputFile) -> Reading:
-    """The node behind a matrix. Raises `Refusal` where there is none, several that differ, or one that is cut off."""
+def read(file: InputFile) -> ImportResult:
+    """The node of a matrix. Raises `FormatError` if there is none, several differ, or one is truncated."""
     matrices = list(_matrices(file.lines))
     if not matrices:
-        raise Refusal("has no matrix of GPUs as `nvidia-smi topo -m` prints it")
+        raise FormatError("has no matrix of GPUs as `nvidia-smi topo -m` prints it")
     matrix = _chosen(matrices, file.part)
-    notes = Notes(KIND, file.name)
-    _describe(matrix, notes)
+    builder = ImportBuilder(KIND, file.name)
+    _describe(matrix, builder)
     for number, line in enumerate(file.lines, 1):
         if (match := _LEGEND.match(line)) and match[1] in matrix.nics:
-            notes.count(match[1], match[2], number)
-    return notes.reading()
+            builder.count(match[1], match[2], number)
+    return builder.reading()
 
 
 def _chosen(matrices: list[Matrix], part: int | None) -> Matrix:
     if part is not None:
         if not 1 <= part <= len(matrices):
-            raise Refusal(f"has {len(matrices)} matrices, and --part {part} is none of them")
+            raise FormatError(f"has {len(matrices)} matrices, and --part {part} is none of them")
         return matrices[part - 1]
     if any((each.devices, each.cells) != (matrices[0].devices, matrices[0].cells) for each in matrices):
         places = ", ".join(f"{each.line} ({len(each.accelerators)} GPUs)" for each in matrices)
-        raise Refusal(f"holds {len(matrices)} matrices that differ, on lines {places}: choose one with --part N")
+        raise FormatError(f"holds {len(matrices)} matrices that differ, on lines {places}: choose one with --part N")
     return matrices[0]
 
 
 def _header(line: str) -> list[str]:
-    """The cells of a header line; empty where a line is none."""
+    """The cells of a header line; empty if the line is not a header."""
     cells = _cells(line)
     devices = [cell for cell in cells if _GPU.fullmatch(cell) or _NIC.fullmatch(cell)]
     if not devices or not _GPU.fullmatch(devices[0]) or (cells and _CELL.fullmatch(cells[-1])):
@@ -85,7 +85,7 @@ def _header(line: str) -> list[str]:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a line: between bars in Markdown, else between white space."""
+    """The cells of a line, separated by bars in Markdown, else by white space."""
     if line.lstrip().startswith("|"):
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
     return line.split()
@@ -123,7 +123,7 @@ def _matrix(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix | N
     if len(left) == len(devices):
         return None
     if left:
-        raise Refusal(f"the matrix has no row for {', '.join(left[:4])}: it is cut off", start)
+        raise FormatError(f"the matrix has no row for {', '.join(left[:4])}: it is truncated", start)
     return Matrix(start, devices, cells, numa)
 
 
@@ -131,23 +131,25 @@ def _row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tuple[st
     values = row[at + 1 : at + 1 + len(devices)]
     if len(values) < len(devices) or not all(_CELL.fullmatch(value) for value in values):
         found = sum(1 for value in values if _CELL.fullmatch(value))
-        raise Refusal(f"the row of {row[at]} has {found} of {len(devices)} cells: it is cut off or not a matrix", line)
+        raise FormatError(
+            f"the row of {row[at]} has {found} of {len(devices)} cells: it is truncated or not a matrix", line
+        )
     for other, value in zip(devices, values, strict=True):
         cells[row[at], other] = value
 
 
 def _affinity(row: list[str], at: int, width: int, header: list[str], numa: dict[str, str]) -> None:
-    """The NUMA node: the second column after the matrix, or before it in a table that puts it there."""
+    """Record the NUMA node of a row: the second column after the matrix, or before it in some tables."""
     beside = row[at + 1 + width :] if at == 0 or len(row) > at + 1 + width else row[:at]
     if len(beside) >= 2 and re.fullmatch(r"[0-9]+(-[0-9]+)?", beside[1]):
         numa[row[at]] = beside[1]
 
 
-def _describe(matrix: Matrix, notes: Notes) -> None:
+def _describe(matrix: Matrix, builder: ImportBuilder) -> None:
     accelerators, line = matrix.accelerators, matrix.line
-    notes.count("accelerators", len(accelerators), line)
-    notes.count("nics", len(matrix.nics), line)
-    notes.give("cluster.accelerators_per_node", len(accelerators), line)
+    builder.count("accelerators", len(accelerators), line)
+    builder.count("nics", len(matrix.nics), line)
+    builder.set("cluster.accelerators_per_node", len(accelerators), line)
     pairs = {
         pair: int(match[1])
         for pair, cell in matrix.cells.items()
@@ -155,21 +157,21 @@ def _describe(matrix: Matrix, notes: Notes) -> None:
     }
     uneven = next((pair for pair, count in pairs.items() if pairs.get(pair[::-1]) != count), None)
     if uneven:
-        raise Refusal(f"{uneven[0]} and {uneven[1]} do not show the same links in both rows", line)
-    describe(Links(accelerators, pairs), notes, line)
+        raise FormatError(f"{uneven[0]} and {uneven[1]} do not show the same links in both rows", line)
+    describe(Links(accelerators, pairs), builder, line)
     nodes = {matrix.numa[each] for each in accelerators if each in matrix.numa}
     if nodes:
-        notes.count("numa_nodes", len(nodes), line)
-    _nics(matrix, notes)
+        builder.count("numa_nodes", len(nodes), line)
+    _nics(matrix, builder)
 
 
-def _nics(matrix: Matrix, notes: Notes) -> None:
-    """NICs behind the PCIe switch of an accelerator belong to the scale-out fabric; of others the file says nothing."""
+def _nics(matrix: Matrix, builder: ImportBuilder) -> None:
+    """Record NICs under an accelerator's PCIe switch as scale-out NICs; the network of others is unknown."""
     near = [nic for nic in matrix.nics if any(matrix.cells[gpu, nic] in NEAR for gpu in matrix.accelerators)]
     if near:
-        notes.count("rail_nics", len(near), matrix.line)
-        notes.give("cluster.scale_out.nics_per_node", len(near), matrix.line)
+        builder.count("rail_nics", len(near), matrix.line)
+        builder.set("cluster.scale_out.nics_per_node", len(near), matrix.line)
     far = [nic for nic in matrix.nics if nic not in near]
     if far:
-        why = "no PCIe switch joins them to an accelerator: the network they serve is not stated"
-        notes.unknown(f"{len(far)} NICs ({', '.join(far[:8])})", why, matrix.line)
+        why = "they share no PCIe switch with an accelerator: their network is not stated"
+        builder.unknown(f"{len(far)} NICs ({', '.join(far[:8])})", why, matrix.line)

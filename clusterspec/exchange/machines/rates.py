@@ -1,8 +1,8 @@
-"""Line rates and PCIe speeds as tools print them, and the technologies that they belong to."""
+"""Line rates and PCIe speeds as tools print them, and their technologies."""
 
 from __future__ import annotations
 
-from clusterspec.exchange.reading import Notes
+from clusterspec.exchange.import_result import ImportBuilder
 
 GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6, 128.0: 7}
 """PCIe generation by GT/s of a lane. Source: PCI-SIG, PCI Express base specifications."""
@@ -31,7 +31,7 @@ def gigabits(megabits: float) -> float:
 
 
 def rate_text(rate: float) -> str:
-    """A line rate as a spec writes it.
+    """A line rate in Gb/s as text for a spec.
 
     >>> rate_text(400.0), rate_text(14.0625)
     ('400 Gb/s', '14.0625 Gb/s')
@@ -40,7 +40,7 @@ def rate_text(rate: float) -> str:
 
 
 def technology_of(rate: float | None, family: str) -> str | None:
-    """The catalog id of a scale-out technology, by its family and line rate in Gb/s; None where that is not one."""
+    """The catalog id of a scale-out technology by family and line rate in Gb/s; None if there is none."""
     if family.startswith("efa"):
         return _EFA.get(family)
     if family == "infiniband":
@@ -48,16 +48,16 @@ def technology_of(rate: float | None, family: str) -> str | None:
     return {"roce": "roce-v2", "slingshot": "slingshot-11"}.get(family)
 
 
-def give_rate(rate: float | None, family: str, notes: Notes, line: int) -> None:
-    """States rate (Gb/s) and technology of the scale-out NICs; a rate that no NIC has is listed as unknown."""
+def set_rate(rate: float | None, family: str, builder: ImportBuilder, line: int) -> None:
+    """Set the rate (Gb/s) and technology of the scale-out NICs; an impossible rate is recorded as unknown."""
     if rate is not None and not 0 < rate <= FASTEST:
-        why = "no port is that fast: the figure is in another unit than Mb/s"
-        notes.unknown(f"cluster.scale_out.nic_bandwidth of {rate:,.0f} Gb/s", why, line)
+        why = "no port is that fast: the figure is not in Mb/s"
+        builder.unknown(f"cluster.scale_out.nic_bandwidth of {rate:,.0f} Gb/s", why, line)
         rate = None
     if rate is not None:
-        notes.give("cluster.scale_out.nic_bandwidth", rate_text(rate), line)
+        builder.set("cluster.scale_out.nic_bandwidth", rate_text(rate), line)
     technology = technology_of(rate, family)
     if technology:
-        notes.give("cluster.scale_out.technology", technology, line)
+        builder.set("cluster.scale_out.technology", technology, line)
     else:
-        notes.unknown("cluster.scale_out.technology", "the file does not name it", line)
+        builder.unknown("cluster.scale_out.technology", "the file does not name it", line)

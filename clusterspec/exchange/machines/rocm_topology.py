@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.links import Links, describe
-from clusterspec.exchange.reading import Notes, Reading, Refusal
 
 KIND = "rocm-smi-topo"
 _SECTION = re.compile(r"=+ *([A-Za-z][A-Za-z ]*?) *=+\s*$")
@@ -21,30 +21,30 @@ _TABLES = {
 Table = dict[tuple[str, str], str]
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return "between two GPUs" in file.head or "(Topology) Numa" in file.head
 
 
-def read(file: InputFile) -> Reading:
-    """The node behind the tables. Raises `Refusal` where there is none, or where a table is cut off."""
-    notes = Notes(KIND, file.name)
+def read(file: InputFile) -> ImportResult:
+    """The node of the tables. Raises `FormatError` if there is none, or a table is truncated."""
+    builder = ImportBuilder(KIND, file.name)
     tables, line, devices = _tables(file.lines)
     numa = {match[1]: (int(match[2]), n) for n, text in enumerate(file.lines, 1) if (match := _NUMA.search(text))}
     if not tables and not numa:
-        raise Refusal("has neither a table between GPUs nor NUMA nodes as rocm-smi prints them")
+        raise FormatError("has neither a table between GPUs nor NUMA nodes as rocm-smi prints them")
     if numa:
-        notes.count("numa_nodes", len({node for node, _ in numa.values()}), min(n for _, n in numa.values()))
+        builder.count("numa_nodes", len({node for node, _ in numa.values()}), min(n for _, n in numa.values()))
     if "type" not in tables:
         count = len(devices) or len(numa)
-        notes.count("devices", count, line)
-        notes.unknown(f"{count} devices", "no table of link types; on MI200 packages a device is half of one", line)
-        return notes.reading()
-    _describe(devices, tables, notes, line)
-    return notes.reading()
+        builder.count("devices", count, line)
+        builder.unknown(f"{count} devices", "no table of link types; on MI200 packages a device is half of one", line)
+        return builder.reading()
+    _describe(devices, tables, builder, line)
+    return builder.reading()
 
 
 def _tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, ...]]:
-    """The tables by name, the line of the link types (else of the first table), and the devices."""
+    """The tables by name, the line of the link type table (else of the first), and the devices."""
     tables: dict[str, Table] = {}
     devices: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def _tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, .
             tables[name] = {}
         elif header and _DEVICE.fullmatch(words[0]):
             if len(words) != len(header) + 1:
-                raise Refusal(f"the row of {words[0]} has {len(words) - 1} of {len(header)} cells", number)
+                raise FormatError(f"the row of {words[0]} has {len(words) - 1} of {len(header)} cells", number)
             tables[name] |= {(words[0], other): cell for other, cell in zip(header, words[1:], strict=True)}
     _whole(name, tables, header, len(lines))
     return tables, start, devices
@@ -72,24 +72,26 @@ def _tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, .
 
 def _whole(name: str, tables: dict[str, Table], header: tuple[str, ...], line: int) -> None:
     if name in tables and len(tables[name]) != len(header) ** 2:
-        raise Refusal(f"the table of {name}s has {len(tables[name])} of {len(header) ** 2} cells: it is cut off", line)
+        raise FormatError(
+            f"the table of {name}s has {len(tables[name])} of {len(header) ** 2} cells: it is truncated", line
+        )
 
 
-def _describe(devices: tuple[str, ...], tables: dict[str, Table], notes: Notes, line: int) -> None:
+def _describe(devices: tuple[str, ...], tables: dict[str, Table], builder: ImportBuilder, line: int) -> None:
     types, weights, hops = tables["type"], tables.get("weight"), tables.get("hops")
     linked = {pair for pair, kind in types.items() if kind.upper() == "XGMI"}
     numbers = {pair: int(weights[pair]) for pair in linked if weights[pair].isdecimal()} if weights else {}
     least = min(numbers.values(), default=0)
     direct = {pair: 1 for pair in linked if (numbers.get(pair, least) == least) and (not hops or hops.get(pair) == "1")}
-    notes.count("devices", len(devices), line)
+    builder.count("devices", len(devices), line)
     links = Links(devices, direct)
     if len(set(numbers.values())) > 1:
-        notes.count("edges", links.edges, line)
+        builder.count("edges", links.edges, line)
         why = "links of different weight, as between the halves of MI200 packages: a device is half of a package there"
-        notes.unknown(f"cluster.accelerators_per_node of {len(devices)} devices", why, line)
+        builder.unknown(f"cluster.accelerators_per_node of {len(devices)} devices", why, line)
         return
-    notes.count("accelerators", len(devices), line)
-    notes.give("cluster.accelerators_per_node", len(devices), line)
-    describe(links, notes, line)
+    builder.count("accelerators", len(devices), line)
+    builder.set("cluster.accelerators_per_node", len(devices), line)
+    describe(links, builder, line)
     if direct:
-        notes.unknown("links of one pair", "rocm-smi prints one entry for each pair, not how many links it has", line)
+        builder.unknown("links of one pair", "rocm-smi prints one entry per pair, not its number of links", line)

@@ -1,4 +1,4 @@
-"""Whether links between numbered devices form a ring or a torus, and of which shape."""
+"""Recognition of rings and tori among numbered devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Neighbors = Mapping[int, frozenset[int]]
 
 
 def shape_of(neighbors: Neighbors) -> tuple[int, ...] | None:
-    """The sides of the ring or torus whose row-major numbering gives these neighbors; None where there is none.
+    """The dimensions of the ring or torus whose row-major numbering gives these neighbors; None if there is none.
 
     >>> ring = {n: frozenset({(n - 1) % 4, (n + 1) % 4}) for n in range(4)}
     >>> shape_of(ring)

@@ -12,7 +12,7 @@ from clusterspec.units import say
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """One row: a line rate, what is predicted and what was measured, in B/s; None where not known."""
+    """One row: a line rate, what is predicted and what was measured, in B/s; None if not known."""
 
     label: str
     tint: str

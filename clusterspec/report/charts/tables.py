@@ -14,7 +14,7 @@ DARK = "#1c2733"
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One cell: ``level`` from 0 (best) to 1, None where the layout is not legal; ``said`` is its value."""
+    """One cell: ``level`` from 0 (best) to 1, None if the layout is not legal; ``said`` is its value."""
 
     level: float | None
     said: str

@@ -42,7 +42,7 @@ def _drawn() -> frozenset[int]:
 
 def drawable(page: str) -> tuple[str, str]:
     """The page with every character that the font cannot draw replaced by its code, and a sentence that says so;
-    the sentence is empty where all can be drawn.
+    the sentence is empty if all can be drawn.
     """
     unknown = {char for char in set(_TAGS.sub("", page)) if not _plain(ord(char)) and ord(char) not in _drawn()}
     if not unknown:

@@ -13,7 +13,7 @@ from clusterspec.cost.measured import Measurement
 from clusterspec.cost.measured.measurements import resolve_measurements
 from clusterspec.finding import Problem
 from clusterspec.logs.inference import collective_of, ranks_of
-from clusterspec.logs.nccl_tests import LARGEST, NoLog, read_log
+from clusterspec.logs.nccl_tests import LARGEST, NotALogError, read_log
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
 
@@ -80,17 +80,17 @@ def test_wrong_values_are_counted() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no line of sizes"),
-        ("| payload | busbw |\n| 1GiB | 463.58GBps |\n", "no line of sizes"),
-        ("size time algbw busbw\n1073741824 3000.0 350.00 600.00\n", "357.9 GB/s, and algbw says 350"),
+        ("", "no row of sizes"),
+        ("| payload | busbw |\n| 1GiB | 463.58GBps |\n", "no row of sizes"),
+        ("size time algbw busbw\n1073741824 3000.0 350.00 600.00\n", "357.9 GB/s, but algbw is 350"),
         ("size time algbw busbw\n1073741824 0 350.00 600.00\n", "a time of zero"),
-        ("size time algbw busbw\n1073741824 nan inf 600.00\n", "no line of sizes"),
-        ("\0" * 1000, "no line of sizes"),
-        ("9" * 100_000, "no line of sizes"),
+        ("size time algbw busbw\n1073741824 nan inf 600.00\n", "no row of sizes"),
+        ("\0" * 1000, "no row of sizes"),
+        ("9" * 100_000, "no row of sizes"),
     ],
 )
 def test_what_is_no_log_says_why(text: str, said: str) -> None:
-    with pytest.raises(NoLog, match=said):
+    with pytest.raises(NotALogError, match=said):
         read_log(text)
 
 
@@ -99,7 +99,7 @@ def test_no_text_is_more_than_a_log_or_none(text: str, rows: str) -> None:
     for candidate in (text, COLUMNS + rows, COLUMNS + text + rows):
         try:
             log = read_log(candidate)
-        except NoLog as fault:
+        except NotALogError as fault:
             assert str(fault)
         else:
             ranks_of(log, collective_of(log))

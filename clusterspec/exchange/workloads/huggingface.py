@@ -1,7 +1,7 @@
 """Hugging Face ``config.json`` of language models, and the index of their weights.
 
-Names: huggingface/transformers, models/*/configuration_*.py; what those classes set when a key is absent is stated in
-`TIED`, `UNGATED` and beside each function. Architectures whose tensors a spec cannot describe are refused by name.
+Names: huggingface/transformers, models/*/configuration_*.py; defaults of those classes for absent keys are in `TIED`,
+`UNGATED` and the functions. Architectures whose tensors a spec cannot describe are rejected by name.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.attention import give_attention
-from clusterspec.exchange.work.experts import give_experts
-from clusterspec.exchange.work.keys import Keys, give_counts, list_unused, truth
-from clusterspec.exchange.work.sizes import check_parameters, give_parameters
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.attention import set_attention
+from clusterspec.exchange.workloads.experts import set_experts
+from clusterspec.exchange.workloads.keys import Keys, list_unused, set_counts, truth
+from clusterspec.exchange.workloads.sizes import check_parameters, set_parameters
 
 KIND = "huggingface"
 MOST_KEYS = 5_000
@@ -109,70 +109,70 @@ REFUSED = {
 }
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     head = file.text.lstrip()[:1]
     return head == "{" and bool(
         re.search(r'"(architectures|model_type|num_hidden_layers|n_layer|weight_map)"\s*:', file.text)
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The model of a configuration. Raises `Refusal` for architectures that a spec cannot describe."""
-    notes, value = Notes(KIND, file.name), file.json
+def read(file: InputFile) -> ImportResult:
+    """The model of a configuration. Raises `FormatError` for architectures that a spec cannot describe."""
+    builder, value = ImportBuilder(KIND, file.name), file.json
     if not isinstance(value, dict):
-        raise Refusal("is no configuration: its top is no mapping")
+        raise FormatError("is not a configuration: its root is not a mapping")
     if isinstance(value.get("weight_map"), dict):
-        return _index(value, file, notes)
+        return _index(value, file, builder)
     outer, inner, nested = _language_part(value)
     keys = _flat(inner, file)
     kind = str(inner.get("model_type") or value.get("model_type") or "").lower()
     _refuse(kind, value)
-    give_counts(keys, _COUNTS, notes)
+    set_counts(keys, _COUNTS, builder)
     if keys.find("num_hidden_layers", "num_layers", "n_layer") is None:
         listed = keys.get("layers_block_type", "hybrid_override_pattern", "layer_types")
-        notes.give(
+        builder.set(
             "workload.model.layers",
             len(listed) if isinstance(listed, list | str) and listed else None,
             keys.line("layers_block_type", "hybrid_override_pattern", "layer_types"),
         )
-    if {"workload.model.layers", "workload.model.hidden"} - {".".join(map(str, g.path)) for g in notes.given}:
-        raise Refusal("states neither layers nor hidden size as the configuration of a language model does")
+    if {"workload.model.layers", "workload.model.hidden"} - {".".join(map(str, g.path)) for g in builder.given}:
+        raise FormatError("has neither the layers nor the hidden size of a language model")
     if nested:
-        notes.unknown(
+        builder.unknown(
             f"{len(outer)} keys beside {nested}",
-            "parts for images or sound: they are not counted",
+            "image or audio components: not counted",
             file.line_of_key(nested),
         )
-    _network(keys, kind, notes)
-    give_attention(keys, kind, notes)
-    give_experts(keys, kind, notes)
-    _precision(keys, value, file, notes)
+    _network(keys, kind, builder)
+    set_attention(keys, kind, builder)
+    set_experts(keys, kind, builder)
+    _precision(keys, value, file, builder)
     line = keys.line("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     if kind in {"gpt2", "opt", "gpt_bigcode", "gpt_neo", "xglm"}:
-        notes.unknown("position embeddings", "learned, one for each position: not counted in the parameters", line)
-    give_parameters(notes, line)
-    check_parameters(str(value.get("_name_or_path") or ""), notes, file.line_of_key("_name_or_path"))
+        builder.unknown("position embeddings", "learned per position: not counted in the parameters", line)
+    set_parameters(builder, line)
+    check_parameters(str(value.get("_name_or_path") or ""), builder, file.line_of_key("_name_or_path"))
     keys.used |= {key for key in keys.values if key.startswith(("rope_scaling", "quantization_config", "layer_types"))}
-    list_unused(keys, notes)
-    return notes.reading()
+    list_unused(keys, builder)
+    return builder.reading()
 
 
 def _refuse(kind: str, value: dict[str, Any]) -> None:
     if kind in REFUSED:
-        raise Refusal(f"is of type {kind} ({REFUSED[kind]}): a spec describes decoders of text")
+        raise FormatError(f"is of type {kind} ({REFUSED[kind]}): a spec describes text decoders")
     if value.get("is_encoder_decoder") is True:
-        raise Refusal("has an encoder and a decoder: a spec describes decoders of text")
+        raise FormatError("has an encoder and a decoder: a spec describes text decoders")
     if isinstance(value.get("block_configs"), list):
-        raise Refusal("describes layers that differ from each other (block_configs): no key of a spec does")
+        raise FormatError("describes layers that differ from each other (block_configs): no key of a spec does")
     named = [str(each) for each in value.get("architectures") or [] if isinstance(each, str)]
     if named and not any(
         re.search(r"CausalLM|LMHead|ConditionalGeneration|ForImageTextToText|Model$", each) for each in named
     ):
-        raise Refusal(f"is of architecture {named[0][:60]}: a spec describes decoders of text")
+        raise FormatError(f"is of architecture {named[0][:60]}: a spec describes text decoders")
 
 
 def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], str]:
-    """The part that describes the language model, where parts for images or sound stand beside it."""
+    """The part of a multimodal configuration that describes the language model."""
     for name in ("text_config", "language_config", "llm_config", "thinker_config"):
         part = value.get(name)
         if isinstance(part, dict) and any(key in part for key in ("num_hidden_layers", "n_layer", "hidden_size")):
@@ -184,10 +184,10 @@ def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], st
 
 
 def _flat(value: dict[str, Any], file: InputFile) -> Keys:
-    """The keys of a configuration; those of small mappings in it with dots."""
+    """The keys of a configuration; those of nested mappings have dotted names."""
     keys = Keys()
     if len(value) > MOST_KEYS:
-        raise Refusal(f"has {len(value):,} keys, more than any configuration of a model")
+        raise FormatError(f"has {len(value):,} keys, the maximum is {MOST_KEYS:,}")
     for name, item in value.items():
         line = file.line_of_key(str(name))
         if isinstance(item, dict):
@@ -198,62 +198,60 @@ def _flat(value: dict[str, Any], file: InputFile) -> Keys:
     return keys
 
 
-def _network(keys: Keys, kind: str, notes: Notes) -> None:
+def _network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     line = keys.line(*_FFN, "hidden_size", "n_embd", "d_model")
     hidden = keys.whole("hidden_size", "n_embd", "d_model")
     width = keys.whole("ffn_config.ffn_hidden_size", *_FFN)
     if kind == "mpt" and hidden:
         width = hidden * (keys.whole("expansion_ratio") or 4)
     if width is None and hidden and kind in UNGATED:
-        width = 4 * hidden  # what these classes set
-    notes.give("workload.model.ffn_hidden", width, line)
+        width = 4 * hidden  # the default of these classes
+    builder.set("workload.model.ffn_hidden", width, line)
     action = str(
         keys.get("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act", "activation_type") or ""
     ).lower()
     if kind in UNGATED:
-        notes.give("workload.model.gated_ffn", False, line)
+        builder.set("workload.model.gated_ffn", False, line)
     elif action in GATED_ACTIONS or kind in {"dbrx", "gpt_oss", "chatglm", "grok-1", "kimi_linear", "deepseek_v4"}:
-        notes.give("workload.model.gated_ffn", True, line)
+        builder.set("workload.model.gated_ffn", True, line)
     else:
-        notes.unknown(
+        builder.unknown(
             "workload.model.gated_ffn", f"the type {kind or 'is not stated'} and {action or 'no activation'}", line
         )
     tied = truth(keys.get("tie_word_embeddings"))
     at = keys.line("tie_word_embeddings") or line
-    notes.give("workload.model.tied_embeddings", tied if tied is not None else kind in TIED, at)
+    builder.set("workload.model.tied_embeddings", tied if tied is not None else kind in TIED, at)
 
 
-def _precision(keys: Keys, value: dict[str, Any], file: InputFile, notes: Notes) -> None:
-    """In what the weights are kept: the quantization, else the type of the tensors."""
+def _precision(keys: Keys, value: dict[str, Any], file: InputFile, builder: ImportBuilder) -> None:
+    """Set the precision of the weights: the quantization, else the tensor type."""
     quantization = value.get("quantization_config")
     method = str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else ""
     kept = {"fp8": "fp8", "awq": "int4", "gptq": "int4", "fbgemm_fp8": "fp8"}.get(method)
     line = file.line_of_key("quant_method")
     if method == "mxfp4":
-        notes.give("workload.expert_parameter_precision", "mxfp4", line)
+        builder.set("workload.expert_parameter_precision", "mxfp4", line)
     elif kept:
-        notes.give("workload.parameter_precision", kept, line)
+        builder.set("workload.parameter_precision", kept, line)
         return
     elif method:
-        notes.unknown(
-            f"quantization {method[:40]}", "which precision the weights are kept in it does not say alone", line
-        )
+        builder.unknown(f"quantization {method[:40]}", "it does not determine the precision of the weights", line)
         return
     dtype = str(keys.get("torch_dtype", "dtype") or value.get("torch_dtype") or value.get("dtype") or "")
     word = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}.get(dtype)
-    notes.give("workload.parameter_precision", word, file.line_of_key("torch_dtype") or file.line_of_key("dtype"))
+    builder.set("workload.parameter_precision", word, file.line_of_key("torch_dtype") or file.line_of_key("dtype"))
 
 
-def _index(value: dict[str, Any], file: InputFile, notes: Notes) -> Reading:
-    """The index of safetensors: how many tensors, and how many bytes they take."""
+def _index(value: dict[str, Any], file: InputFile, builder: ImportBuilder) -> ImportResult:
+    """The safetensors index: number of tensors and their total bytes."""
     line = file.line_of_key("weight_map")
-    notes.count("tensors", len(value["weight_map"]), line)
+    builder.count("tensors", len(value["weight_map"]), line)
     total = (value.get("metadata") or {}).get("total_size") if isinstance(value.get("metadata"), dict) else None
     if isinstance(total, int) and not isinstance(total, bool):
-        notes.count("bytes", total, file.line_of_key("total_size"))
+        builder.count("bytes", total, file.line_of_key("total_size"))
     layers = {
         match[1] for name in value["weight_map"] if (match := re.search(r"\.(?:layers|h|blocks)\.([0-9]{1,4})\.", name))
     }
-    notes.count("layers", len(layers) or None, line)
-    notes.unknown("workload.model", "an index of weights states no sizes: import config.json as well", line)
-    return notes.reading()
+    builder.count("layers", len(layers) or None, line)
+    builder.unknown("workload.model", "an index of weights has no model sizes: import config.json as well", line)
+    return builder.reading()

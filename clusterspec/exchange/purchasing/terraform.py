@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.files import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.names import match_instance
-from clusterspec.exchange.reading import Notes, Reading, Refusal
 
 KIND = "terraform"
 MOST_DEEP = 32
@@ -32,27 +32,27 @@ _PLACEMENTS = {
 _NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return file.text.lstrip().startswith("{") and ("planned_values" in file.text or '"resource_changes"' in file.text)
 
 
-def read(file: InputFile) -> Reading:
-    """The machines of a plan. Raises `Refusal` where it plans none that has an instance type."""
-    notes, plan = Notes(KIND, file.name), file.json
+def read(file: InputFile) -> ImportResult:
+    """The machines of a plan. Raises `FormatError` if it has none with an instance type."""
+    builder, plan = ImportBuilder(KIND, file.name), file.json
     resources = list(_resources(plan)) if isinstance(plan, dict) else []
     if not resources:
-        raise Refusal("plans no resource: give `terraform show -json PLAN`")
+        raise FormatError("plans no resource: give `terraform show -json PLAN`")
     machines: Counter[tuple[str, str]] = Counter()
     interfaces: dict[tuple[str, str], set[int]] = {}
     for resource in resources:
-        _machine(resource, machines, interfaces, file, notes)
-        _placement(resource, file, notes)
+        _machine(resource, machines, interfaces, file, builder)
+        _placement(resource, file, builder)
     if len(machines) > MOST_TYPES:
-        raise Refusal(f"plans more than {MOST_TYPES} instance types")
+        raise FormatError(f"plans more than {MOST_TYPES} instance types")
     if not machines:
-        raise Refusal("plans no machine with an instance type that is stated")
-    _give(machines, interfaces, file, notes)
-    return notes.reading()
+        raise FormatError("plans no machine with an instance type that is stated")
+    _set_machines(machines, interfaces, file, builder)
+    return builder.reading()
 
 
 def _resources(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -76,7 +76,7 @@ def _machine(
     machines: Counter[tuple[str, str]],
     interfaces: dict[tuple[str, str], set[int]],
     file: InputFile,
-    notes: Notes,
+    builder: ImportBuilder,
 ) -> None:
     kind, values = str(resource.get("type")), resource.get("values")
     cloud = next((name for prefix, name in _CLOUDS.items() if kind.startswith(prefix)), None)
@@ -92,11 +92,11 @@ def _machine(
     if number:
         interfaces.setdefault((cloud, found), set()).add(number)
     if template:
-        notes.count(f"template {resource.get('address')}"[:80], found, file.line_of(f'"{found}"'))
+        builder.count(f"template {resource.get('address')}"[:80], found, file.line_of(f'"{found}"'))
 
 
 def _instance_type(values: dict[str, Any]) -> str | None:
-    """The instance type of a resource: of its own, of a node pool, or the first of a list."""
+    """The instance type of a resource: its own, that of a node pool, or the first of a list."""
     for name in (*_TYPES, "instance_types"):
         value = values.get(name)
         value = value[0] if isinstance(value, list) and value else value
@@ -111,7 +111,7 @@ def _instance_type(values: dict[str, Any]) -> str | None:
 
 
 def _count(values: dict[str, Any], kind: str) -> int:
-    """Machines that one resource plans."""
+    """The number of machines of a resource."""
     scaling = values.get("scaling_config")
     places = [values, scaling[0] if isinstance(scaling, list) and scaling else scaling]
     for place in places:
@@ -127,42 +127,47 @@ def _interfaces(values: dict[str, Any]) -> int:
     return max((len(value) for name in _NETWORKS if isinstance(value := values.get(name), list)), default=0)
 
 
-def _placement(resource: dict[str, Any], file: InputFile, notes: Notes) -> None:
+def _placement(resource: dict[str, Any], file: InputFile, builder: ImportBuilder) -> None:
     kind, values = str(resource.get("type")), resource.get("values")
     placement = _PLACEMENTS.get(kind)
     if placement is None or not isinstance(values, dict):
         return
     line = file.line_of(f'"{kind}"')
     if kind == "aws_placement_group" and values.get("strategy") != "cluster":
-        notes.unknown(
+        builder.unknown(
             f"placement group of strategy {values.get('strategy')}", "only `cluster` keeps nodes together", line
         )
         return
     if kind == "google_compute_resource_policy" and not values.get("group_placement_policy"):
         return
-    if not any(given.path[-1] == "placement" for given in notes.given):
-        notes.give("cluster.scale_out.placement", placement, line)
+    if not any(given.path[-1] == "placement" for given in builder.given):
+        builder.set("cluster.scale_out.placement", placement, line)
 
 
-def _give(
-    machines: Counter[tuple[str, str]], interfaces: dict[tuple[str, str], set[int]], file: InputFile, notes: Notes
+def _set_machines(
+    machines: Counter[tuple[str, str]],
+    interfaces: dict[tuple[str, str], set[int]],
+    file: InputFile,
+    builder: ImportBuilder,
 ) -> None:
-    """The machines with accelerators are the cluster; others are listed."""
+    """Set the machines with accelerators as the cluster; record the others."""
     ids = Catalog.open().ids("platform")
     known = {each: entry for each in machines if (entry := match_instance(each[1], each[0], ids))}
     for (cloud, kind), count in machines.items():
         line = file.line_of(f'"{kind}"')
-        notes.count(f"{kind} instances", count, line)
+        builder.count(f"{kind} instances", count, line)
         if (cloud, kind) not in known:
-            notes.unknown(f"{count} × {kind}", "no catalog entry of this instance type: not part of the cluster", line)
+            builder.unknown(
+                f"{count} × {kind}", "no catalog entry of this instance type: not part of the cluster", line
+            )
     if len(known) > 1:
         shown = ", ".join(f"{machines[each]} × {each[1]}" for each in known)
-        notes.unknown("cluster.platform", f"several instance types with accelerators: {shown}")
+        builder.unknown("cluster.platform", f"several instance types with accelerators: {shown}")
         return
     for each, entry in known.items():
         line = file.line_of(f'"{each[1]}"')
-        notes.give("cluster.platform", entry, line)
-        notes.give("cluster.nodes", machines[each] or None, line)
+        builder.set("cluster.platform", entry, line)
+        builder.set("cluster.nodes", machines[each] or None, line)
         found = interfaces.get(each, set())
         if len(found) == 1:
-            notes.count("network_interfaces", next(iter(found)), line)
+            builder.count("network_interfaces", next(iter(found)), line)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, truth
-from clusterspec.exchange.work.model_names import give_model
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, truth
+from clusterspec.exchange.workloads.model_names import set_model
 from clusterspec.exchange.yaml_input import read_yaml
 
 KIND = "deepspeed"
@@ -40,7 +40,7 @@ _OPTIMIZERS = {
 }
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     text = file.text
     if re.search(r"pipe[-_]parallel[-_]size", text):
         return False
@@ -49,9 +49,9 @@ def suits(file: InputFile) -> bool:
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The layout, and of Axolotl the model. Raises `Refusal` where the file is of neither form."""
-    notes, keys = Notes(KIND, file.name), Keys()
+def read(file: InputFile) -> ImportResult:
+    """The layout, and for Axolotl the model. Raises `FormatError` if the file is of neither format."""
+    builder, keys = ImportBuilder(KIND, file.name), Keys()
     if file.text.lstrip().startswith("{"):
         for name, value, line in flat(file.json, lambda *path: file.line_of_key(str(path[-1]))):
             keys.put(name, value, line)
@@ -60,81 +60,81 @@ def read(file: InputFile) -> Reading:
         for name, value, line in flat(yaml.mapping, yaml.line):
             keys.put(name, value, line)
     if keys.find("base_model"):
-        _axolotl(keys, notes)
+        _axolotl(keys, builder)
     elif keys.find(
         "zero_optimization.stage", "zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu"
     ):
-        _deepspeed(keys, notes)
+        _deepspeed(keys, builder)
     else:
-        raise Refusal("names neither ZeRO nor batch sizes as DeepSpeed does, nor a base model as Axolotl does")
-    list_unused(keys, notes)
-    return notes.reading()
+        raise FormatError("has neither ZeRO or batch size keys of DeepSpeed nor a base model of Axolotl")
+    list_unused(keys, builder)
+    return builder.reading()
 
 
-def _deepspeed(keys: Keys, notes: Notes) -> None:
-    notes.give("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
-    give_counts(keys, _DEEPSPEED, notes)
+def _deepspeed(keys: Keys, builder: ImportBuilder) -> None:
+    builder.set("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
+    set_counts(keys, _DEEPSPEED, builder)
     group = keys.whole("zero_optimization.mics_shard_size")
     if group:
-        notes.give("layout.sharding", "hsdp", keys.line("zero_optimization.mics_shard_size"))
-        notes.give("layout.shard_group", group, keys.line("zero_optimization.mics_shard_size"))
+        builder.set("layout.sharding", "hsdp", keys.line("zero_optimization.mics_shard_size"))
+        builder.set("layout.shard_group", group, keys.line("zero_optimization.mics_shard_size"))
     else:
-        give_choice(keys, "layout.sharding", ("zero_optimization.stage",), _STAGES, notes)
+        set_choice(keys, "layout.sharding", ("zero_optimization.stage",), _STAGES, builder)
     if str(keys.get("zero_optimization.offload_optimizer.device")) in {"cpu", "nvme"}:
         share = keys.get("zero_optimization.offload_optimizer.ratio")
         value = share if isinstance(share, int | float) and 0 <= share <= 1 else 1
-        notes.give("layout.offload.optimizer", value, keys.line("zero_optimization.offload_optimizer.device"))
+        builder.set("layout.offload.optimizer", value, keys.line("zero_optimization.offload_optimizer.device"))
     if str(keys.get("zero_optimization.offload_param.device")) in {"cpu", "nvme"}:
-        notes.unknown(
+        builder.unknown(
             "offload_param",
-            "no key of the spec stands for parameters kept outside the accelerator",
+            "the spec has no key for parameters offloaded to the host",
             keys.line("zero_optimization.offload_param.device"),
         )
     overlap = truth(keys.get("zero_optimization.overlap_comm"))
-    notes.give("layout.overlap.dp", overlap, keys.line("zero_optimization.overlap_comm"))
+    builder.set("layout.overlap.dp", overlap, keys.line("zero_optimization.overlap_comm"))
     for name in ("bf16", "fp16"):
         if keys.on(f"{name}.enabled"):
-            notes.give("workload.precision", name, keys.line(f"{name}.enabled"))
-    give_choice(keys, "workload.optimizer", ("optimizer.type",), _OPTIMIZERS, notes)
+            builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
+    set_choice(keys, "workload.optimizer", ("optimizer.type",), _OPTIMIZERS, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
-        notes.give("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
+        builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
 
 
-def _axolotl(keys: Keys, notes: Notes) -> None:
-    give_model(str(keys.get("base_model")), notes, keys.line("base_model"))
-    give_counts(keys, _AXOLOTL, notes)
+def _axolotl(keys: Keys, builder: ImportBuilder) -> None:
+    set_model(str(keys.get("base_model")), builder, keys.line("base_model"))
+    set_counts(keys, _AXOLOTL, builder)
     shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1
     line = keys.line("dp_shard_size", "fsdp_config", "fsdp", "deepspeed")
     fsdp = bool(shard) or any(key.startswith("fsdp") for key in keys.values)
     if fsdp:
         keys.used |= {key for key in keys.values if key.startswith("fsdp")}
-        notes.give("layout.framework", "fsdp", line)
-        notes.give("layout.sharding", "hsdp" if replicate > 1 else "fsdp", line)
-        notes.give("layout.shard_group", shard if replicate > 1 else None, line)
-        notes.give("layout.dp", shard * replicate if shard else None, line)
+        builder.set("layout.framework", "fsdp", line)
+        builder.set("layout.sharding", "hsdp" if replicate > 1 else "fsdp", line)
+        builder.set("layout.shard_group", shard if replicate > 1 else None, line)
+        builder.set("layout.dp", shard * replicate if shard else None, line)
     elif keys.get("deepspeed"):
-        notes.give("layout.framework", "deepspeed", keys.line("deepspeed"))
-        notes.unknown(
+        builder.set("layout.framework", "deepspeed", keys.line("deepspeed"))
+        builder.unknown(
             f"deepspeed: {str(keys.get('deepspeed'))[:60]}",
-            "a file of its own: import it as well",
+            "a separate file: import it as well",
             keys.line("deepspeed"),
         )
-    notes.give(
+    builder.set(
         "layout.recompute", "full" if keys.on("gradient_checkpointing") else None, keys.line("gradient_checkpointing")
     )
     for name in ("bf16", "fp16"):
         if keys.on(name):
-            notes.give("workload.precision", name, keys.line(name))
-    give_choice(keys, "workload.optimizer", ("optimizer",), _OPTIMIZERS, notes)
+            builder.set("workload.precision", name, keys.line(name))
+    set_choice(keys, "workload.optimizer", ("optimizer",), _OPTIMIZERS, builder)
     if adapter := keys.get("adapter"):
-        notes.unknown(
+        builder.unknown(
             f"adapter: {str(adapter)[:40]}",
-            "adapters are not modeled: all weights are taken to be trained",
+            "adapters are not modeled: all weights are assumed trainable",
             keys.line("adapter"),
         )
     if steps := keys.whole("gradient_accumulation_steps"):
-        notes.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
-        notes.unknown(
+        builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
+        builder.unknown(
             "workload.global_batch",
             "micro batch × accumulation × replicas; the file does not state replicas",
             keys.line("gradient_accumulation_steps"),

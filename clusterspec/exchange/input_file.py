@@ -1,4 +1,4 @@
-"""The files that importers read: bounded in size, decoded, and cut into lines."""
+"""Input files of importers: limited in size, decoded and split into lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from typing import Any
 
-from clusterspec.exchange.reading import Refusal
+from clusterspec.exchange.import_result import FormatError
 from clusterspec.records import dataclass
 
 LARGEST = 32 * 1024 * 1024
@@ -22,7 +22,7 @@ _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file as it was read; ``name`` is what messages call it, ``part`` which of its tables is meant, from 1."""
+    """The bytes of a file; ``name`` is used in messages, ``part`` selects one of its tables, from 1."""
 
     name: str
     data: bytes
@@ -35,60 +35,60 @@ class InputFile:
 
     @cached_property
     def text(self) -> str:
-        """The text, line ends as line feeds. Raises `Refusal` for what is no UTF-8 text or too large."""
+        """The text with line feeds as line ends. Raises `FormatError` if it is not UTF-8 or too large."""
         if len(self.data) > LARGEST:
-            raise Refusal(f"has more than {LARGEST >> 20} MiB, the most that is read")
+            raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
         if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise Refusal("is encoded in UTF-16: save it as UTF-8")
+            raise FormatError("is encoded in UTF-16: save it as UTF-8")
         nul = self.data.find(b"\0")
         if nul >= 0:
-            raise Refusal(f"is no text: a NUL byte at offset {nul}")
+            raise FormatError(f"is not text: a NUL byte at offset {nul}")
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as fault:
-            raise Refusal(f"is no UTF-8 text: byte 0x{self.data[fault.start]:02x} at offset {fault.start}") from None
+            raise FormatError(f"is not UTF-8: byte 0x{self.data[fault.start]:02x} at offset {fault.start}") from None
         if not text.strip():
-            raise Refusal("is empty")
+            raise FormatError("is empty")
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines, without the escape codes of terminals. Raises `Refusal` for a line that no tool prints."""
+        """The lines without terminal escape codes. Raises `FormatError` if a line is too long."""
         lines = self.text.split("\n")
         for number, line in enumerate(lines, 1):
             if len(line) > LONGEST_LINE:
-                raise Refusal(f"has {len(line):,} characters, more than any tool prints in a line", number)
+                raise FormatError(f"has {len(line):,} characters in one line, the maximum is {LONGEST_LINE:,}", number)
         return tuple(_PAINT.sub("", line) if "\x1b" in line else line for line in lines)
 
     @cached_property
     def head(self) -> str:
-        """The first 20,000 characters, for guessing what the file is."""
+        """The first 20,000 characters, from which the format is detected."""
         return self.text[:20_000]
 
     @cached_property
     def json(self) -> Any:
-        """The JSON value. Raises `Refusal` where the text is no JSON."""
+        """The JSON value. Raises `FormatError` if the text is not JSON."""
         self.bounded("JSON")
         try:
             return json.loads(self.text, parse_constant=_no_number)
         except json.JSONDecodeError as fault:
-            raise Refusal(f"no JSON: {fault.msg.lower()}, column {fault.colno}", fault.lineno) from None
+            raise FormatError(f"not JSON: {fault.msg.lower()}, column {fault.colno}", fault.lineno) from None
         except (RecursionError, ValueError) as fault:
             why = "nested too deeply" if isinstance(fault, RecursionError) else str(fault)[:80]
-            raise Refusal(f"no JSON that can be read: {why}") from None
+            raise FormatError(f"not valid JSON: {why}") from None
 
     def bounded(self, what: str) -> None:
-        """Raises `Refusal` where the text is longer than is read of a structured format."""
+        """Raises `FormatError` if the text exceeds the maximum of structured formats."""
         if len(self.data) > LARGEST_STRUCTURED:
-            raise Refusal(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the most that is read of {what}")
+            raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for {what}")
 
     def line_of(self, pattern: str) -> int:
-        """The first line on which a regular expression matches; 0 where it does not."""
+        """The first line on which a regular expression matches; 0 if it does not."""
         match = re.search(pattern, self.text)
         return self.text.count("\n", 0, match.start()) + 1 if match else 0
 
     def line_of_key(self, key: str) -> int:
-        """The first line on which a JSON key stands; 0 where it does not."""
+        """The first line with a JSON key; 0 if the key is absent."""
         return self._key_lines.get(key, 0)
 
     @cached_property
@@ -104,4 +104,4 @@ class InputFile:
 
 
 def _no_number(constant: str) -> None:
-    """``NaN`` and ``Infinity``, which Python writes and JSON does not have, are no figures."""
+    """Reject ``NaN`` and ``Infinity``, which Python writes but JSON does not have."""

@@ -1,11 +1,11 @@
-"""Names of models as hubs and frameworks write them, and the catalog entries that they are."""
+"""Model names as used by hubs and frameworks, and their catalog entries."""
 
 from __future__ import annotations
 
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.reading import Notes
+from clusterspec.exchange.import_result import ImportBuilder
 
 _SUFFIX = re.compile(
     r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|w4a16|bf16|pt|\d{4}|v0\.\d|reference)(?=-|$)"
@@ -22,7 +22,7 @@ _SAME = {"deepseek-r1": "deepseek-v3"}
 
 
 def catalog_model(name: str) -> str | None:
-    """The catalog id of a model by its name; None where it is none.
+    """The catalog id of a model by its name; None if there is none.
 
     >>> catalog_model("meta-llama/Llama-3.1-70B-Instruct"), catalog_model("mixtral-8x7B-v0.1"), catalog_model("x/y")
     ('llama-3.1-70b', 'mixtral-8x7b', None)
@@ -37,11 +37,11 @@ def catalog_model(name: str) -> str | None:
     return next((_SAME.get(each, each) for each in tried if _SAME.get(each, each) in ids), None)
 
 
-def give_model(name: str, notes: Notes, line: int) -> str | None:
-    """States the model of a name, or lists the name as unknown; returns its id."""
+def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
+    """Set the model of a name, or record the name as unknown; returns its id."""
     found = catalog_model(name)
     if found:
-        notes.give("workload.model", found, line)
+        builder.set("workload.model", found, line)
     else:
-        notes.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
+        builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
     return found

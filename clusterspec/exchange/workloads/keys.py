@@ -1,11 +1,11 @@
-"""The keys of a configuration of some framework, each with its line, and which of them were understood."""
+"""The keys of a framework configuration, each with its line, and which of them were used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clusterspec.exchange.reading import Notes, Value
+from clusterspec.exchange.import_result import ImportBuilder, Value
 from clusterspec.records import dataclass, field
 
 LARGEST_COUNT = 10**12
@@ -15,7 +15,7 @@ Table = Mapping[str, tuple[str, ...]]
 
 @dataclass(slots=True)
 class Keys:
-    """Flat keys with dots, hyphens written as underscores; ``used`` are those that something was made of."""
+    """Flat dotted keys, with hyphens as underscores; ``used`` are the keys that were imported."""
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
@@ -24,7 +24,7 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of some names that is there, whole or as the last parts of a longer one."""
+        """The first of some names that exists, as a full key or as the end of a dotted one."""
         for name in names:
             if name in self.values:
                 return name
@@ -35,7 +35,7 @@ class Keys:
         return None
 
     def get(self, *names: str) -> Any:
-        """The value of a key by any of its names; None where it is absent."""
+        """The value of a key by any of its names; None if it is absent."""
         found = self.find(*names)
         if found is None:
             return None
@@ -47,11 +47,11 @@ class Keys:
         return self.values[found][1] if found else 0
 
     def whole(self, *names: str) -> int | None:
-        """A whole number of at least one; None where the key is absent or holds another thing."""
+        """A positive integer; None if the key is absent or has another value."""
         return whole_of(self.get(*names))
 
     def on(self, *names: str) -> bool:
-        """Whether a switch is on; a flag without a value is."""
+        """Whether a flag is on; a flag without a value is."""
         return truth(self.get(*names)) is True
 
     def unused(self) -> list[str]:
@@ -59,7 +59,7 @@ class Keys:
 
 
 def whole_of(value: Any) -> int | None:
-    """A whole number of at least one from a number or its text, else None.
+    """A positive integer from a number or its text, else None.
 
     >>> whole_of("8"), whole_of(8.0), whole_of("8_192"), whole_of(True), whole_of("x"), whole_of(0)
     (8, 8, 8192, None, None, None)
@@ -74,7 +74,7 @@ def whole_of(value: Any) -> int | None:
 
 
 def truth(value: Any) -> bool | None:
-    """A switch as frameworks write it; None where it is none."""
+    """A boolean as frameworks write it; None if it is not one."""
     if isinstance(value, bool) or value is None:
         return value
     return {"true": True, "1": True, "yes": True, "on": True, "": True}.get(str(value).strip().lower()) or (
@@ -83,7 +83,7 @@ def truth(value: Any) -> bool | None:
 
 
 def flat(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Any, int]]:
-    """Every leaf of a mapping with its dotted name and its line; ``line_of`` takes a path."""
+    """The leaves of a mapping with dotted name, value and line; ``line_of`` maps a path to its line."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from flat(inner, line_of, (*path, key))
@@ -91,8 +91,8 @@ def flat(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> Iterator
         yield ".".join(map(str, path)), value, line_of(*path)
 
 
-def give_counts(keys: Keys, table: Table, notes: Notes) -> None:
-    """States every count of a table; a value that is no count is listed as unknown."""
+def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
+    """Set the counts of a table of paths and key names; a value that is not a count is recorded as unknown."""
     for path, names in table.items():
         found = keys.find(*names)
         if found is None:
@@ -100,28 +100,30 @@ def give_counts(keys: Keys, table: Table, notes: Notes) -> None:
         value = keys.get(*names)
         count = whole_of(value)
         if count is not None:
-            notes.give(path, count, keys.line(*names))
+            builder.set(path, count, keys.line(*names))
         elif value is not None and str(value) not in {"-1", "0", "None", "null", "False", "false"}:
-            notes.unknown(
-                f"{found}: {str(value)[:60]}", "no whole number: a variable, or computed elsewhere", keys.line(*names)
+            builder.unknown(
+                f"{found}: {str(value)[:60]}", "not an integer: a variable, or computed elsewhere", keys.line(*names)
             )
 
 
-def give_choice(keys: Keys, path: str, names: tuple[str, ...], choices: Mapping[str, Value], notes: Notes) -> None:
-    """States a key by the word that a framework uses for it; another word is listed as unknown."""
+def set_choice(
+    keys: Keys, path: str, names: tuple[str, ...], choices: Mapping[str, Value], builder: ImportBuilder
+) -> None:
+    """Set a key from a framework's word for its value; an unmapped word is recorded as unknown."""
     value = keys.get(*names)
     if value is None:
         return
     word = str(value).strip().lower()
     if word in choices:
-        notes.give(path, choices[word], keys.line(*names))
+        builder.set(path, choices[word], keys.line(*names))
     else:
-        notes.unknown(f"{keys.find(*names)}: {word[:60]}", f"no value of {path} stands for it", keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {word[:60]}", f"no value of {path} corresponds to it", keys.line(*names))
 
 
-def list_unused(keys: Keys, notes: Notes) -> None:
-    """Lists the keys that nothing was made of, in one entry."""
+def list_unused(keys: Keys, builder: ImportBuilder) -> None:
+    """Record the keys that were not used, in one entry."""
     unused = keys.unused()
     if unused:
         shown = ", ".join(unused[:12]) + (", …" if len(unused) > 12 else "")
-        notes.unknown(f"{len(unused)} keys", f"not taken over: {shown}")
+        builder.unknown(f"{len(unused)} keys", f"not imported: {shown}")

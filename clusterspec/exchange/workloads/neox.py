@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, truth
-from clusterspec.exchange.work.sizes import give_parameters
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, truth
+from clusterspec.exchange.workloads.sizes import set_parameters
 from clusterspec.exchange.yaml_input import read_yaml
 
 KIND = "gpt-neox"
@@ -32,7 +32,7 @@ _TABLE = {
 GATED = {"swiglu", "geglu", "reglu", "bilinear", "glu"}
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return (
         bool(re.search(r"pipe[-_]parallel[-_]size|model[-_]parallel[-_]size.*", file.text))
         and bool(re.search(r"^\s*\"?(num[-_]layers|hidden[-_]size)\"?\s*:", file.text, re.MULTILINE))
@@ -41,26 +41,28 @@ def suits(file: InputFile) -> bool:
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The model and the layout of a configuration. Raises `Refusal` where it has neither."""
-    notes, yaml, keys = Notes(KIND, file.name), read_yaml(file), Keys()
+def read(file: InputFile) -> ImportResult:
+    """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
+    builder, yaml, keys = ImportBuilder(KIND, file.name), read_yaml(file), Keys()
     for name, value, line in flat(yaml.mapping, yaml.line):
         keys.put(name, value, line)
     if keys.find("num_layers", "pipe_parallel_size") is None:
-        raise Refusal("has neither layers nor parallel sizes as GPT-NeoX names them")
+        raise FormatError("has neither layer nor parallel size keys of GPT-NeoX")
     mixing = str(keys.get("attention_config") or "")
     if other := next((name for name in ("mamba", "rwkv") if name in mixing), None):
-        raise Refusal(f"its layers are {other}: a spec describes models with attention", keys.line("attention_config"))
-    give_counts(keys, _TABLE, notes)
-    notes.give("layout.framework", "megatron-deepspeed", keys.line("pipe_parallel_size"))
-    _network(keys, notes)
-    _training(keys, notes)
-    give_parameters(notes, keys.line("num_layers"))
-    list_unused(keys, notes)
-    return notes.reading()
+        raise FormatError(
+            f"its layers are {other}: a spec describes models with attention", keys.line("attention_config")
+        )
+    set_counts(keys, _TABLE, builder)
+    builder.set("layout.framework", "megatron-deepspeed", keys.line("pipe_parallel_size"))
+    _network(keys, builder)
+    _training(keys, builder)
+    set_parameters(builder, keys.line("num_layers"))
+    list_unused(keys, builder)
+    return builder.reading()
 
 
-def _network(keys: Keys, notes: Notes) -> None:
+def _network(keys: Keys, builder: ImportBuilder) -> None:
     hidden, given = keys.whole("hidden_size"), keys.whole("intermediate_size")
     activation = str(keys.get("activation") or "gelu").lower()
     llama = str(keys.get("mlp_type") or "").lower() == "llama"
@@ -70,41 +72,41 @@ def _network(keys: Keys, notes: Notes) -> None:
     if hidden and gated:
         width = given or int((keys.get("expansion_factor") or 4) * hidden)
         part = int(width * 2 / 3) // 2 if not llama else given or int(2 * 4 * hidden / 3)
-        notes.give("workload.model.ffn_hidden", -(-part // multiple) * multiple, line)
+        builder.set("workload.model.ffn_hidden", -(-part // multiple) * multiple, line)
     elif hidden:
         width = given or int((keys.get("expansion_factor") or 4) * hidden)
-        notes.give("workload.model.ffn_hidden", -(-width // multiple) * multiple, line)
+        builder.set("workload.model.ffn_hidden", -(-width // multiple) * multiple, line)
     if hidden:
-        notes.give("workload.model.gated_ffn", gated, keys.line("activation", "mlp_type", "hidden_size"))
+        builder.set("workload.model.gated_ffn", gated, keys.line("activation", "mlp_type", "hidden_size"))
         untied = truth(keys.get("no_weight_tying"))
-        notes.give("workload.model.tied_embeddings", not untied, keys.line("no_weight_tying", "hidden_size"))
+        builder.set("workload.model.tied_embeddings", not untied, keys.line("no_weight_tying", "hidden_size"))
 
 
-def _training(keys: Keys, notes: Notes) -> None:
+def _training(keys: Keys, builder: ImportBuilder) -> None:
     stage = keys.get("zero_optimization.stage")
     stages = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
-    give_choice(keys, "layout.sharding", ("zero_optimization.stage",), stages, notes)
+    set_choice(keys, "layout.sharding", ("zero_optimization.stage",), stages, builder)
     if stage is None and keys.find("zero_optimization"):
-        notes.unknown("zero_optimization", "no stage is stated", keys.line("zero_optimization"))
+        builder.unknown("zero_optimization", "no stage is stated", keys.line("zero_optimization"))
     if truth(keys.get("checkpoint_activations")) is not None:
         full = keys.on("checkpoint_activations")
-        notes.give("layout.recompute", "full" if full else "none", keys.line("checkpoint_activations"))
+        builder.set("layout.recompute", "full" if full else "none", keys.line("checkpoint_activations"))
     words = {"bf16": "bfloat16", "fp16": "float16"}
     for name, word in words.items():
         if keys.on(f"{name}.enabled", f"{name}.{name}") or keys.get("precision") in {name, word}:
-            notes.give("workload.precision", name, keys.line(f"{name}.enabled", f"{name}.{name}", "precision"))
-    give_choice(
+            builder.set("workload.precision", name, keys.line(f"{name}.enabled", f"{name}.{name}", "precision"))
+    set_choice(
         keys,
         "workload.optimizer",
         ("optimizer.type",),
         {"adam": "adam", "adamw": "adamw", "lion": "lion", "sgd": "sgd"},
-        notes,
+        builder,
     )
     steps, micro = keys.whole("gradient_accumulation_steps"), keys.whole("train_micro_batch_size_per_gpu")
     if steps and micro and keys.find("train_batch_size") is None:
         line = keys.line("gradient_accumulation_steps")
-        notes.count("sequences_per_replica_and_step", steps * micro, line)
+        builder.count("sequences_per_replica_and_step", steps * micro, line)
         why = f"{steps} × {micro} sequences for each data-parallel replica; the file does not state the accelerators"
-        notes.unknown("workload.global_batch", why, line)
+        builder.unknown("workload.global_batch", why, line)
     if keys.get("attention_config") and "flash" in str(keys.get("attention_config")):
-        notes.give("workload.attention", "flash", keys.line("attention_config"))
+        builder.set("workload.attention", "flash", keys.line("attention_config"))

@@ -1,37 +1,37 @@
-"""Recipes written in Python: the constants that they assign or pass by name. Nothing is run."""
+"""Python recipes: constants that they assign or pass by keyword. The code is parsed, never executed."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Refusal
-from clusterspec.exchange.work.keys import Keys
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.keys import Keys
 
 LARGEST = 512 * 1024
 MARKS = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
 
 
 def read_recipe(file: InputFile) -> Keys:
-    """The constants of the recipe in a file. Raises `Refusal` for several that differ, and for no Python."""
+    """The constants of the recipe in a file. Raises `FormatError` if there are several or it is not Python."""
     if len(file.data) > LARGEST:
-        raise Refusal(f"has more than {LARGEST >> 10} KiB, the most that is read of a recipe")
+        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for a recipe")
     try:
         tree = ast.parse(file.text)
     except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
-        raise Refusal("no Python that can be read", getattr(fault, "lineno", None) or 0) from None
+        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
     recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constants(node).find(*MARKS)]
     if not recipes:
         return _constants(tree)
     if file.part is not None:
         if file.part > len(recipes):
-            raise Refusal(f"holds {len(recipes)} recipes, and --part {file.part} is none of them")
+            raise FormatError(f"holds {len(recipes)} recipes, but --part is {file.part}")
         return _constants(recipes[file.part - 1])
     first = {name: value for name, (value, _) in _constants(recipes[0]).values.items()}
     if any({name: value for name, (value, _) in _constants(each).values.items()} != first for each in recipes[1:]):
         names = ", ".join(each.name for each in recipes[:6])
-        raise Refusal(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
+        raise FormatError(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
     return _constants(recipes[0])
 
 
@@ -47,7 +47,7 @@ def _constants(tree: ast.AST) -> Keys:
 
 
 def _named(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
-    """Every value that is assigned, passed or preset under a name, and the keys of dictionaries."""
+    """The values assigned to names, keywords, parameter defaults and dictionary keys, each with its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg:
             yield node.arg, node.value, node.value.lineno

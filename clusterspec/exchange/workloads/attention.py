@@ -1,12 +1,12 @@
-"""Attention in a Hugging Face configuration: heads, latent, windowed, linear and sparse attention."""
+"""Attention in a Hugging Face configuration: heads; latent, windowed, linear and sparse attention."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from clusterspec.exchange.reading import Notes
-from clusterspec.exchange.work.keys import Keys, give_counts
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys, set_counts
 
 _LINEAR = {
     "key_heads": ("linear_num_key_heads",),
@@ -28,31 +28,31 @@ _PATTERNS = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4}
 """Every so many layers one has full attention, where the file does not say so."""
 
 
-def give_attention(keys: Keys, kind: str, notes: Notes) -> None:
-    """States how a model mixes tokens."""
+def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
+    """Set the attention keys of a model."""
     if keys.find("global_head_dim"):
-        _global(keys, notes)
+        _global(keys, builder)
     elif not keys.find("compress_ratios"):
-        _heads(keys, kind, notes)
+        _heads(keys, kind, builder)
     if keys.find("compress_ratios"):
-        _compressed(keys, notes)
+        _compressed(keys, builder)
         return
     if keys.find("kv_lora_rank"):
-        _latent(keys, notes)
+        _latent(keys, builder)
     kinds = _kinds_of_layers(keys, kind)
-    _windows(keys, kind, kinds, notes)
-    _linear(keys, kinds, notes)
+    _windows(keys, kind, kinds, builder)
+    _linear(keys, kinds, builder)
     if keys.find("linear_attn_config.kda_layers"):
-        _kimi(keys, notes)
+        _kimi(keys, builder)
     if keys.find("index_topk"):
-        give_counts(
+        set_counts(
             keys,
             {
                 "workload.model.sparse_attention.tokens": ("index_topk",),
                 "workload.model.sparse_attention.index_heads": ("index_n_heads",),
                 "workload.model.sparse_attention.index_dim": ("index_head_dim",),
             },
-            notes,
+            builder,
         )
     if keys.on("attn_output_gate", "mla_use_output_gate") or kind in {
         "qwen3_next",
@@ -61,14 +61,14 @@ def give_attention(keys: Keys, kind: str, notes: Notes) -> None:
         "qwen3_5_text",
         "qwen3_5_moe_text",
     }:
-        notes.give(
+        builder.set(
             "workload.model.attention_gate",
             "element-wise",
             keys.line("attn_output_gate", "mla_use_output_gate", "num_attention_heads"),
         )
 
 
-def _heads(keys: Keys, kind: str, notes: Notes) -> None:
+def _heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     names = (
         "attn_config.kv_n_heads",
         "num_key_value_heads",
@@ -82,18 +82,18 @@ def _heads(keys: Keys, kind: str, notes: Notes) -> None:
     falcon = kind in {"falcon", "refinedweb", "refinedwebmodel"} and not keys.on("new_decoder_architecture")
     if keys.on("multi_query") and (count is None or falcon):
         count, line = 1, keys.line("multi_query")
-    notes.give("workload.model.kv_heads", count, line)
+    builder.set("workload.model.kv_heads", count, line)
     if keys.find("kv_lora_rank") is None:
-        notes.give(
+        builder.set(
             "workload.model.head_dim",
             keys.whole("head_dim", "attention_head_dim", "kv_channels"),
             keys.line("head_dim", "attention_head_dim", "kv_channels"),
         )
 
 
-def _latent(keys: Keys, notes: Notes) -> None:
-    """Multi-head latent attention, as DeepSeek-V2 introduced it: a head has a part without positions."""
-    give_counts(
+def _latent(keys: Keys, builder: ImportBuilder) -> None:
+    """Multi-head latent attention (DeepSeek-V2): a head has a part without position embedding."""
+    set_counts(
         keys,
         {
             "workload.model.latent_attention.q": ("q_lora_rank",),
@@ -101,15 +101,15 @@ def _latent(keys: Keys, notes: Notes) -> None:
             "workload.model.latent_attention.rope": ("qk_rope_head_dim",),
             "workload.model.head_dim": ("qk_nope_head_dim",),
         },
-        notes,
+        builder,
     )
     value, plain = keys.whole("v_head_dim"), keys.whole("qk_nope_head_dim")
     if value and value != plain:
-        notes.give("workload.model.value_head_dim", value, keys.line("v_head_dim"))
+        builder.set("workload.model.value_head_dim", value, keys.line("v_head_dim"))
 
 
 def _kinds_of_layers(keys: Keys, kind: str) -> Counter[str]:
-    """How many layers mix tokens in which way: from a list, a pattern, or an interval."""
+    """The number of layers of each attention type, from a list, a pattern or an interval."""
     listed: Any = keys.get("layer_types", "layers_block_type", "attention_layers_types")
     layers = keys.whole("num_hidden_layers", "n_layer", "num_layers") or 0
     if isinstance(listed, list) and listed:
@@ -127,42 +127,42 @@ def _kinds_of_layers(keys: Keys, kind: str) -> Counter[str]:
     return Counter()
 
 
-def _windows(keys: Keys, kind: str, kinds: Counter[str], notes: Notes) -> None:
+def _windows(keys: Keys, kind: str, kinds: Counter[str], builder: ImportBuilder) -> None:
     window, line = keys.whole("sliding_window"), keys.line("sliding_window")
     if keys.get("use_sliding_window") is False or not window:
         return
     some = kinds["sliding_attention"]
     if some and kinds.total() > some:
-        notes.give("workload.model.attention_window.tokens", window, line)
-        notes.give(
+        builder.set("workload.model.attention_window.tokens", window, line)
+        builder.set(
             "workload.model.attention_window.layers", some, keys.line("layer_types", "sliding_window_pattern") or line
         )
     elif some or kind in {"mistral", "mixtral", "starcoder2", "phi3"}:
-        notes.give("workload.model.attention_window", window, line)
+        builder.set("workload.model.attention_window", window, line)
     elif kinds:
         return
     else:
-        notes.unknown(f"sliding_window: {window}", "which layers have it the file does not say", line)
+        builder.unknown(f"sliding_window: {window}", "the file does not state which layers use it", line)
 
 
-def _linear(keys: Keys, kinds: Counter[str], notes: Notes) -> None:
+def _linear(keys: Keys, kinds: Counter[str], builder: ImportBuilder) -> None:
     count = kinds["linear_attention"] + kinds["mamba"]
     if not count:
         return
     line = keys.line("layer_types", "full_attention_interval", "hybrid_override_pattern", "layers_block_type")
     mamba = kinds["mamba"] > 0
     base = "workload.model.linear_attention"
-    notes.give(f"{base}.kind", "mamba-2" if mamba else "gated-delta", line)
-    notes.give(f"{base}.layers", count, line)
-    give_counts(keys, {f"{base}.{name}": names for name, names in (_MAMBA if mamba else _LINEAR).items()}, notes)
+    builder.set(f"{base}.kind", "mamba-2" if mamba else "gated-delta", line)
+    builder.set(f"{base}.layers", count, line)
+    set_counts(keys, {f"{base}.{name}": names for name, names in (_MAMBA if mamba else _LINEAR).items()}, builder)
     if kinds["mlp"] or kinds["moe"]:
-        notes.give("workload.model.attention_layers", kinds["full_attention"], line)
-        notes.give("workload.model.ffn_layers", kinds["mlp"] + kinds["moe"], line)
+        builder.set("workload.model.attention_layers", kinds["full_attention"], line)
+        builder.set("workload.model.ffn_layers", kinds["mlp"] + kinds["moe"], line)
 
 
-def _global(keys: Keys, notes: Notes) -> None:
-    """Gemma 4: layers with full attention have other heads than those with a window."""
-    give_counts(
+def _global(keys: Keys, builder: ImportBuilder) -> None:
+    """Gemma 4: layers with full attention have other head counts than windowed layers."""
+    set_counts(
         keys,
         {
             "workload.model.kv_heads": ("num_global_key_value_heads", "num_key_value_heads"),
@@ -170,16 +170,16 @@ def _global(keys: Keys, notes: Notes) -> None:
             "workload.model.attention_window.kv_heads": ("num_key_value_heads",),
             "workload.model.attention_window.head_dim": ("head_dim",),
         },
-        notes,
+        builder,
     )
     if keys.on("attention_k_eq_v"):
-        notes.give("workload.model.shared_kv", True, keys.line("attention_k_eq_v"))
+        builder.set("workload.model.shared_kv", True, keys.line("attention_k_eq_v"))
 
 
-def _compressed(keys: Keys, notes: Notes) -> None:
-    """DeepSeek-V4: layers attend to compressed entries, some lightly and some heavily compressed."""
+def _compressed(keys: Keys, builder: ImportBuilder) -> None:
+    """DeepSeek-V4: layers attend to compressed entries, with a low or a high compression ratio."""
     base = "workload.model.compressed_attention"
-    give_counts(
+    set_counts(
         keys,
         {
             "workload.model.kv_heads": ("num_key_value_heads",),
@@ -193,30 +193,30 @@ def _compressed(keys: Keys, notes: Notes) -> None:
             "workload.model.sparse_attention.index_heads": ("index_n_heads",),
             "workload.model.sparse_attention.index_dim": ("index_head_dim",),
         },
-        notes,
+        builder,
     )
     listed, layers = keys.get("compress_ratios"), keys.whole("num_hidden_layers") or 0
     stated = [each for each in listed[:layers] if isinstance(each, int)] if isinstance(listed, list) else []
     ratios = Counter(each for each in stated if each > 1)
     line = keys.line("compress_ratios")
     for name, ratio in zip(("light", "heavy"), sorted(ratios), strict=False):
-        notes.give(f"{base}.{name}_ratio", ratio, line)
-        notes.give(f"{base}.{name}_layers", ratios[ratio], line)
+        builder.set(f"{base}.{name}_ratio", ratio, line)
+        builder.set(f"{base}.{name}_layers", ratios[ratio], line)
     if ratios:
-        notes.give("workload.model.sparse_attention.layers", ratios[min(ratios)], line)
+        builder.set("workload.model.sparse_attention.layers", ratios[min(ratios)], line)
     plain = len(stated) - ratios.total()
     if plain and (window := keys.whole("sliding_window")):
-        notes.give("workload.model.attention_window.tokens", window, keys.line("sliding_window"))
-        notes.give("workload.model.attention_window.layers", plain, line)
+        builder.set("workload.model.attention_window.tokens", window, keys.line("sliding_window"))
+        builder.set("workload.model.attention_window.layers", plain, line)
 
 
-def _kimi(keys: Keys, notes: Notes) -> None:
-    """Kimi delta attention: heads of keys and values are alike, and its gate has the rank of one head."""
+def _kimi(keys: Keys, builder: ImportBuilder) -> None:
+    """Kimi delta attention: keys and values have the same heads, and the gate has the rank of one head."""
     base, part = "workload.model.linear_attention", "linear_attn_config"
     listed, line = keys.get(f"{part}.kda_layers"), keys.line(f"{part}.kda_layers")
-    notes.give(f"{base}.kind", "kimi-delta", line)
-    notes.give(f"{base}.layers", len(listed) if isinstance(listed, list) else None, line)
-    give_counts(
+    builder.set(f"{base}.kind", "kimi-delta", line)
+    builder.set(f"{base}.layers", len(listed) if isinstance(listed, list) else None, line)
+    set_counts(
         keys,
         {
             f"{base}.key_heads": (f"{part}.num_heads",),
@@ -226,5 +226,5 @@ def _kimi(keys: Keys, notes: Notes) -> None:
             f"{base}.gate_rank": (f"{part}.head_dim",),
             f"{base}.convolution": (f"{part}.short_conv_kernel_size",),
         },
-        notes,
+        builder,
     )

@@ -1,4 +1,4 @@
-"""Command lines and shell scripts: ``--name value`` and ``--name=value``, with the variables of the script in place."""
+"""Command lines and shell scripts: ``--name value`` and ``--name=value``, with shell variables expanded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Refusal
-from clusterspec.exchange.work.keys import Keys
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.keys import Keys
 
 _ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=([^\s;&|()]*|\"[^\"]*\"|'[^']*')\s*(?:#.*)?$")
 _VARIABLE = re.compile(
@@ -22,7 +22,7 @@ MOST_WORDS = 100_000
 
 
 def read_arguments(file: InputFile) -> Keys:
-    """The options of every command in a text, the last one of a name counting. Values stay text, flags are True."""
+    """The options of all commands in a text; the last value of a name applies. Values are text, flags are True."""
     variables = _variables(file.lines)
     keys = Keys()
     words = list(_words(file.lines, variables))
@@ -40,7 +40,7 @@ def read_arguments(file: InputFile) -> Keys:
 
 
 def overrides(file: InputFile) -> Keys:
-    """Words of the form ``a.b=value`` or ``+a.b=value``, as Hydra and MaxText take them."""
+    """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText."""
     keys = Keys()
     for word, line in _words(file.lines, _variables(file.lines)):
         if match := re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word):
@@ -61,7 +61,7 @@ def _variables(lines: tuple[str, ...]) -> dict[str, str]:
 
 
 def _words(lines: tuple[str, ...], variables: dict[str, str]) -> Iterator[tuple[str, int]]:
-    """The words of a script with their lines, comments left out."""
+    """The words of a script with their lines, without comments."""
     count = 0
     for number, line in enumerate(lines, 1):
         if "-" not in line and "=" not in line:
@@ -70,18 +70,18 @@ def _words(lines: tuple[str, ...], variables: dict[str, str]) -> Iterator[tuple[
         text = re.sub(r"^[A-Za-z_][A-Za-z0-9_]*\+?=[\"'(]?\s*(?=--)", "", text)
         try:
             parts = shlex.split(text, comments=True)
-        except ValueError:  # a quote that goes on in the next line
+        except ValueError:  # a quote that continues on the next line
             parts = text.replace('"', " ").replace("'", " ").split()
         for part in parts:
             for word in part.strip("()[],\"'").split():
                 count += 1
                 if count > MOST_WORDS:
-                    raise Refusal(f"more than {MOST_WORDS:,} words in its commands", number)
+                    raise FormatError(f"more than {MOST_WORDS:,} words in its commands", number)
                 yield word.strip("\"',"), number
 
 
 def _filled(text: str, variables: dict[str, str]) -> str:
-    """A text with the variables that are known in place; each is looked up once."""
+    """A text with known variables expanded once."""
 
     def value(match: re.Match[str]) -> str:
         if match[4]:

@@ -1,10 +1,10 @@
-"""The causes that a diagnosis knows, and what each means."""
+"""The causes that a diagnosis can report, and their meaning."""
 
 from __future__ import annotations
 
 MEANINGS = {
     "socket-fall-back": "The library uses TCP sockets, not RDMA.",
-    "plugin-missing": "The network needs a plugin of the library, and it is not loaded.",
+    "plugin-missing": "The network needs a plugin of the collective library, and it is not loaded.",
     "one-nic": "One NIC of each node is used, or so few that the bandwidth is that of so many.",
     "few-nics": "The log names fewer NICs than a node has.",
     "gpudirect-off": "Data passes host memory between accelerator and NIC.",
@@ -12,7 +12,7 @@ MEANINGS = {
     "no-nvls": "The switches of the scale-up domain do not reduce (NVLink SHARP).",
     "small-messages": "The log ends below the sizes at which bandwidth, not latency, takes the time.",
     "wrong-pcie-generation": "The slots run at an earlier generation than the spec states.",
-    "oversubscribed-level": "A level of the fabric tapers more than the spec states.",
+    "oversubscribed-level": "A level of the fabric is more oversubscribed than the spec states.",
     "straggler": "One size is far slower than its neighbors: something that comes and goes held it up.",
     "duplex-misreading": "Both directions of a link were taken for one.",
     "peer-access-off": "Peer access between accelerators is turned off.",

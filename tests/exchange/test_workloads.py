@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from clusterspec.exchange.reading import Refusal
-from tests.exchange.reading import counts, given, read, unknown
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
 
 MEGATRON = """\
     #!/bin/bash
@@ -97,7 +97,7 @@ def test_a_recipe_is_read_and_not_run() -> None:
 
 def test_recipes_that_differ_are_a_question() -> None:
     two = "\n".join(RECIPE.format(name=name, tp=tp).replace("\n    ", "\n")[4:] for name, tp in (("a", 2), ("b", 8)))
-    with pytest.raises(Refusal, match=r"holds 2 recipes that differ \(a, b\)"):
+    with pytest.raises(FormatError, match=r"holds 2 recipes that differ \(a, b\)"):
         read(two)
     assert given(read(two, part=2))["layout.tp"] == 8
 

@@ -1,4 +1,4 @@
-"""Launch lines of vLLM, SGLang and TensorRT-LLM.
+"""Command lines of vLLM, SGLang and TensorRT-LLM.
 
 Names: vllm serve --help; sglang.launch_server --help (python/sglang/srt/server_args.py); trtllm-serve serve --help.
 SGLang's ``--tp`` counts all ranks of attention and experts; with ``--enable-dp-attention`` each of the ``--dp`` groups
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.arguments import read_arguments
-from clusterspec.exchange.work.keys import Keys, give_choice, give_counts, list_unused
-from clusterspec.exchange.work.model_names import give_model
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.arguments import read_arguments
+from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.model_names import set_model
 
 KIND = "serving"
 _ENGINES = (
@@ -43,88 +43,92 @@ _PRECISIONS = {
 }
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return any(pattern.search(file.text) for _, pattern in _ENGINES)
 
 
-def read(file: InputFile) -> Reading:
-    """The serving layout of a launch line. Raises `Refusal` where no known engine is started."""
+def read(file: InputFile) -> ImportResult:
+    """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
     engine = next((name for name, pattern in _ENGINES if pattern.search(file.text)), None)
     if engine is None:
-        raise Refusal("starts neither vLLM nor SGLang nor TensorRT-LLM")
-    notes, keys = Notes(KIND, file.name), read_arguments(file)
+        raise FormatError("starts neither vLLM nor SGLang nor TensorRT-LLM")
+    builder, keys = ImportBuilder(KIND, file.name), read_arguments(file)
     line = file.line_of(dict(_ENGINES)[engine].pattern)
-    notes.give("workload.kind", "serve", line)
-    notes.give("layout.framework", engine, line)
-    model = _model(file, keys, notes)
-    {"vllm": _vllm, "sglang": _sglang, "trt-llm": _trtllm}[engine](keys, model, notes)
-    list_unused(keys, notes)
-    return notes.reading()
+    builder.set("workload.kind", "serve", line)
+    builder.set("layout.framework", engine, line)
+    model = _model(file, keys, builder)
+    {"vllm": _vllm, "sglang": _sglang, "trt-llm": _trtllm}[engine](keys, model, builder)
+    list_unused(keys, builder)
+    return builder.reading()
 
 
-def _model(file: InputFile, keys: Keys, notes: Notes) -> str | None:
+def _model(file: InputFile, keys: Keys, builder: ImportBuilder) -> str | None:
     names = ("model", "model_path", "model_name")
     stated = keys.get(*names)
     if stated is None and (
         match := re.search(r"(?:vllm serve|trtllm-serve(?: serve)?)\s+\\?\s*([^\s-]\S*)", file.text)
     ):
         stated = match[1]
-        return give_model(stated, notes, file.text.count("\n", 0, match.start(1)) + 1)
+        return set_model(stated, builder, file.text.count("\n", 0, match.start(1)) + 1)
     if isinstance(stated, str):
-        return give_model(stated, notes, keys.line(*names))
-    notes.unknown("workload.model", "the launch line names no model")
+        return set_model(stated, builder, keys.line(*names))
+    builder.unknown("workload.model", "the command line names no model")
     return None
 
 
 def _experts(model: str | None) -> bool | None:
-    """Whether a model has experts; None where it is not known."""
+    """Whether a model has experts; None if the model is unknown."""
     return bool(Catalog.open().model(model).experts) if model else None
 
 
-def _shared(keys: Keys, notes: Notes, memory: tuple[str, ...], chunk: tuple[str, ...], most: tuple[str, ...]) -> None:
+def _shared(
+    keys: Keys, builder: ImportBuilder, memory: tuple[str, ...], chunk: tuple[str, ...], most: tuple[str, ...]
+) -> None:
     serving = "workload.serving"
-    give_counts(
-        keys, {f"{serving}.chunk_tokens": chunk, f"{serving}.max_sequences": most, "layout.nodes": ("nnodes",)}, notes
+    set_counts(
+        keys, {f"{serving}.chunk_tokens": chunk, f"{serving}.max_sequences": most, "layout.nodes": ("nnodes",)}, builder
     )
     share = keys.get(*memory)
     if share is not None and re.fullmatch(r"0?\.[0-9]{1,4}|1(\.0)?", str(share)):
-        notes.give(f"{serving}.memory_fraction", float(share), keys.line(*memory))
-    give_choice(
+        builder.set(f"{serving}.memory_fraction", float(share), keys.line(*memory))
+    set_choice(
         keys,
         "workload.kv_precision",
         ("kv_cache_dtype",),
         {name: _PRECISIONS[name] for name in ("fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "bf16")} | {"auto": None},
-        notes,
+        builder,
     )
-    give_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS, notes)
+    set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS, builder)
     if keys.on("enforce_eager", "disable_cuda_graph"):
-        notes.give(f"{serving}.captured_graphs", False, keys.line("enforce_eager", "disable_cuda_graph"))
+        builder.set(f"{serving}.captured_graphs", False, keys.line("enforce_eager", "disable_cuda_graph"))
 
 
-def _vllm(keys: Keys, model: str | None, notes: Notes) -> None:
-    give_counts(
-        keys, {"layout.tp": ("tensor_parallel_size", "tp"), "layout.pp": ("pipeline_parallel_size", "pp")}, notes
+def _vllm(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
+    set_counts(
+        keys, {"layout.tp": ("tensor_parallel_size", "tp"), "layout.pp": ("pipeline_parallel_size", "pp")}, builder
     )
-    _shared(keys, notes, ("gpu_memory_utilization",), ("max_num_batched_tokens",), ("max_num_seqs",))
+    _shared(keys, builder, ("gpu_memory_utilization",), ("max_num_batched_tokens",), ("max_num_seqs",))
     tp = keys.whole("tensor_parallel_size", "tp") or 1
     dp, line = keys.whole("data_parallel_size", "dp") or 1, keys.line("data_parallel_size", "dp")
     experts = keys.on("enable_expert_parallel")
     if experts:
-        notes.give("layout.ep", tp * dp, keys.line("enable_expert_parallel"))
+        builder.set("layout.ep", tp * dp, keys.line("enable_expert_parallel"))
     if dp > 1 and (experts or _experts(model)):
-        notes.give("layout.attention_dp", dp, line)
+        builder.set("layout.attention_dp", dp, line)
     elif dp > 1 and _experts(model) is False:
-        notes.give("layout.dp", dp, line)
+        builder.set("layout.dp", dp, line)
     elif dp > 1:
-        notes.unknown(f"data_parallel_size: {dp}", "replicas of a dense model, or attention of one with experts", line)
+        builder.unknown(
+            f"data_parallel_size: {dp}", "replicas of a dense model, or attention of one with experts", line
+        )
     if length := keys.whole("max_model_len"):
-        notes.count("max_model_len", length, keys.line("max_model_len"))
+        builder.count("max_model_len", length, keys.line("max_model_len"))
     speculative = str(keys.get("speculative_config") or "")
     if match := re.search(r"num_speculative_tokens\"?\s*:\s*([0-9]{1,3})", speculative):
-        notes.give("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
+        builder.set("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
 
 
-def _sglang(keys: Keys, model: str | None, notes: Notes) -> None:
+def _sglang(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     tp, line = (
         keys.whole("tp", "tp_size", "tensor_parallel_size") or 1,
         keys.line("tp", "tp_size", "tensor_parallel_size"),
@@ -133,14 +137,14 @@ def _sglang(keys: Keys, model: str | None, notes: Notes) -> None:
     at = keys.line("dp", "dp_size", "data_parallel_size")
     if keys.on("enable_dp_attention"):
         if tp % dp:
-            notes.unknown(f"tp {tp} and dp {dp}", "dp does not divide tp", at)
+            builder.unknown(f"tp {tp} and dp {dp}", "dp does not divide tp", at)
             return
-        notes.give("layout.tp", tp // dp, line)
-        notes.give("layout.attention_dp", dp, at)
+        builder.set("layout.tp", tp // dp, line)
+        builder.set("layout.attention_dp", dp, at)
     else:
-        notes.give("layout.tp", tp, line)
-        notes.give("layout.dp", dp if dp > 1 else None, at)
-    give_counts(
+        builder.set("layout.tp", tp, line)
+        builder.set("layout.dp", dp if dp > 1 else None, at)
+    set_counts(
         keys,
         {
             "layout.pp": ("pp_size", "pipeline_parallel_size"),
@@ -148,33 +152,33 @@ def _sglang(keys: Keys, model: str | None, notes: Notes) -> None:
             "workload.serving.redundant_experts": ("ep_num_redundant_experts",),
             "workload.serving.speculative.tokens": ("speculative_num_draft_tokens",),
         },
-        notes,
+        builder,
     )
     if keys.on("enable_ep_moe", "enable_deepep_moe") and keys.find("ep", "ep_size") is None:
-        notes.give("layout.ep", tp, keys.line("enable_ep_moe", "enable_deepep_moe"))
+        builder.set("layout.ep", tp, keys.line("enable_ep_moe", "enable_deepep_moe"))
     if keys.on("enable_deepep_moe") or keys.get("moe_a2a_backend") == "deepep":
-        notes.give("layout.dispatcher", "deepep", keys.line("enable_deepep_moe", "moe_a2a_backend"))
-    _shared(keys, notes, ("mem_fraction_static",), ("chunked_prefill_size",), ("max_running_requests",))
+        builder.set("layout.dispatcher", "deepep", keys.line("enable_deepep_moe", "moe_a2a_backend"))
+    _shared(keys, builder, ("mem_fraction_static",), ("chunked_prefill_size",), ("max_running_requests",))
 
 
-def _trtllm(keys: Keys, model: str | None, notes: Notes) -> None:
+def _trtllm(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     tp, line = keys.whole("tp_size", "tp") or 1, keys.line("tp_size", "tp")
     if keys.on("enable_attention_dp"):
-        notes.give("layout.tp", 1, line)
-        notes.give("layout.attention_dp", tp, keys.line("enable_attention_dp"))
+        builder.set("layout.tp", 1, line)
+        builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))
     else:
-        notes.give("layout.tp", tp, line)
-    give_counts(keys, {"layout.pp": ("pp_size", "pp"), "layout.ep": ("ep_size", "ep")}, notes)
+        builder.set("layout.tp", tp, line)
+    set_counts(keys, {"layout.pp": ("pp_size", "pp"), "layout.ep": ("ep_size", "ep")}, builder)
     _shared(
         keys,
-        notes,
+        builder,
         ("kv_cache_free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction"),
         ("max_num_tokens",),
         ("max_batch_size",),
     )
     if extra := keys.get("extra_llm_api_options", "config"):
-        notes.unknown(
+        builder.unknown(
             f"extra options in {str(extra)[:60]}",
-            "a file of its own: it may turn attention data-parallel",
+            "a separate file: it may enable data-parallel attention",
             keys.line("extra_llm_api_options", "config"),
         )

@@ -1,4 +1,4 @@
-"""Megatron-LM and NeMo: arguments of a launch script, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
+"""Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
 
 Names and defaults: Megatron-LM, megatron/training/arguments.py; NeMo, examples/nlp/language_modeling/conf;
 Megatron-Bridge, src/megatron/bridge/recipes.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.arguments import overrides, read_arguments
-from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, truth
-from clusterspec.exchange.work.model_names import give_model
-from clusterspec.exchange.work.recipes import read_recipe
-from clusterspec.exchange.work.sizes import give_parameters
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.arguments import overrides, read_arguments
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, truth
+from clusterspec.exchange.workloads.model_names import set_model
+from clusterspec.exchange.workloads.recipes import read_recipe
+from clusterspec.exchange.workloads.sizes import set_parameters
 from clusterspec.exchange.yaml_input import read_yaml
 
 KIND = "megatron"
@@ -49,30 +49,31 @@ _LAUNCHED = re.compile(r"--[a-z-]*model-parallel-size")
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(_MARK.search(file.text))
 
 
-def read(file: InputFile) -> Reading:
-    """The work and the layout of a launch. Raises `Refusal` where it names none of Megatron's sizes."""
-    notes = Notes(KIND, file.name)
+def read(file: InputFile) -> ImportResult:
+    """The workload and layout of a launch. Raises `FormatError` if it has no size keys of Megatron."""
+    builder = ImportBuilder(KIND, file.name)
     keys, framework = _keys(file)
     if keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
-        raise Refusal("names no size as Megatron does: neither parallel sizes nor layers")
-    notes.give("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
-    give_counts(keys, _LAYOUT, notes)
+        raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
+    builder.set("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
+    set_counts(keys, _LAYOUT, builder)
     if keys.find("num_layers") and keys.find("hidden_size"):
-        _model(keys, notes)
+        _model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
-        give_model(str(name), notes, keys.line("hf_path", "hf_model_id", "model_name"))
-    _pipeline(keys, notes)
-    _options(keys, notes)
-    _sharding(keys, notes, framework, launched=bool(_LAUNCHED.search(file.text)))
+        set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
+    _pipeline(keys, builder)
+    _options(keys, builder)
+    _training(keys, builder)
+    _sharding(keys, builder, framework, launched=bool(_LAUNCHED.search(file.text)))
     if devices := keys.whole("trainer.devices", "nproc_per_node", "gpus_per_node"):
-        notes.count("ranks_per_node", devices, keys.line("trainer.devices", "nproc_per_node", "gpus_per_node"))
-    give_parameters(notes, keys.line("num_layers"))
-    list_unused(keys, notes)
-    return notes.reading()
+        builder.count("ranks_per_node", devices, keys.line("trainer.devices", "nproc_per_node", "gpus_per_node"))
+    set_parameters(builder, keys.line("num_layers"))
+    list_unused(keys, builder)
+    return builder.reading()
 
 
 def _keys(file: InputFile) -> tuple[Keys, str]:
@@ -88,50 +89,50 @@ def _keys(file: InputFile) -> tuple[Keys, str]:
     return overrides(file), "megatron-core"
 
 
-def _model(keys: Keys, notes: Notes) -> None:
-    give_counts(keys, _MODEL, notes)
+def _model(keys: Keys, builder: ImportBuilder) -> None:
+    set_counts(keys, _MODEL, builder)
     line = keys.line("num_layers")
     if keys.find("num_query_groups") is None and keys.on("group_query_attention"):
-        notes.give("workload.model.kv_heads", 1, keys.line("group_query_attention"))
+        builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention"))
     activation = str(keys.get("activation", "activation_func") or "").lower()
     gated = (
         keys.on("swiglu", "gated_linear_unit", "bias_swiglu_fusion") or "swiglu" in activation or "geglu" in activation
     )
-    notes.give("workload.model.gated_ffn", gated, keys.line("swiglu", "gated_linear_unit", "activation") or line)
+    builder.set("workload.model.gated_ffn", gated, keys.line("swiglu", "gated_linear_unit", "activation") or line)
     tied = truth(keys.get("share_embeddings_and_output_weights"))
     untied = truth(keys.get("untie_embeddings_and_output_weights"))
     at = keys.line("untie_embeddings_and_output_weights", "share_embeddings_and_output_weights") or line
-    notes.give("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
+    builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
     if keys.find("ffn_hidden_size") is None and keys.find("hidden_size"):
         hidden = keys.whole("hidden_size")
         if hidden:
             width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
-            notes.give("workload.model.ffn_hidden", width, keys.line("hidden_size"))
-            notes.unknown("workload.model.ffn_hidden", "not stated: Megatron's default for this width was taken", line)
+            builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
+            builder.unknown("workload.model.ffn_hidden", "not stated: the default of Megatron was used", line)
     shared, expert = keys.whole("moe_shared_expert_intermediate_size"), keys.whole("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
-        notes.give("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
-    _expert_layers(keys, notes)
+        builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
+    _expert_layers(keys, builder)
 
 
-def _expert_layers(keys: Keys, notes: Notes) -> None:
-    """Layers with experts: every n-th, or a list of zeros and ones, maybe as ``([0]*3+[1]*58)``."""
+def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the number of expert layers: every n-th, or a list of zeros and ones such as ``([0]*3+[1]*58)``."""
     value, layers = keys.get("moe_layer_freq"), keys.whole("num_layers")
     if value is None or not layers:
         return
     line, text = keys.line("moe_layer_freq"), str(value)
     if text.isdecimal() and 0 < len(text) < 6:
-        notes.give("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
+        builder.set("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
         return
     parts = re.findall(r"\[([01](?:\s*,\s*[01])*)\]\s*(?:\*\s*([0-9]{1,6}))?", text)
     count = sum(part.count("1") * int(times or 1) for part, times in parts)
     if count:
-        notes.give("workload.model.moe_layers", count, line)
+        builder.set("workload.model.moe_layers", count, line)
     else:
-        notes.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
+        builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
 
 
-def _pipeline(keys: Keys, notes: Notes) -> None:
+def _pipeline(keys: Keys, builder: ImportBuilder) -> None:
     names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
     stages = keys.whole(*names)
     each, layers, pp = (
@@ -143,12 +144,13 @@ def _pipeline(keys: Keys, notes: Notes) -> None:
     if stages is None and each and layers and pp and layers % (each * pp) == 0:
         stages = layers // (each * pp)
     if stages:
-        notes.give("layout.virtual_stages", stages, line)
+        builder.set("layout.virtual_stages", stages, line)
         if stages > 1:
-            notes.give("layout.schedule", "interleaved", line)
+            builder.set("layout.schedule", "interleaved", line)
 
 
-def _options(keys: Keys, notes: Notes) -> None:
+def _options(keys: Keys, builder: ImportBuilder) -> None:
+    """Set sequence parallelism, overlap, recomputation, context-parallel method and dispatcher."""
     for path, names in (
         ("layout.sequence_parallel", ("sequence_parallel",)),
         ("layout.overlap.dp", ("overlap_grad_reduce",)),
@@ -157,36 +159,40 @@ def _options(keys: Keys, notes: Notes) -> None:
         found = truth(keys.get(*names))
         if found is not None:
             value = ("full" if found else "none") if path == "layout.overlap.tp" else found
-            notes.give(path, value, keys.line(*names))
-    give_choice(
+            builder.set(path, value, keys.line(*names))
+    set_choice(
         keys,
         "layout.recompute",
         ("recompute_granularity", "activations_checkpoint_granularity"),
         {"full": "full", "selective": "selective", "none": "none", "null": "none"},
-        notes,
+        builder,
     )
-    give_choice(
+    set_choice(
         keys,
         "layout.cp_method",
         ("cp_comm_type",),
         {"p2p": "ring", "a2a": "all-to-all", "all_gather": "all-gather", "allgather": "all-gather"},
-        notes,
+        builder,
     )
-    give_choice(
-        keys, "layout.dispatcher", ("moe_token_dispatcher_type",), {"alltoall": "all-to-all", "flex": "deepep"}, notes
+    set_choice(
+        keys, "layout.dispatcher", ("moe_token_dispatcher_type",), {"alltoall": "all-to-all", "flex": "deepep"}, builder
     )
+
+
+def _training(keys: Keys, builder: ImportBuilder) -> None:
+    """Set precision and optimizer."""
     if keys.find("fp8_format", "fp8", "fp8_recipe") and str(keys.get("fp8_format", "fp8")).lower() not in {
         "none",
         "false",
         "null",
     }:
-        notes.give("workload.precision", "fp8", keys.line("fp8_format", "fp8", "fp8_recipe"))
+        builder.set("workload.precision", "fp8", keys.line("fp8_format", "fp8", "fp8_recipe"))
     else:
         for name in ("bf16", "fp16"):
             if keys.on(name) or str(keys.get("trainer.precision")).startswith(name):
-                notes.give("workload.precision", name, keys.line(name, "trainer.precision"))
+                builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
                 break
-    give_choice(
+    set_choice(
         keys,
         "workload.optimizer",
         ("optimizer", "optim.name"),
@@ -199,21 +205,21 @@ def _options(keys: Keys, notes: Notes) -> None:
             "distributed_fused_adam": "adam",
             "fused_adam": "adam",
         },
-        notes,
+        builder,
     )
 
 
-def _sharding(keys: Keys, notes: Notes, framework: str, launched: bool) -> None:
-    """What is sharded; a launch of Megatron-LM without a distributed optimizer shards nothing."""
+def _sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: bool) -> None:
+    """Set the sharding; Megatron-LM without a distributed optimizer shards nothing."""
     if keys.on("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"):
         strategies = {"no_shard": "none", "optim": "zero1", "optim_grads": "zero2", "optim_grads_params": "fsdp"}
         if keys.find("data_parallel_sharding_strategy"):
-            give_choice(keys, "layout.sharding", ("data_parallel_sharding_strategy",), strategies, notes)
+            set_choice(keys, "layout.sharding", ("data_parallel_sharding_strategy",), strategies, builder)
         else:
-            notes.give("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
+            builder.set("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
         return
     line = keys.line("use_distributed_optimizer", "optim.name")
     if keys.on("use_distributed_optimizer") or "distributed" in str(keys.get("optim.name")):
-        notes.give("layout.sharding", "zero1", line)
+        builder.set("layout.sharding", "zero1", line)
     elif keys.find("use_distributed_optimizer") or (framework == "megatron-core" and launched):
-        notes.give("layout.sharding", "none", line or keys.line("tensor_model_parallel_size"))
+        builder.set("layout.sharding", "none", line or keys.line("tensor_model_parallel_size"))

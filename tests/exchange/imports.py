@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import textwrap
 
-from clusterspec.exchange import kinds
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Reading
+from clusterspec.exchange import import_formats
+from clusterspec.exchange.import_result import ImportResult
+from clusterspec.exchange.input_file import InputFile
 
 
-def read(text: str | bytes, kind: str = "auto", name: str = "given.txt", part: int | None = None) -> Reading:
+def read(text: str | bytes, kind: str = "auto", name: str = "given.txt", part: int | None = None) -> ImportResult:
     """What a text states; indented text is taken without its indentation."""
     data = textwrap.dedent(text).encode() if isinstance(text, str) else text
     file = InputFile(name, data, part)
-    return (kinds.guess(file) if kind == "auto" else kinds.kind_of(kind)).read(file)
+    return (import_formats.guess(file) if kind == "auto" else import_formats.format_named(kind)).read(file)
 
 
-def given(reading: Reading) -> dict[str, object]:
+def given(reading: ImportResult) -> dict[str, object]:
     """The keys of a reading, written with dots."""
     return {".".join(map(str, each.path)): each.value for each in reading.given if not each.appended}
 
 
-def counts(reading: Reading) -> dict[str, object]:
+def counts(reading: ImportResult) -> dict[str, object]:
     return {each.name: each.value for each in reading.counts}
 
 
-def unknown(reading: Reading) -> str:
+def unknown(reading: ImportResult) -> str:
     return "\n".join(f"{each.what}: {each.why}" for each in reading.unknown)

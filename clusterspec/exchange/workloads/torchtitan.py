@@ -9,10 +9,10 @@ import re
 import tomllib
 from typing import Any
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, whole_of
-from clusterspec.exchange.work.model_names import give_model
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.model_names import set_model
 
 KIND = "torchtitan"
 _TABLE = {
@@ -41,27 +41,27 @@ _LARGE = {
 }
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(re.search(r"^\[(parallelism|training|model|experimental)\]", file.text, re.MULTILINE)) and bool(
         re.search(r"tensor_parallel_degree|data_parallel_shard_degree|^\s*flavor\s*=", file.text, re.MULTILINE)
     )
 
 
-def read(file: InputFile) -> Reading:
-    """The work and the layout of a job. Raises `Refusal` where it is no TOML, or names no degree."""
-    notes, keys = Notes(KIND, file.name), Keys()
+def read(file: InputFile) -> ImportResult:
+    """The workload and layout of a job. Raises `FormatError` if it is not TOML or has no degree."""
+    builder, keys = ImportBuilder(KIND, file.name), Keys()
     lines = _lines(file)
     for name, value, line in flat(_toml(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
         keys.put(name, value, line)
     if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
-        raise Refusal("names neither a model nor a degree as torchtitan does")
-    notes.give("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
-    give_counts(keys, _TABLE, notes)
-    _model(keys, notes)
-    _sharding(keys, notes)
-    _options(keys, notes)
-    list_unused(keys, notes)
-    return notes.reading()
+        raise FormatError("has neither a model nor a parallel degree of torchtitan")
+    builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
+    set_counts(keys, _TABLE, builder)
+    _model(keys, builder)
+    _sharding(keys, builder)
+    _options(keys, builder)
+    list_unused(keys, builder)
+    return builder.reading()
 
 
 def _toml(file: InputFile) -> dict[str, Any]:
@@ -70,11 +70,13 @@ def _toml(file: InputFile) -> dict[str, Any]:
         return tomllib.loads(file.text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
         match = re.search(r"line ([0-9]+)", str(fault))
-        raise Refusal(f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0) from None
+        raise FormatError(
+            f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0
+        ) from None
 
 
 def _lines(file: InputFile) -> dict[str, int]:
-    """The line of every key, with the name of its table before it."""
+    """The line of every key, by its dotted name with the table."""
     found: dict[str, int] = {}
     table = ""
     for number, line in enumerate(file.lines, 1):
@@ -86,59 +88,59 @@ def _lines(file: InputFile) -> dict[str, int]:
     return found
 
 
-def _model(keys: Keys, notes: Notes) -> None:
+def _model(keys: Keys, builder: ImportBuilder) -> None:
     name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
     line = keys.line("model.flavor", "flavor")
     if not flavor:
         return
     named = _LARGE.get((name, flavor)) or _MODELS.get(name, name + "-{}").format(flavor)
-    give_model(named, notes, line)
+    set_model(named, builder, line)
 
 
-def _sharding(keys: Keys, notes: Notes) -> None:
+def _sharding(keys: Keys, builder: ImportBuilder) -> None:
     shard, replicate = keys.get("data_parallel_shard_degree"), keys.whole("data_parallel_replicate_degree") or 1
     line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
     if shard is None and replicate == 1:
         return
     degree = whole_of(shard)
     if replicate > 1 and degree == 1:
-        notes.give("layout.sharding", "none", line)
+        builder.set("layout.sharding", "none", line)
     elif replicate > 1:
-        notes.give("layout.sharding", "hsdp", line)
-        notes.give("layout.shard_group", degree, line)
+        builder.set("layout.sharding", "hsdp", line)
+        builder.set("layout.shard_group", degree, line)
     else:
-        notes.give("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
+        builder.set("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
     if degree:
-        notes.give("layout.dp", degree * replicate, line)
+        builder.set("layout.dp", degree * replicate, line)
 
 
-def _options(keys: Keys, notes: Notes) -> None:
+def _options(keys: Keys, builder: ImportBuilder) -> None:
     micro = (
         keys.whole("pipeline_parallel_microbatch_size") if (keys.whole("pipeline_parallel_degree") or 1) > 1 else None
     )
     local = keys.whole("local_batch_size", "training.batch_size")
-    notes.give("layout.micro_batch", micro or local, keys.line("local_batch_size", "training.batch_size"))
+    builder.set("layout.micro_batch", micro or local, keys.line("local_batch_size", "training.batch_size"))
     if micro and local:
-        notes.count("sequences_per_replica_and_step", local, keys.line("local_batch_size", "training.batch_size"))
-    give_choice(
+        builder.count("sequences_per_replica_and_step", local, keys.line("local_batch_size", "training.batch_size"))
+    set_choice(
         keys,
         "layout.recompute",
         ("activation_checkpoint.mode",),
         {"none": "none", "selective": "selective", "full": "full"},
-        notes,
+        builder,
     )
     if (keys.whole("pipeline_parallel_degree") or 1) > 1:
-        give_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, notes)
-    give_choice(
+        set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
+    set_choice(
         keys,
         "layout.cp_method",
         ("context_parallel_rotate_method",),
         {"allgather": "all-gather", "alltoall": "all-to-all"},
-        notes,
+        builder,
     )
-    give_choice(
-        keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, notes
+    set_choice(
+        keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, builder
     )
     converters = keys.get("model.converters", "converters")
     if isinstance(converters, list) and "float8" in converters:
-        notes.give("workload.precision", "fp8", keys.line("model.converters", "converters"))
+        builder.set("workload.precision", "fp8", keys.line("model.converters", "converters"))

@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from clusterspec.exchange.reading import Refusal
-from tests.exchange.reading import counts, given, read, unknown
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
 
 
 def plan(*resources: tuple[str, dict[str, object]]) -> str:
@@ -95,7 +95,7 @@ def test_quotes_are_read_in_the_forms_of_suppliers(text: str) -> None:
 def test_what_is_no_number_is_listed() -> None:
     reading = read("part,quantity,unit_price\nnode,64,on request\ncable,many,9\n", "quote")
     assert "price of node" in unknown(reading)
-    assert "no quantity that is a number" in unknown(reading)
+    assert "no numeric quantity" in unknown(reading)
     assert [each.value for each in reading.given if each.appended] == [{"part": "node", "quantity": 64}]
 
 
@@ -118,16 +118,16 @@ def archive(**members: bytes) -> bytes:
     ("data", "why"),
     [
         (archive(xl__workbook_xml=b"0" * (40 << 20)), "unpacks to more than 32 MiB"),
-        (archive(word__document_xml=b"<a/>"), "no XLSX workbook"),
+        (archive(word__document_xml=b"<a/>"), "not an XLSX workbook"),
         (archive(xl__workbook_xml=b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"), "an entity is declared"),
-        (archive(xl__workbook_xml=b"<a/>"), "no workbook that can be read"),
-        (b"PK\x03\x04" + b"\0" * 50, "no ZIP archive that can be read"),
+        (archive(xl__workbook_xml=b"<a/>"), "not a readable workbook"),
+        (b"PK\x03\x04" + b"\0" * 50, "not a readable ZIP archive"),
     ],
 )
 def test_archives_that_are_no_quotes_are_refused(data: bytes, why: str) -> None:
     if "workbook that" in why:
         pytest.importorskip("openpyxl")
-    with pytest.raises(Refusal, match=why):
+    with pytest.raises(FormatError, match=why):
         read(data)
 
 
@@ -138,5 +138,5 @@ def test_a_truncated_workbook_is_refused() -> None:
     book.active.append(["node", 2, 10])
     book.save(out)
     assert counts(read(out.getvalue()))["quote_lines"] == 1
-    with pytest.raises(Refusal):
+    with pytest.raises(FormatError):
         read(out.getvalue()[: len(out.getvalue()) // 2])

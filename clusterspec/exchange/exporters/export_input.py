@@ -1,4 +1,4 @@
-"""What an exporter writes from, and what it returns."""
+"""Input and output of exporters."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from clusterspec.results.cells import safe
 
 
 class NotExportable(Exception):
-    """Why a design cannot be written as a format, in a few words."""
+    """Raised, with the reason, if a design cannot be written in a format."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """A resolved design; ``switch_of`` finds switches in the catalog by id."""
+class ExportInput:
+    """A resolved design; ``switch_of`` returns the catalog entry of a switch by id."""
 
     design: Design
     switch_of: Callable[[str], Switch | None]
 
     @property
     def name(self) -> str:
-        """The name of the design, as file systems and schedulers take it."""
+        """The name of the design, in characters that file systems and schedulers accept."""
         plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in (self.design.spec.name or "cluster").lower())
         return plain.strip("-")[:48] or "cluster"
 
@@ -62,15 +62,15 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """A file: text or bytes, and what of the design the format cannot hold."""
+class ExportedFile:
+    """The content of an exported file, and the parts of the design that the format cannot express."""
 
     content: str | bytes
-    lost: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Comma-separated values; no cell is taken for a formula."""
+    """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)

@@ -1,7 +1,7 @@
 """Suppliers' quotes as CSV and XLSX: the lines that have a part, a quantity and a price.
 
-A heading is the first row that names a part and a quantity. Numbers are read with thousands separators of either kind
-where only one reading remains. XLSX goes through openpyxl, which computes no formulas; values as saved are read.
+The header is the first row that names a part and a quantity. Numbers may have thousands separators of either kind if
+the result is unambiguous. XLSX is read with openpyxl, which does not evaluate formulas; saved values are used.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.exchange.files import LARGEST_STRUCTURED, InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal, Value
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, Value
+from clusterspec.exchange.input_file import LARGEST_STRUCTURED, InputFile
 
 KIND = "quote"
 MOST_ROWS = 20_000
@@ -36,59 +36,59 @@ KINDS = {"node", "leaf_switch", "spine_switch", "core_switch", "cable", "transce
 Row = Sequence[object]
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     if file.zipped:
         return True
     heads = [line for line in file.head.split("\n")[:40] if line.count(",") + line.count(";") + line.count("\t") >= 1]
     return any(_heading(cells) for cells in _delimited("\n".join(heads)) if cells)
 
 
-def read(file: InputFile) -> Reading:
-    """The lines of a quote. Raises `Refusal` where no row names parts and quantities."""
-    notes = Notes(KIND, file.name)
-    rows = _spreadsheet(file, notes) if file.zipped else enumerate(_delimited(_text(file)), 1)
+def read(file: InputFile) -> ImportResult:
+    """The lines of a quote. Raises `FormatError` if no row names parts and quantities."""
+    builder = ImportBuilder(KIND, file.name)
+    rows = _spreadsheet(file, builder) if file.zipped else enumerate(_delimited(_text(file)), 1)
     columns: dict[str, int] = {}
     currencies: set[str] = set()
     count = 0
     for number, row in rows:
         if number > MOST_ROWS:
-            raise Refusal(f"has more than {MOST_ROWS:,} rows", number)
+            raise FormatError(f"has more than {MOST_ROWS:,} rows", number)
         cells = [_shown(cell) for cell in row[:MOST_COLUMNS]]
         if not columns:
             columns = _heading(cells)
             continue
-        count += _line(cells, columns, notes, number, currencies)
+        count += _line(cells, columns, builder, number, currencies)
     if not columns:
-        raise Refusal("has no heading that names a part and a quantity")
+        raise FormatError("has no heading that names a part and a quantity")
     if not count:
-        raise Refusal("has no line with a part and a quantity")
-    notes.count("quote_lines", count)
+        raise FormatError("has no line with a part and a quantity")
+    builder.count("quote_lines", count)
     if len(currencies) == 1:
-        notes.give("procurement.currency", currencies.pop())
+        builder.set("procurement.currency", currencies.pop())
     elif currencies:
-        notes.unknown("procurement.currency", f"several: {', '.join(sorted(currencies))}")
-    return notes.reading()
+        builder.unknown("procurement.currency", f"several: {', '.join(sorted(currencies))}")
+    return builder.reading()
 
 
 def _text(file: InputFile) -> str:
     if len(file.data) > LARGEST_STRUCTURED:
-        raise Refusal(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the most that is read of a quote")
+        raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for a quote")
     assert file.lines  # refuses lines that no tool writes
     return file.text
 
 
 def _delimited(text: str) -> list[list[str]]:
-    """The cells of a text; the delimiter is the one that its lines have most of."""
+    """The cells of a text, split at its most frequent delimiter."""
     sample = text[:4_000]
     delimiter = max(",;\t", key=sample.count)
     try:
         return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as fault:
-        raise Refusal(f"no CSV: {fault}") from None
+        raise FormatError(f"no CSV: {fault}") from None
 
 
 def _heading(cells: Iterable[str]) -> dict[str, int]:
-    """Which column holds what; empty where a row is no heading."""
+    """The column of each field; empty if a row is not a header."""
     found: dict[str, int] = {}
     for at, cell in enumerate(cells):
         plain = cell.strip().lower().strip(":#")
@@ -99,35 +99,33 @@ def _heading(cells: Iterable[str]) -> dict[str, int]:
     return found if "quantity" in found and {"part", "kind"} & set(found) else {}
 
 
-def _line(cells: list[str], columns: dict[str, int], notes: Notes, number: int, currencies: set[str]) -> int:
-    """Adds one line of the quote; 1 where it is one. Sums become the quoted total."""
+def _line(cells: list[str], columns: dict[str, int], builder: ImportBuilder, number: int, currencies: set[str]) -> int:
+    """Add a line of the quote; returns 1 if the row is one. Sums become the quoted total."""
     told = {name: cells[at].strip() if at < len(cells) else "" for name, at in columns.items()}
     currencies |= {_CODES.get(mark, mark) for text in told.values() for mark in _MARK.findall(text)[:1]}
     unit, whole = (_number(told.get(name, "")) for name in ("unit_price", "price"))
     part = told.get("kind") if told.get("kind") in KINDS else told.get("part") or told.get("kind") or ""
     if _SUM.match(part or "") or (told.get("kind") or "") == "total":
         if whole is not None and told.get("kind") != "partial_sum":
-            notes.give("procurement.quoted_total", whole, number)
+            builder.set("procurement.quoted_total", whole, number)
         return 0
     quantity = _number(told.get("quantity", ""))
     if not part and quantity is None:
         return 0
     if not part or quantity is None:
-        notes.unknown(
-            f"row {', '.join(c for c in cells if c)[:60]}", "no part, or no quantity that is a number", number
-        )
+        builder.unknown(f"row {', '.join(c for c in cells if c)[:60]}", "no part, or no numeric quantity", number)
         return 0
-    if len(notes.given) >= MOST_LINES:
-        raise Refusal(f"has more than {MOST_LINES:,} lines with a part and a quantity", number)
+    if len(builder.given) >= MOST_LINES:
+        raise FormatError(f"has more than {MOST_LINES:,} lines with a part and a quantity", number)
     if unit is None and whole is None:
-        notes.unknown(f"price of {part[:60]}", "none that is one number", number)
+        builder.unknown(f"price of {part[:60]}", "not a single number", number)
     entry: dict[str, Value] = {"part": part[:200], "quantity": quantity, "unit_price": unit, "price": whole}
-    notes.append("procurement.quote", {key: value for key, value in entry.items() if value is not None}, number)
+    builder.append("procurement.quote", {key: value for key, value in entry.items() if value is not None}, number)
     return 1
 
 
 def _number(text: str) -> int | float | None:
-    """A number with separators; None where it is none, or could be read in two ways.
+    """A number with separators; None if it is not a number or is ambiguous.
 
     >>> _number("$1,234,567.50"), _number("1.234.567,50 EUR"), _number("310 000"), _number("1,234"), _number("n/a")
     (1234567.5, 1234567.5, 310000, 1234, None)
@@ -151,13 +149,13 @@ def _shown(cell: object) -> str:
     return str(cell)[:1_000]
 
 
-def _spreadsheet(file: InputFile, notes: Notes) -> Iterator[tuple[int, Row]]:
-    """The rows of the first sheet that has a heading. Raises `Refusal` for archives that unpack to too much."""
+def _spreadsheet(file: InputFile, builder: ImportBuilder) -> Iterator[tuple[int, Row]]:
+    """The rows of the first sheet with a header. Raises `FormatError` for archives that unpack to too much."""
     _bounded(file)
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise Refusal('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
+        raise FormatError('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
     try:
         book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False)
         for name in book.sheetnames:
@@ -166,41 +164,41 @@ def _spreadsheet(file: InputFile, notes: Notes) -> Iterator[tuple[int, Row]]:
                 tuple(row) for row in sheet.iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS, values_only=True)
             ]
             if any(_heading([_shown(cell) for cell in row]) for row in rows[:40]):
-                notes.count("sheet", str(name)[:60])
+                builder.count("sheet", str(name)[:60])
                 return iter(list(enumerate(rows, 1)))
-    except Refusal:
+    except FormatError:
         raise
     except Exception as fault:  # openpyxl raises many kinds for files that are no workbooks
-        raise Refusal(f"is no workbook that can be read ({type(fault).__name__})") from None
-    raise Refusal("no sheet has a heading that names a part and a quantity")
+        raise FormatError(f"is not a readable workbook ({type(fault).__name__})") from None
+    raise FormatError("no sheet has a heading that names a part and a quantity")
 
 
 def _bounded(file: InputFile) -> None:
-    """Refuses archives whose members unpack to more than is read, whatever their headers state."""
+    """Raises `FormatError` for archives that unpack to more than the maximum, whatever their headers state."""
     if len(file.data) > LARGEST_STRUCTURED:
-        raise Refusal(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the most that is read of a workbook")
+        raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for a workbook")
     most = 4 * LARGEST_STRUCTURED
     try:
         with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
             if "xl/workbook.xml" not in archive.namelist():
-                raise Refusal("is a ZIP archive, and no XLSX workbook")
+                raise FormatError("is a ZIP archive but not an XLSX workbook")
             left = most
             for member in archive.infolist():
                 with archive.open(member) as part:
                     while left >= 0 and (chunk := part.read(1 << 20)):
                         left -= len(chunk)
                         if b"<!DOCTYPE" in chunk or b"<!ENTITY" in chunk:
-                            raise Refusal("a document type or an entity is declared in it: workbooks need none")
+                            raise FormatError("a document type or an entity is declared in it: workbooks need none")
                 if left < 0:
-                    raise Refusal(f"unpacks to more than {most >> 20} MiB, the most that is read of a workbook")
+                    raise FormatError(f"unpacks to more than {most >> 20} MiB, the maximum for a workbook")
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as fault:
-        raise Refusal(f"is no ZIP archive that can be read ({type(fault).__name__})") from None
+        raise FormatError(f"is not a readable ZIP archive ({type(fault).__name__})") from None
     except zlib_error() as fault:
-        raise Refusal(f"is no ZIP archive that can be read ({fault})") from None
+        raise FormatError(f"is not a readable ZIP archive ({fault})") from None
 
 
 def zlib_error() -> type[Exception]:
-    """The fault of a damaged stream."""
+    """The exception type of a damaged zlib stream."""
     import zlib
 
     return zlib.error

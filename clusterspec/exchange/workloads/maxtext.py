@@ -1,6 +1,6 @@
-"""MaxText: model and job configurations (YAML), and ``key=value`` words of a launch line.
+"""MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 
-Names: AI-Hypercomputer/maxtext, MaxText/configs/base.yml. A degree of -1 is worked out by MaxText at run time.
+Names: AI-Hypercomputer/maxtext, MaxText/configs/base.yml. A degree of -1 is computed by MaxText at run time.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.files import InputFile
-from clusterspec.exchange.reading import Notes, Reading, Refusal
-from clusterspec.exchange.work.arguments import overrides
-from clusterspec.exchange.work.keys import Keys, flat, give_choice, give_counts, list_unused, truth, whole_of
-from clusterspec.exchange.work.model_names import give_model
-from clusterspec.exchange.work.sizes import give_parameters
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
+from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.workloads.arguments import overrides
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, truth, whole_of
+from clusterspec.exchange.workloads.model_names import set_model
+from clusterspec.exchange.workloads.sizes import set_parameters
 from clusterspec.exchange.yaml_input import read_yaml
 
 KIND = "maxtext"
@@ -50,13 +50,13 @@ _REMAT = {
 }
 
 
-def suits(file: InputFile) -> bool:
+def matches(file: InputFile) -> bool:
     return bool(re.search(r"base_emb_dim|base_num_decoder_layers|(ici|dcn)_\w+_parallelism", file.text))
 
 
-def read(file: InputFile) -> Reading:
-    """The model and the layout of a configuration. Raises `Refusal` where it names neither as MaxText does."""
-    notes, keys = Notes(KIND, file.name), Keys()
+def read(file: InputFile) -> ImportResult:
+    """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
+    builder, keys = ImportBuilder(KIND, file.name), Keys()
     if re.search(r"^\s*\w+\s*:", file.text, re.MULTILINE) and not re.search(r"\bpython3?\s", file.text):
         yaml = read_yaml(file)
         for name, value, line in flat(yaml.mapping, yaml.line):
@@ -66,93 +66,93 @@ def read(file: InputFile) -> Reading:
     if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):
-        raise Refusal("names neither sizes of a model nor parallelism as MaxText does")
-    notes.give("layout.framework", "maxtext", keys.line("base_emb_dim", "model_name", "ici_fsdp_parallelism"))
-    _model(keys, notes)
-    _layout(keys, notes)
-    give_parameters(notes, keys.line("base_num_decoder_layers"))
-    list_unused(keys, notes)
-    return notes.reading()
+        raise FormatError("has neither model size nor parallelism keys of MaxText")
+    builder.set("layout.framework", "maxtext", keys.line("base_emb_dim", "model_name", "ici_fsdp_parallelism"))
+    _model(keys, builder)
+    _layout(keys, builder)
+    set_parameters(builder, keys.line("base_num_decoder_layers"))
+    list_unused(keys, builder)
+    return builder.reading()
 
 
-def _model(keys: Keys, notes: Notes) -> None:
+def _model(keys: Keys, builder: ImportBuilder) -> None:
     name = str(keys.get("model_name") or "default")
     if keys.find("base_emb_dim") is None:
         if name != "default":
-            give_model(name, notes, keys.line("model_name"))
+            set_model(name, builder, keys.line("model_name"))
         return
-    give_counts(keys, _MODEL, notes)
+    set_counts(keys, _MODEL, builder)
     if (experts := keys.whole("num_experts")) and experts > 1:
-        notes.give("workload.model.experts", experts, keys.line("num_experts"))
+        builder.set("workload.model.experts", experts, keys.line("num_experts"))
     activations = keys.get("mlp_activations")
-    notes.give(
+    builder.set(
         "workload.model.gated_ffn",
         len(activations) > 1 if isinstance(activations, list) else None,
         keys.line("mlp_activations"),
     )
-    notes.give(
+    builder.set(
         "workload.model.tied_embeddings", truth(keys.get("logits_via_embedding")), keys.line("logits_via_embedding")
     )
     dense, layers = keys.whole("first_num_dense_layers"), keys.whole("base_num_decoder_layers")
     every = keys.whole("interleave_moe_layer_step")
     if dense and layers:
-        notes.give("workload.model.moe_layers", layers - dense, keys.line("first_num_dense_layers"))
+        builder.set("workload.model.moe_layers", layers - dense, keys.line("first_num_dense_layers"))
     elif every and every > 1 and layers and keys.find("num_experts"):
-        notes.give("workload.model.moe_layers", layers // every, keys.line("interleave_moe_layer_step"))
+        builder.set("workload.model.moe_layers", layers // every, keys.line("interleave_moe_layer_step"))
     block = str(keys.get("decoder_block") or "")
-    if block == "gemma2" and layers:  # a block of Gemma 2 is a layer with a window and one without
-        notes.given[:] = [g for g in notes.given if g.path != ("workload", "model", "layers")]
-        notes.give("workload.model.layers", 2 * layers, keys.line("base_num_decoder_layers"))
+    if block == "gemma2" and layers:  # a block of Gemma 2 is a windowed layer and one with full attention
+        builder.given[:] = [g for g in builder.given if g.path != ("workload", "model", "layers")]
+        builder.set("workload.model.layers", 2 * layers, keys.line("base_num_decoder_layers"))
     if block in _APART:
-        notes.given[:] = [g for g in notes.given if g.path != ("workload", "model", "hidden")]
-        notes.unknown(
+        builder.given[:] = [g for g in builder.given if g.path != ("workload", "model", "hidden")]
+        builder.unknown(
             f"decoder_block: {block}",
-            "its attention has keys that are not read: import its config.json",
+            "its attention has unsupported keys: import its config.json",
             keys.line("decoder_block"),
         )
 
 
-def _layout(keys: Keys, notes: Notes) -> None:
+def _layout(keys: Keys, builder: ImportBuilder) -> None:
     for path, axes in _AXES.items():
         names = [f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in axes]
         degrees = [(name, keys.get(name)) for name in names if keys.find(name)]
-        _degree(path, degrees, keys, notes)
+        _degree(path, degrees, keys, builder)
     fsdp, data = (
         {mesh: whole_of(keys.get(f"{mesh}_{axis}_parallelism")) for mesh in ("ici", "dcn")} for axis in ("fsdp", "data")
     )
     line = keys.line("ici_fsdp_parallelism", "dcn_data_parallelism")
     replicas = (data["ici"] or 1) * (data["dcn"] or 1)
     if line:
-        notes.give("layout.sharding", "hsdp" if replicas > 1 and fsdp["ici"] != 1 else "fsdp", line)
+        builder.set("layout.sharding", "hsdp" if replicas > 1 and fsdp["ici"] != 1 else "fsdp", line)
         group = (fsdp["ici"] or 0) * (fsdp["dcn"] or 1)
-        notes.give("layout.shard_group", group if replicas > 1 and group > 1 else None, line)
-    give_counts(keys, {"workload.sequence_length": ("max_target_length",)}, notes)
+        builder.set("layout.shard_group", group if replicas > 1 and group > 1 else None, line)
+    set_counts(keys, {"workload.sequence_length": ("max_target_length",)}, builder)
     batch = keys.get("per_device_batch_size")
     if whole_of(batch) is None and batch is not None:
-        notes.unknown(
+        builder.unknown(
             f"per_device_batch_size: {batch}",
-            "less than one sequence for each device",
+            "less than one sequence per device",
             keys.line("per_device_batch_size"),
         )
-    notes.give("layout.micro_batch", whole_of(batch), keys.line("per_device_batch_size"))
-    give_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, notes)
+    builder.set("layout.micro_batch", whole_of(batch), keys.line("per_device_batch_size"))
+    set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)
     if str(keys.get("quantization") or "").startswith("fp8"):
-        notes.give("workload.precision", "fp8", keys.line("quantization"))
+        builder.set("workload.precision", "fp8", keys.line("quantization"))
     elif str(keys.get("dtype")) == "bfloat16":
-        notes.give("workload.precision", "bf16", keys.line("dtype"))
+        builder.set("workload.precision", "bf16", keys.line("dtype"))
     if "adam" in str(keys.get("opt_type") or ""):
-        notes.give(
+        builder.set(
             "workload.optimizer", "adamw" if "adamw" in str(keys.get("opt_type")) else "adam", keys.line("opt_type")
         )
 
 
-def _degree(path: str, degrees: list[tuple[str, object]], keys: Keys, notes: Notes) -> None:
-    """The product of an axis over slices and hosts; one that MaxText works out itself is listed."""
+def _degree(path: str, degrees: list[tuple[str, object]], keys: Keys, builder: ImportBuilder) -> None:
+    """Set the product of an axis over slices and hosts; record a degree that MaxText computes itself."""
     if not degrees:
         return
     counts = [whole_of(value) for _, value in degrees]
     if None in counts:
         name, value = next((name, value) for (name, value), count in zip(degrees, counts, strict=True) if count is None)
-        notes.unknown(f"{name}: {value}", f"{path} is worked out at run time", keys.line(name))
+        builder.unknown(f"{name}: {value}", f"{path} is computed at run time", keys.line(name))
         return
-    notes.give(path, prod(count for count in counts if count), keys.line(degrees[0][0]))
+    builder.set(path, prod(count for count in counts if count), keys.line(degrees[0][0]))

@@ -1,11 +1,11 @@
-"""Mixtures of experts in a Hugging Face configuration: how many, how wide, and in which layers."""
+"""Mixture of experts in a Hugging Face configuration: number, width and layers of experts."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.exchange.reading import Notes
-from clusterspec.exchange.work.keys import Keys, give_counts, whole_of
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys, set_counts, whole_of
 
 _NAMES = ("ffn_config.moe_num_experts", "n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts")
 _ACTIVE = (
@@ -21,41 +21,41 @@ _ACTIVE = (
 _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size", "expert_hidden_size")
 
 
-def give_experts(keys: Keys, kind: str, notes: Notes) -> None:
-    """States the experts of a model; nothing for a dense one."""
+def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
+    """Set the expert keys of a model; none for a dense model."""
     experts = _first(keys.get(*_NAMES))
     if experts is None or experts < 2:
         return
     line = keys.line(*_NAMES)
-    notes.give("workload.model.experts", experts, line)
-    notes.give("workload.model.experts_per_token", _first(keys.get(*_ACTIVE)), keys.line(*_ACTIVE))
+    builder.set("workload.model.experts", experts, line)
+    builder.set("workload.model.experts_per_token", _first(keys.get(*_ACTIVE)), keys.line(*_ACTIVE))
     width = _first(keys.get(*_WIDTH))
     if width is None:
         width = keys.whole("ffn_config.ffn_hidden_size", "intermediate_size")
-    notes.give(
+    builder.set(
         "workload.model.expert_ffn_hidden", width, keys.line(*_WIDTH, "ffn_config.ffn_hidden_size", "intermediate_size")
     )
     if kind == "llama4_text" and keys.find("intermediate_size_mlp"):
-        for at, given in enumerate(notes.given):
+        for at, given in enumerate(builder.given):
             if given.path == ("workload", "model", "ffn_hidden"):
-                del notes.given[at]
+                del builder.given[at]
                 break
-        give_counts(keys, {"workload.model.ffn_hidden": ("intermediate_size_mlp",)}, notes)
-    give_counts(keys, {"workload.model.expert_latent": ("moe_latent_size", "routed_expert_hidden_size")}, notes)
-    _shared(keys, kind, width, notes)
-    _layers(keys, kind, notes)
+        set_counts(keys, {"workload.model.ffn_hidden": ("intermediate_size_mlp",)}, builder)
+    set_counts(keys, {"workload.model.expert_latent": ("moe_latent_size", "routed_expert_hidden_size")}, builder)
+    _shared(keys, kind, width, builder)
+    _layers(keys, kind, builder)
     if predicted := keys.whole("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"):
         at = keys.line("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
-        notes.give("workload.model.multi_token_prediction.layers", predicted, at)
-        notes.give("workload.model.multi_token_prediction.ffn", "experts", at)
+        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
+        builder.set("workload.model.multi_token_prediction.ffn", "experts", at)
 
 
 def _first(value: Any) -> int | None:
-    """A count, or the first of a list where each layer states its own."""
+    """A count, or the first of a per-layer list."""
     return whole_of(value[0]) if isinstance(value, list) and value else whole_of(value)
 
 
-def _shared(keys: Keys, kind: str, width: int | None, notes: Notes) -> None:
+def _shared(keys: Keys, kind: str, width: int | None, builder: ImportBuilder) -> None:
     names = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
     count = _first(keys.get(*names))
     wide = keys.whole(
@@ -63,17 +63,17 @@ def _shared(keys: Keys, kind: str, width: int | None, notes: Notes) -> None:
     )
     line = keys.line(*names, "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
     if count is None and kind == "llama4_text":
-        count, line = 1, keys.line("num_local_experts")  # its class has one, and no key for it
+        count, line = 1, keys.line("num_local_experts")  # the model class has one shared expert without a key
     if count is None and wide:
         count = 1
-    if count is None and kind == "gemma4_text":  # a dense network beside the experts of every layer
+    if count is None and kind == "gemma4_text":  # a dense FFN in addition to the experts of every layer
         count, wide, line = 1, keys.whole("intermediate_size"), keys.line("intermediate_size")
-    notes.give("workload.model.shared_experts", count, line)
+    builder.set("workload.model.shared_experts", count, line)
     if wide and wide != width:
-        notes.give("workload.model.shared_expert_ffn_hidden", wide, line)
+        builder.set("workload.model.shared_expert_ffn_hidden", wide, line)
 
 
-def _layers(keys: Keys, kind: str, notes: Notes) -> None:
+def _layers(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     listed = keys.get("layers_block_type", "hybrid_override_pattern")
     layers = keys.whole("num_hidden_layers", "n_layer", "num_layers") or (len(listed) if listed else None)
     if layers is None:
@@ -90,11 +90,11 @@ def _layers(keys: Keys, kind: str, notes: Notes) -> None:
         "num_hidden_layers",
     )
     if found != layers:
-        notes.give("workload.model.moe_layers", found, keys.line(*names))
+        builder.set("workload.model.moe_layers", found, keys.line(*names))
 
 
 def _expert_layers(keys: Keys, kind: str, layers: int) -> int:
-    """How many layers have experts."""
+    """The number of layers with experts."""
     listed = keys.get("moe_layers")
     if isinstance(listed, list):
         return len(listed)

@@ -1,0 +1,143 @@
+"""Fault models: machines with a single fault, whose predicted bandwidth is compared with the measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.exchange.diagnosis.compare import PlacedRun
+from clusterspec.quantity import Bandwidth
+from clusterspec.records import dataclass, replace
+from clusterspec.units import say
+
+
+@dataclass(frozen=True, slots=True)
+class FaultModel:
+    """A fault: the machines that have it, each with a description, and the command that confirms it.
+
+    ``across`` is true if only groups across scale-up domains show the fault, false if only groups inside one do, None
+    if both do.
+    """
+
+    name: str
+    machines: Callable[[PlacedRun], Iterator[tuple[Cluster, str]]]
+    next: str
+    across: bool | None
+
+
+def _fabric(
+    run: PlacedRun, change: Callable[[ScaleOut], ScaleOut | None], description: str
+) -> Iterator[tuple[Cluster, str]]:
+    fabric = run.cluster.scale_out
+    changed = change(fabric) if fabric is not None else None
+    if changed is not None:
+        yield replace(run.cluster, scale_out=changed), description
+
+
+def _sockets(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    """TCP sockets instead of RDMA, which the library uses on a proprietary network without a plugin."""
+
+    def change(fabric: ScaleOut) -> ScaleOut | None:
+        if fabric.technology.family == "tcp":
+            return None
+        return replace(fabric, technology=replace(fabric.technology, proprietary=True), collective_plugin="none")
+
+    return _fabric(run, change, "TCP sockets instead of RDMA")
+
+
+def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    fabric = run.cluster.scale_out
+    count = fabric.nics_per_node if fabric else 0
+    for used in (1, 2, 4):
+        if used < count:
+            yield from _fabric(run, lambda one, used=used: replace(one, nics_per_node=used), f"{used} of {count} NICs")  # type: ignore[misc]
+
+
+def _without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    def change(fabric: ScaleOut) -> ScaleOut | None:
+        return replace(fabric, gpudirect_rdma=False) if fabric.gpudirect_rdma and fabric.technology.rdma else None
+
+    return _fabric(run, change, "GPUDirect RDMA off: all traffic passes through host memory")
+
+
+def _oversubscribed(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    """Leaf uplinks oversubscribed more than the spec states; a group within one leaf does not show it."""
+    fabric = run.cluster.scale_out
+    for ratio in (2.0, 3.0, 4.0, 8.0):
+        if fabric and ratio > fabric.taper:
+            cluster = replace(
+                run.cluster, scale_out=replace(fabric, nic_bandwidth=_divided(fabric, ratio / fabric.taper))
+            )
+            yield cluster, f"a fabric level oversubscribed {ratio:g}:1 (the spec states {fabric.taper:g}:1)"
+
+
+def _divided(fabric: ScaleOut, ratio: float) -> Bandwidth:
+    return replace(fabric.nic_bandwidth, value=fabric.nic_bandwidth.value / ratio)
+
+
+def _no_reduction(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    if run.cluster.scale_up.in_network_reduction:
+        up = replace(run.cluster.scale_up, in_network_reduction=False)
+        yield replace(run.cluster, scale_up=up), "no reduction in the switches of the domain (NVLS)"
+
+
+def _older_slots(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    host = run.cluster.pcie_host
+    if host and host > 1:
+        yield replace(run.cluster, pcie_host=host - 1), f"PCIe {host - 1} slots instead of the {host} of the spec"
+
+
+FAULT_MODELS = (
+    FaultModel("socket-fall-back", _sockets, "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET … 2>&1 | grep 'NET/'", True),
+    FaultModel("one-nic", _fewer_nics, "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using'; ibstat | grep -c Active", True),
+    FaultModel(
+        "gpudirect-off",
+        _without_gpudirect,
+        "lsmod | grep nvidia_peermem; NCCL_DEBUG=INFO … 2>&1 | grep -c GDRDMA",
+        True,
+    ),
+    FaultModel(
+        "oversubscribed-level", _oversubscribed, "run on the nodes of one leaf, then across leaves, and compare", True
+    ),
+    FaultModel(
+        "no-nvls",
+        _no_reduction,
+        "NCCL_DEBUG=INFO … 2>&1 | grep -i nvls; NCCL_NVLS_ENABLE=1; nvidia-smi -q | grep -i fabric",
+        None,
+    ),
+    FaultModel("wrong-pcie-generation", _older_slots, "sudo lspci -vv | grep -E 'LnkCap:|LnkSta:' under load", None),
+)
+MAX_MISS = 0.25
+"""Maximum relative difference between prediction and measurement at which a fault is likely."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFit:
+    """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference."""
+
+    fault: FaultModel
+    description: str
+    predicted: float
+    miss: float
+
+    @property
+    def evidence(self) -> str:
+        return f"with {self.description} the cost model predicts {say(self.predicted, 'B/s')}"
+
+
+def fits(run: PlacedRun) -> list[FaultFit]:
+    """The faults whose prediction at the largest size is close to the measurement, closest first."""
+    last = run.largest
+    found: dict[str, FaultFit] = {}
+    for fault in FAULT_MODELS:
+        if fault.across is not None and fault.across != (run.group.domains > 1):
+            continue
+        for cluster, description in fault.machines(run):
+            predicted = run.predicted(cluster, last.size)
+            if predicted is None or predicted > 0.95 * last.expected:
+                continue  # this fault would not lower the bandwidth of this run
+            miss = abs(last.measured / predicted - 1)
+            best = found.get(fault.name)
+            if miss <= MAX_MISS and (best is None or miss < best.miss):
+                found[fault.name] = FaultFit(fault, description, predicted, miss)
+    return sorted(found.values(), key=lambda fit: fit.miss)

@@ -1,0 +1,196 @@
+"""Registry of import formats: name, title and reader module."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from clusterspec.document import nearest
+from clusterspec.exchange.import_result import FormatError, ImportResult
+from clusterspec.exchange.input_file import LARGEST, InputFile
+from clusterspec.logs.readers import READERS, LogReader
+from clusterspec.records import dataclass
+
+
+class Module(Protocol):
+    """The interface of a reader module."""
+
+    matches: Callable[[InputFile], bool]
+    read: Callable[[InputFile], ImportResult]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFormat:
+    """An import format. ``module`` is imported on demand; ``other`` are alternative names; ``largest`` is in MiB."""
+
+    name: str
+    group: str
+    title: str
+    module: str
+    other: tuple[str, ...] = ()
+    largest: int = 2
+    """MiB of the largest file read."""
+
+    def matches(self, file: InputFile) -> bool:
+        """Whether a file looks like this format and is within its maximum size."""
+        if len(file.data) > self.largest << 20:
+            return False
+        if self.module == "measurements":
+            from clusterspec.exchange import measurements
+
+            return measurements.matches(_reader(self.name), file)
+        return self._module().matches(file)
+
+    def read(self, file: InputFile) -> ImportResult:
+        """The content of a file. Raises `FormatError` if it is of another format or too large."""
+        if len(file.data) > self.largest << 20:
+            raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
+        if self.module == "measurements":
+            from clusterspec.exchange import measurements
+
+            return measurements.read(_reader(self.name), file)
+        return self._module().read(file)
+
+    def _module(self) -> Module:
+        return cast("Module", importlib.import_module(f"clusterspec.exchange.{self.module}"))
+
+
+def _reader(name: str) -> LogReader:
+    return next(reader for reader in READERS if reader.name == name)
+
+
+WORKLOADS = (
+    ImportFormat(
+        "huggingface",
+        "workloads",
+        "Hugging Face config.json, and the index of weights",
+        "workloads.huggingface",
+        ("hf", "config.json", "hf-config", "huggingface-config"),
+        largest=8,
+    ),
+    ImportFormat(
+        "serving",
+        "workloads",
+        "launch lines of vLLM, SGLang and TensorRT-LLM",
+        "workloads.serving",
+        ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm"),
+    ),
+    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML)", "workloads.torchtitan"),
+    ImportFormat(
+        "megatron",
+        "workloads",
+        "Megatron-LM and NeMo arguments, Megatron-Bridge recipes",
+        "workloads.megatron",
+        ("megatron-lm", "megatron-core", "nemo", "megatron-bridge"),
+    ),
+    ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.neox", ("gpt-neox-config", "neox")),
+    ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
+    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
+)
+MACHINES = (
+    ImportFormat(
+        "nccl-topo",
+        "machines",
+        "NCCL and RCCL topology files, plans and dumps",
+        "machines.nccl_topology",
+        ("nccl-topo-xml", "rccl-topo", "rccl-topo-xml", "nccl-topo-xml-dump", "rccl-topo-xml-dump", "nccl-graph-xml"),
+    ),
+    ImportFormat(
+        "rocm-smi-topo",
+        "machines",
+        "rocm-smi --showtopo and --showtoponuma",
+        "machines.rocm_topology",
+        ("rocm-smi", "rocm-smi-showtopo", "rocm-smi-showtoponuma"),
+    ),
+    ImportFormat(
+        "nvidia-smi-topo",
+        "machines",
+        "nvidia-smi topo -m, as printed or in Markdown",
+        "machines.nvidia_topology",
+        ("nvidia-smi", "topo-markdown"),
+    ),
+    ImportFormat("nvidia-smi-nvlink", "machines", "nvidia-smi nvlink -s", "machines.nvlink_status"),
+    ImportFormat("neuron-ls", "machines", "neuron-ls, as a table or with -j", "machines.neuron"),
+    ImportFormat("hl-smi", "machines", "hl-smi of Gaudi", "machines.gaudi"),
+    ImportFormat("lspci", "machines", "lspci -vv", "machines.lspci", largest=8),
+    ImportFormat("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.ibnetdiscover", largest=32),
+    ImportFormat("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.ibstat", largest=4),
+    ImportFormat("netq", "machines", "NetQ topology graph (JSON)", "fabrics.netq", ("netq-json",), largest=8),
+    ImportFormat("topograph", "machines", "models of NVIDIA topograph", "fabrics.topograph", ("topograph-model",)),
+    ImportFormat(
+        "slurm-topology", "machines", "Slurm topology.yaml and topology.conf", "fabrics.slurm", ("slurm",), largest=8
+    ),
+    ImportFormat(
+        "kubernetes",
+        "machines",
+        "Kueue Topology, MPIJob, PyTorchJob",
+        "fabrics.kubernetes",
+        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob"),
+    ),
+    ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
+)
+MEASUREMENTS = (
+    *(
+        ImportFormat(
+            reader.name, "measurements", reader.title, "measurements", other, largest=4 if reader.name == "hccl" else 32
+        )
+        for reader, other in zip(
+            READERS,
+            (
+                ("nccom",),
+                ("hccl-demo",),
+                ("ib-write-bw",),
+                ("p2pbandwidthlatencytest", "nvbandwidth"),
+                (),
+                ("rccl-tests",),
+            ),
+            strict=True,
+        )
+    ),
+    ImportFormat("simai-busbw", "measurements", "bus bandwidths that SimAI takes (listed, not imported)", "simai"),
+)
+PURCHASING = (
+    ImportFormat(
+        "terraform",
+        "clouds",
+        "Terraform plans (terraform show -json)",
+        "purchasing.terraform",
+        ("terraform-plan", "tfplan"),
+        largest=8,
+    ),
+    ImportFormat(
+        "quote",
+        "quotes",
+        "quotes as CSV or XLSX",
+        "purchasing.quotes",
+        ("quotes", "csv", "xlsx", "bom", "bom-csv", "bom-xlsx"),
+        largest=8,
+    ),
+)
+IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:])
+
+
+def format_named(name: str) -> ImportFormat:
+    """The format with a name. Raises `FormatError` with similar names if there is none."""
+    plain = name.lower().replace("_", "-")
+    for kind in IMPORT_FORMATS:
+        if plain == kind.name or plain in kind.other:
+            return kind
+    like = nearest(plain, [kind.name for kind in IMPORT_FORMATS])
+    offer = f"; did you mean {', '.join(like)}?" if like else ""
+    raise FormatError(f"no import format is called {name!r}{offer} (`clusterspec import --list` lists all)")
+
+
+def guess(file: InputFile) -> ImportFormat:
+    """The format that a file looks like. Raises `FormatError` if it matches none or cannot be read."""
+    if file.zipped:
+        return format_named("quote")
+    if len(file.data) > LARGEST:
+        raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
+    for kind in IMPORT_FORMATS:
+        if kind.matches(file):
+            return kind
+    if len(file.data) > 2 << 20:
+        raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")
+    raise FormatError("matches no import format (`clusterspec import --list` lists them)")

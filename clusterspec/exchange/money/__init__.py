@@ -1,1 +1,0 @@
-"""Readers of clouds and money: Terraform plans and suppliers' quotes."""

@@ -1,0 +1,1 @@
+"""Readers of Terraform plans and suppliers' quotes."""

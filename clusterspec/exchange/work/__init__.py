@@ -1,1 +1,0 @@
-"""Readers of work: training configurations, launch lines and model configurations."""

@@ -1,0 +1,1 @@
+"""Readers of workloads: training configurations, command lines and model configurations."""
