@@ -8,11 +8,14 @@ from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.term import Term
 from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.formulas import (
+    cost_per_million_output_tokens,
     cost_per_million_tokens,
     cost_per_second,
     run_cost,
@@ -45,7 +48,8 @@ class YearlyCost:
 class Cost:
     """What a design costs, every number a term; None if it cannot be computed.
 
-    ``total`` is over the term, or the purchase alone where ``years`` is None. ``accelerators_used`` of
+    ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
+    of training, or the output tokens of a serving plan at its load. ``accelerators_used`` of
     ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
     ``missing`` names what the total leaves out.
     """
@@ -177,6 +181,8 @@ def _per_run(second: Term | None, run: Term | None) -> Term | None:
 
 
 def _per_million_tokens(second: Term | None, plan: Plan | None, share: Term | None) -> Term | None:
+    if plan is not None and plan.serving is not None:
+        return _per_million_output_tokens(second, plan.serving)
     rate = plan.tokens_per_second_per_accelerator if plan else None
     used = _used(plan.design) if plan else None
     if second is None or share is None or share.value <= 0 or not rate or not used:
@@ -184,6 +190,18 @@ def _per_million_tokens(second: Term | None, plan: Plan | None, share: Term | No
     tokens = Figure(rate * used, "1/s", Computed("tokens_per_second_per_accelerator * accelerators_used"))
     figures = (_as_input(second), ("tokens_per_second", tokens), _as_input(share))
     return _ranged(computed("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
+
+
+def _per_million_output_tokens(second: Term | None, found: ServingTimes) -> Term | None:
+    """Of a serving plan: an engine that fails stops no other, so that no interruption of the whole plan is counted."""
+    if second is None or found.output_tokens_per_second <= 0:
+        return None
+    rate = Figure(found.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))
+    figures = (_as_input(second), ("output_tokens_per_second", rate))
+    term = computed("per_million_output_tokens", cost_per_million_output_tokens, second.unit, figures)
+    slow, fast = serving_range(found, "output_tokens_per_second")
+    token = 1 / found.output_tokens_per_second
+    return _ranged(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
 
 
 def _as_input(term: Term) -> tuple[str, Figure]:

@@ -89,6 +89,17 @@ def cost_per_million_tokens(per_second: float, tokens_per_second: float, goodput
     return per_second / (tokens_per_second * goodput) * 1_000_000
 
 
+@formula("per_second / output_tokens_per_second * 1000000")
+def cost_per_million_output_tokens(per_second: float, output_tokens_per_second: float) -> float:
+    """The cost of a million output tokens of a serving plan, its prompts included; ``output_tokens_per_second`` of the
+    whole plan at its load.
+
+    >>> cost_per_million_output_tokens(0.02, 10_000.0)
+    2.0
+    """
+    return per_second / output_tokens_per_second * 1_000_000
+
+
 @formula("time_to_train / goodput")
 def time_with_interruptions(time_to_train: float, goodput: float) -> float:
     """How long a run takes with its interruptions; ``time_to_train`` in seconds without any.

@@ -51,7 +51,8 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     elif cost.run is not None:
         yield ("one run", say(cost.run.value, "s"), f"{say(cost.run.inputs[0][1].value, 's')} without interruptions")
     if cost.per_million_tokens is not None:
-        yield ("a million tokens", _amount(cost.per_million_tokens, cost.currency), f"uses {used}")
+        what = cost.per_million_tokens.name.removeprefix("per_").replace("_", " ")
+        yield (f"a {what}", _amount(cost.per_million_tokens, cost.currency), f"uses {used}")
     if cost.goodput is not None:
         low, high = cost.goodput.low, cost.goodput.high
         spread = f"{percent(low)} to {percent(high)} over the published failure rates" if low and high else ""

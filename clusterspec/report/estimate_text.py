@@ -7,6 +7,7 @@ from shlex import quote
 
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.term import Communication, MemoryUse
 from clusterspec.report import communication as traffic
 from clusterspec.report.estimate_assumptions import moving
@@ -15,7 +16,6 @@ from clusterspec.report.ink import PLAIN, Ink, plain, titled, wrapped
 from clusterspec.report.step_parts import MOST, breakdown
 from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
-from clusterspec.results.estimate_json import serving_range
 from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import Status, condition, used_text

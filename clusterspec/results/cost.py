@@ -34,7 +34,8 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
     from clusterspec.procurement.total import YEAR
 
     if cost is None:
-        names = ("currency", "as_of", "term", "total", "range", "per_million_tokens", "per_run", "goodput")
+        names = ("currency", "as_of", "term", "total", "range", "per_million_tokens")
+        names += ("per_million_output_tokens", "per_run", "goodput")
         return dict.fromkeys(names) | {"by_year": [], "parts": [], "assumptions": [], "not_counted": []}
     return {
         "currency": cost.currency or None,
@@ -47,6 +48,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         ],
         "parts": [term_json(part) for part in (cost.total.parts if cost.total else ())],
         "per_million_tokens": _value(cost.per_million_tokens),
+        "per_million_output_tokens": _value(_of_output(cost.per_million_tokens)),
         "per_run": _value(cost.per_run),
         "goodput": _value(cost.goodput),
         "time_to_train_with_interruptions": _value(cost.run),
@@ -62,6 +64,11 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "not_counted": list(cost.missing),
         "assumptions": [assumption_json(each) for each in cost.assumptions],
     }
+
+
+def _of_output(term: Term | None) -> Term | None:
+    """The cost of a million tokens where it is that of output tokens: of a serving plan."""
+    return term if term is not None and term.name == "per_million_output_tokens" else None
 
 
 def _value(term: Term | None) -> float | None:

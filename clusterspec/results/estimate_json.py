@@ -7,8 +7,8 @@ from typing import Any
 from clusterspec.cluster.model import Assumption, Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.constants import UNCERTAINTY
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
+from clusterspec.cost.serving.ranges import RANGED, serving_range
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
 from clusterspec.results.measured import measured_json, unmeasured_step_time
@@ -61,16 +61,6 @@ def terms(plan: Plan) -> tuple[Term, ...]:
     return found + ((plan.memory.total,) if plan.memory else ())
 
 
-RANGED = {
-    "ttft": "ttft",
-    "tpot": "tpot",
-    "ttft_mean": "ttft",
-    "tpot_mean": "tpot",
-    "output_tokens_per_second": "output_tokens_per_second",
-}
-"""The fields of a serving plan that have a range, and the uncertainty that each has."""
-
-
 def serving_json(found: ServingTimes | None) -> Json | None:
     """The times of a serving plan: seconds, and throughput of the whole plan; None if it trains."""
     if found is None:
@@ -87,12 +77,6 @@ def serving_json(found: ServingTimes | None) -> Json | None:
     ranges = {name: serving_range(found, name) for name in RANGED}
     out = {name: getattr(found, name) for name in names}
     return out | {"output_tokens_per_second_per_accelerator": found.per_accelerator, "range": ranges}
-
-
-def serving_range(found: ServingTimes, name: str) -> list[float]:
-    """The low and the high end of a field in `RANGED`."""
-    value, width = getattr(found, name), UNCERTAINTY[RANGED[name]]
-    return [value * (1 - width), value * (1 + width)]
 
 
 def cluster_json(cluster: Cluster | None) -> Json | None:

@@ -1,0 +1,56 @@
+"""The cost of a million output tokens, worked out by hand from the throughput of the plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.pipeline import Study, study_text
+from clusterspec.results.cost import CostReport
+from tests.settings import SETTINGS
+
+TEXT = """
+clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload: {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 1000, output_tokens: 500, concurrency: 32}}}}
+layout: {{tp: {tp}}}
+procurement: {{currency: USD, term: 4 years, prices: {{node: {node}}}, utilization: 0.5}}
+"""
+
+
+def studied(tp: int = 8, node: str = "315576") -> Study:
+    return study_text(TEXT.format(tp=tp, node=node), SETTINGS)
+
+
+def cost(one: Study) -> CostReport:
+    return pipeline.cost(one)
+
+
+def test_a_million_output_tokens_cost_the_seconds_in_which_they_are_made() -> None:
+    one = studied()
+    assert one.plan.serving is not None
+    # 315,576 USD over 4 × 365.25 days, half of which the machine works: 0.005 USD a second.
+    wanted = 0.005 / one.plan.serving.output_tokens_per_second * 1e6
+    body = cost(one).to_json()
+    assert body["per_million_output_tokens"] == pytest.approx(wanted)
+    assert body["per_million_tokens"] == body["per_million_output_tokens"]
+    assert body["per_run"] is None and body["goodput"] is None
+
+
+def test_its_range_spans_those_of_the_price_and_of_the_throughput() -> None:
+    fixed, ranged = (cost(studied(node=node)).cost for node in ("300000", "[200000, 400000]"))
+    assert fixed is not None and ranged is not None
+    one, other = fixed.per_million_tokens, ranged.per_million_tokens
+    assert one is not None and other is not None
+    assert one.low and one.high and other.low and other.high
+    assert one.low < one.value < one.high
+    assert other.low == pytest.approx(one.low * 2 / 3) and other.high == pytest.approx(one.high * 4 / 3)
+
+
+def test_training_has_no_cost_of_output_tokens() -> None:
+    text = TEXT.format(tp=8, node="300000").replace("kind: serve, ", "")
+    text = text.replace(
+        "serving: {input_tokens: 1000, output_tokens: 500, concurrency: 32}", "global_batch: 64, sequence_length: 4096"
+    )
+    body = cost(study_text(text, SETTINGS)).to_json()
+    assert body["per_million_output_tokens"] is None and body["per_million_tokens"] is not None
