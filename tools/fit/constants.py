@@ -55,6 +55,8 @@ def _constants() -> Iterator[Constant]:
     yield from _of(ALL, table()["shared"], tuple(dict.fromkeys(everybody)))
     for name, chip in chips.items():
         yield from _of(name, chip, tuple(("accelerator", each) for each in chip["accelerators"]))
+    for name, family in table()["families"].items():
+        yield from _of(name, family, tuple(("stack", each) for each in family["stacks"]))
     for name, stack in table()["stacks"].items():
         yield from _of(name, stack, (("stack", name),))
 
@@ -62,5 +64,5 @@ def _constants() -> Iterator[Constant]:
 def _of(group: str, facts: dict[str, Any], owners: tuple[Owner, ...]) -> Iterator[Constant]:
     caps = table()["caps"]
     for fact, value in facts.items():
-        if fact not in ("accelerators", "copies"):
+        if fact not in ("accelerators", "copies", "stacks"):
             yield Constant(group, fact, value[0], value[1], caps.get(fact, float("inf")), owners)
