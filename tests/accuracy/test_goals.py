@@ -11,6 +11,7 @@ from tools.accuracy import cases, reality
 from tools.accuracy.cases import Case
 from tools.accuracy.figures import null_model, ranking, score
 from tools.accuracy.reasons import reason
+from tools.fit import result
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,25 @@ def test_step_times_are_near(runs: list[Case]) -> None:
     assert found.mean <= 0.12
     assert found.p90 <= 0.25
     assert abs(found.bias) <= 0.05
+
+
+def test_steps_of_small_models_are_bound_by_their_host() -> None:
+    found = score("small", list(cases.small_runs()))
+    assert found.median <= 0.08
+    assert found.p90 <= 0.22
+    assert found.inside is not None
+    assert found.inside >= 0.8
+
+
+def test_what_the_fit_did_not_see_is_near() -> None:
+    found = result.read()["folds"]
+    assert found["dense"]["median"] <= 0.045
+    assert found["dense"]["p90"] <= 0.17
+    assert found["with experts"]["median"] <= 0.12
+
+
+def test_few_constants_are_fitted() -> None:
+    assert len(result.read()["constants"]) <= 75
 
 
 def test_we_know_more_than_the_part(runs: list[Case]) -> None:

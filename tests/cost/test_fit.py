@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Stack
 from clusterspec.origin import Assumed
 from tools.fit.constants import constants, copies, left_out, table
 from tools.fit.runs import runs
-from tools.fit.search import fitted, huber, pull
+from tools.fit.search import fitted, loss, pull
 from tools.fit.write import STORY
 
 CATALOG = Catalog.open()
@@ -51,11 +55,22 @@ def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
 
 
 def test_the_search_comes_nearer_and_stays_near_what_was_known() -> None:
-    some = [run for run in runs() if run.source == "kor"]
+    some = [replace(run, fitted=True) for run in runs() if run.source == "kor"]
     free = [constant for constant in constants() if constant.group == "megatron-core-2021"]
     before = {constant: constant.prior for constant in free}
-    after = fitted(free, some, sweeps=2)
-    assert sum(huber(run.error(after)) for run in some) <= sum(huber(run.error(before)) for run in some)
+    after, seen = fitted(free, some), np.ones(len(some))
+    assert loss(after.values, after.errors, seen) < loss(before, np.array([run.error(before) for run in some]), seen)
     for constant in free:
         if constant.spread:
-            assert pull(constant, after[constant]) < 0.02
+            assert pull(constant, after.values[constant]) < 0.02
+
+
+def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
+    """A fit whose run takes ten times as long differs, unless it is left out."""
+    some = [replace(run, fitted=True) for run in runs() if run.source == "kor"]
+    odd = [replace(some[0], seconds=10 * some[0].seconds), *some[1:]]
+    free = [constant for constant in constants() if constant.group == "megatron-core-2021"]
+    dropped = {some[0].id}
+    first, second = (fitted(free, each).without(dropped) for each in (some, odd))
+    for constant in free:
+        assert first[constant] == pytest.approx(second[constant], rel=0.02)

@@ -56,8 +56,9 @@ def study(spec: dict[str, Any]) -> pipeline.Study:
 
 
 @cache
-def published_runs() -> tuple[dict[str, Any], ...]:
-    return tuple(json.loads(line) for line in (DATA / "runs.jsonl").read_text("utf-8").splitlines())
+def published_runs(name: str = "runs") -> tuple[dict[str, Any], ...]:
+    """The runs of one file: ``runs``, or ``small_runs`` of models so small that launching bounds their steps."""
+    return tuple(json.loads(line) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines())
 
 
 def _table(name: str) -> Iterator[dict[str, str]]:
@@ -91,10 +92,18 @@ def step_time(run: dict[str, Any], plan: Plan | None) -> float | None:
 def runs() -> Iterator[Case]:
     """Step times."""
     for number, run in enumerate(published_runs()):
-        plan = plan_of(number)
-        published = step_time(run, plan)
-        if not run["fits"] or published is None:
-            continue
+        yield from _step(run, plan_of(number))
+
+
+def small_runs() -> Iterator[Case]:
+    """Step times of small models."""
+    for run in published_runs("small_runs"):
+        yield from _step(run, study(run["spec"]).plan)
+
+
+def _step(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
+    published = step_time(run, plan)
+    if run["fits"] and published is not None:
         low, high = (plan.step_time_range if plan else None) or (None, None)
         predicted = plan.step_time.value if plan and plan.step_time else None
         yield Case(run["id"], run["accelerator"], published, predicted, low, high, run["source"], run["model"])

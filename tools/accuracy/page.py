@@ -11,6 +11,7 @@ from tools.accuracy import reality
 from tools.accuracy.cases import Case
 from tools.accuracy.constants import constants
 from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score
+from tools.accuracy.held_out import constants_table, held_out_table
 from tools.accuracy.reasons import reason
 from tools.accuracy.scatter import scatter
 from tools.fit import runs as fit_runs
@@ -23,7 +24,9 @@ Written by `make accuracy` from the published cases in `tests/accuracy`. Errors 
 band, *half-width* the median of half that band over the prediction.
 """
 SPLIT = """The constants of time are fitted to three of every four runs of a source and checked on the fourth.
-`make fit` repeats it, and leaves out each source in turn besides.
+"""
+SMALL = """One node with models of 150 million to 1.4 billion parameters (vTrain, arXiv 2312.12391): every third of its
+single-node runs. The host, which launches kernels one by one, bounds most of these steps.
 """
 PEERS = """## Peers on the same runs
 
@@ -46,6 +49,7 @@ def build() -> None:
     runs, memory = list(published.runs()), list(published.memory())
     collectives, fabrics, fits = list(published.collectives()), list(published.fabrics()), list(published.fits())
     mixtures = [case for case in runs if _is_mixture(case.id)]
+    small = list(published.small_runs())
     parts = [
         HEAD,
         "## Step time\n",
@@ -54,8 +58,13 @@ def build() -> None:
         "\n### Fitted and not fitted\n",
         SPLIT,
         table(by_split(runs)),
+        "\n### Held out\n",
+        held_out_table(),
         "\n### By source\n",
         table(by_source(runs)),
+        "\n### Small models\n",
+        SMALL,
+        table(grouped(small)),
         "\n### The worst ten\n",
         worst(runs),
         PEERS,
@@ -73,6 +82,8 @@ def build() -> None:
         fit_table(fits),
         "\n## Fabrics\n",
         f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n",
+        "\n## Fitted constants\n",
+        constants_table(),
         "\n## Every fitted or measured constant\n",
         constants(),
     ]

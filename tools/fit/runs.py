@@ -63,7 +63,9 @@ class Run:
 def runs() -> tuple[Run, ...]:
     """All of them, in order of source and name."""
     sources: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in (each for each in published_runs() if any(each[rate] for rate in RATES)):
+    for row in (*published_runs(), *published_runs("small_runs")):
+        if not any(row[rate] for rate in RATES):
+            continue
         sources[_source(row["id"])].append(row)
     found = []
     for source, rows in sorted(sources.items()):
@@ -107,6 +109,6 @@ def _with(entry: E, kind: str, values: Values) -> E:
     own = {
         constant.fact: Figure(value, "1", Assumed(constant.fact, "being fitted"))
         for constant, value in values.items()
-        if (kind, entry.id) in constant.owners
+        if (kind, entry.id) in constant.owners and constant.fact in entry.achievable
     }
     return replace(entry, achievable={**entry.achievable, **own})

@@ -7,7 +7,8 @@ Gauss-Newton steps with one matrix of derivatives each (Nocedal, Wright, "Numeri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import exp, log
 
@@ -25,6 +26,8 @@ STEPS = 4
 DIFFERENCE = 0.03
 """Relative change of a constant over which derivatives are taken: wide enough to cross the bends of maxima."""
 REFITS = 3
+SHARES = (1.0, 0.5, 0.25, 0.1)
+"""Parts of a step that are tried until the loss falls."""
 Column = NDArray[np.float64]
 
 
@@ -41,70 +44,63 @@ class Fit:
     errors: Column
     slopes: Column
 
-    def without(self, dropped: Callable[[Run], bool], held: Constant | None = None) -> dict[Constant, float]:
-        """The values of a fit that does not see the dropped runs, and where one constant keeps its prior."""
-        seen = np.array([float(run.fitted and run.id not in left_out() and not dropped(run)) for run in self.runs])
-        start = np.array([log(self.values[constant]) for constant in self.free])
-        moved = np.zeros(len(self.free))
-        fixed = np.array([constant is held for constant in self.free])
-        if held is not None:
-            moved[fixed] = log(held.prior) - start[fixed]
+    def without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
+        """The values of a fit that does not see the runs of these names, or where one constant keeps its prior."""
+        seen = np.array([float(counts(run) and run.id not in dropped) for run in self.runs])
+        held_here = np.array([constant is held for constant in self.free])
+        start, priors = logs(self.free, self.values), np.array([log(constant.prior) for constant in self.free])
+        moved = np.where(held_here, priors - start, 0.0)
         for _ in range(REFITS):
-            errors = self.errors + self.slopes @ moved
-            moved = moved + np.where(fixed, 0.0, _step(self.free, start + moved, errors, self.slopes, seen, fixed))
+            around = _Around(self.free, start + moved, self.errors + self.slopes @ moved, self.slopes, seen)
+            moved = moved + around.step(held_here)
         return _valued(self.values, self.free, start + moved)
-
-    def predicted(self, values: Values) -> Column:
-        """The errors of all runs under values near the fitted ones, by their derivatives."""
-        moved = np.array([log(values[constant] / self.values[constant]) for constant in self.free])
-        found: Column = self.errors + self.slopes @ moved
-        return found
 
 
 def fitted(constants: Sequence[Constant], runs: Sequence[Run]) -> Fit:
     """Gauss-Newton steps from the priors over the runs that are fitted to."""
     values = {constant: constant.prior for constant in constants}
     free = tuple(constant for constant in constants if constant.spread and _touched(constant, runs))
-    seen = np.array([float(run.fitted and run.id not in left_out()) for run in runs])
+    seen = np.array([float(counts(run)) for run in runs])
     errors = _errors(values, runs)
     for _ in range(STEPS):
-        slopes = _slopes(values, free, runs, errors)
-        start = np.array([log(values[constant]) for constant in free])
-        step = _step(free, start, errors, slopes, seen, np.zeros(len(free), bool))
-        values, errors = _along(values, free, start, step, runs, seen, errors)
+        around = _Around(free, logs(free, values), errors, _slopes(values, free, runs, errors), seen)
+        step, before = around.step(np.zeros(len(free), bool)), loss(values, errors, seen)
+        for share in SHARES:
+            tried = _valued(values, free, around.at + share * step)
+            found = _errors(tried, runs)
+            if loss(tried, found, seen) < before:
+                values, errors = tried, found
+                break
     return Fit(values, free, tuple(runs), errors, _slopes(values, free, runs, errors))
 
 
-def _along(
-    values: dict[Constant, float],
-    free: Sequence[Constant],
-    start: Column,
-    step: Column,
-    runs: Sequence[Run],
-    seen: Column,
-    errors: Column,
-) -> tuple[dict[Constant, float], Column]:
-    """The values and errors as far along a step as the loss falls."""
-    before = loss(values, errors, seen)
-    for share in (1.0, 0.5, 0.25, 0.1):
-        tried = _valued(values, free, start + share * step)
-        found = _errors(tried, runs)
-        if loss(tried, found, seen) < before:
-            return tried, found
-    return values, errors
+def counts(run: Run) -> bool:
+    """Whether a run is fitted to."""
+    return run.fitted and run.id not in left_out()
 
 
-def _step(
-    free: Sequence[Constant], at: Column, errors: Column, slopes: Column, seen: Column, fixed: NDArray[np.bool_]
-) -> Column:
-    """The step to the least of the loss, were errors linear in the logarithms of the constants."""
-    weights = seen / np.sqrt(1 + (errors / KNEE) ** 2)
-    prior = np.array([log(constant.prior) for constant in free])
-    pulls = np.array([2 * PULL / constant.spread**2 for constant in free])
-    matrix = slopes.T @ (weights[:, None] * slopes) + np.diag(pulls + 1e6 * fixed)
-    right = -(slopes.T @ (weights * errors) + pulls * (at - prior))
-    step: Column = np.linalg.solve(matrix, np.where(fixed, 0.0, right))
-    return step
+@dataclass(frozen=True)
+class _Around:
+    """Errors and slopes at one point: ``at`` are the logarithms of the ``free`` constants, ``seen`` is 1 for the runs
+    that are fitted to, else 0."""
+
+    free: Sequence[Constant]
+    at: Column
+    errors: Column
+    slopes: Column
+    seen: Column
+
+    def step(self, held: NDArray[np.bool_]) -> Column:
+        """The step to the least of the loss, were errors linear in the logarithms; constants that are held stay."""
+        weights = self.seen / np.sqrt(1 + (self.errors / KNEE) ** 2)
+        priors = np.array([log(constant.prior) for constant in self.free])
+        pulls = np.array([2 * PULL / constant.spread**2 for constant in self.free])
+        matrix = self.slopes.T @ (weights[:, None] * self.slopes) + np.diag(pulls)
+        right = -(self.slopes.T @ (weights * self.errors) + pulls * (self.at - priors))
+        found = np.zeros(len(self.free))
+        free = ~held
+        found[free] = np.linalg.solve(matrix[np.ix_(free, free)], right[free])
+        return found
 
 
 def loss(values: Values, errors: Column, seen: Column) -> float:
@@ -117,8 +113,13 @@ def pull(constant: Constant, value: float) -> float:
     return PULL * (log(value / constant.prior) / constant.spread) ** 2
 
 
-def _valued(values: Values, free: Sequence[Constant], logs: Column) -> dict[Constant, float]:
-    moved = {constant: min(exp(each), constant.cap) for constant, each in zip(free, logs, strict=True)}
+def logs(free: Sequence[Constant], values: Values) -> Column:
+    """The logarithms of the values of some constants."""
+    return np.array([log(values[constant]) for constant in free])
+
+
+def _valued(values: Values, free: Sequence[Constant], at: Column) -> dict[Constant, float]:
+    moved = {constant: min(exp(each), constant.cap) for constant, each in zip(free, at, strict=True)}
     return {**values, **moved}
 
 
@@ -146,5 +147,5 @@ def sensitive(constant: Constant, fit: Fit) -> int:
     if constant not in fit.free:
         return 0
     column = np.abs(fit.slopes[:, fit.free.index(constant)]) * log(1.2)
-    seen = np.array([run.fitted and run.id not in left_out() for run in fit.runs])
+    seen = np.array([counts(run) for run in fit.runs])
     return int(np.sum(seen & (column > 5e-4)))

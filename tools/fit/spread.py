@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import exp, log1p, sqrt
 
 from clusterspec import resources
 from tools.fit.constants import left_out, table
+from tools.fit.held_out import Errors
 from tools.fit.runs import Run
 
-Errors = Sequence[tuple[Run, float]]
 HELD = {False: 0.9, True: 0.8}
 """The share of runs that a band holds, without and with experts.
 

@@ -11,7 +11,7 @@ from tools.fit.runs import Values
 
 FOLDERS = {"accelerator": "accelerators", "stack": "stacks"}
 SCALES = {"us": 1e6, "ms": 1e3, "": 1.0, "B": 1.0}
-STORY = re.compile(r"(?:fitted to [^\"]*?\(spread \d+ %\)|no published run says: a guess)")
+STORY = re.compile(r"(?:fitted to [^\"]*?\(spread \d+ %\)|no published run says: a guess|by count)")
 
 
 def write(values: Values, counts: dict[Constant, int]) -> list[Path]:
@@ -55,9 +55,12 @@ def _replaced(text: str, constant: Constant, value: float, count: int, nominal: 
 
 
 def _story(constant: Constant, count: int, unit: str) -> str:
+    if not constant.spread:
+        return "by count"
     if not count:
         return "no published run says: a guess"
-    family = f" on {constant.group}" if constant.owners[0][0] == "accelerator" and len(constant.owners) < 8 else ""
+    word = "on" if constant.owners[0][0] == "accelerator" else "with"
+    family = f" {word} {constant.group}" if len(constant.owners) > 1 else ""
     drawn = f"{constant.prior * SCALES[unit]:.3g}{' ' + unit if unit else ''}"
     many = "1 published run" if count == 1 else f"{count} published runs"
     return f"fitted to {many}{family}, drawn towards {drawn} (spread {100 * constant.spread:.0f} %)"

@@ -1,0 +1,40 @@
+"""What the last fit found: errors of runs that it did not see, and what each constant is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.fit import result
+
+HELD_OUT = """Every run predicted by a fit that did not see it: with every fifth run left out, and with its whole source
+left out.
+"""
+FITTED = """{count} constants are fitted. Each is drawn towards what was known of it beforehand (*prior*). *Runs* counts
+the fitted runs that would notice a change of a fifth. *Worth* is by how much the mean error of the runs that notice it
+grows if the constant keeps its prior and all others are fitted again, in percentage points.
+"""
+
+
+def held_out_table() -> str:
+    """Errors of runs left out, by kind of model, and of each source left out as a whole."""
+    found = result.read()
+    rows = ["| left out | model | cases | median | mean | p90 |", "|---|---|---|---|---|---|"]
+    for name, key in (("each fifth", "folds"), ("each source", "sources")):
+        rows += [f"| {name} | {kind} | {_cells(one)} |" for kind, one in found[key].items()]
+    rows += [f"| {source} | all | {_cells(one)} |" for source, one in found["each_source"].items()]
+    return "\n".join([HELD_OUT, *rows]) + "\n"
+
+
+def _cells(one: dict[str, Any]) -> str:
+    shares = (f"{100 * one[name]:.1f} %" for name in ("median", "mean", "p90"))
+    return " | ".join((str(one["runs"]), *shares))
+
+
+def constants_table() -> str:
+    """Every fitted constant: what it belongs to, its value, its prior, and what it is worth."""
+    found = result.read()["constants"]
+    rows = ["| of | constant | value | prior | runs | worth |", "|---|---|---|---|---|---|"]
+    for one in sorted(found, key=lambda each: -each["worth"]):
+        cells = (one["group"], one["fact"], f"{one['value']:.3g}", f"{one['prior']:.3g}", str(one["runs"]))
+        rows.append("| " + " | ".join((*cells, f"{100 * one['worth']:+.2f}")) + " |")
+    return "\n".join([FITTED.format(count=len(found)), *rows]) + "\n"

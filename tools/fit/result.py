@@ -1,0 +1,90 @@
+"""What a fit found, as a file that `docs/accuracy.md` is written from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+
+from tools.fit.constants import Constant, left_out
+from tools.fit.held_out import Errors, errors
+from tools.fit.search import Fit, sensitive
+
+NOTICED = 0.003
+"""Relative change of a run over that of a constant from which the run counts as one that notices it."""
+FILE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "fit.json"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Errors of some runs, as fractions."""
+
+    runs: int
+    median: float
+    mean: float
+    p90: float
+
+    @classmethod
+    def of(cls, found: Errors) -> Summary:
+        sizes = sorted(abs(error) for _, error in found)
+        return cls(len(sizes), median(sizes), mean(sizes), sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))])
+
+    def __str__(self) -> str:
+        shares = ((name, getattr(self, name)) for name in ("median", "mean", "p90"))
+        return f"{self.runs:4} runs  " + "  ".join(f"{name} {100 * value:5.1f} %" for name, value in shares)
+
+
+def write(fit: Fit, by_fold: Errors, by_source: Errors) -> None:
+    """Writes the held-out errors and every constant with what it is worth."""
+    found: dict[str, Any] = {
+        "folds": _by_kind(by_fold),
+        "sources": _by_kind(by_source),
+        "each_source": {source: _summary(by_source, source) for source in sorted({run.source for run, _ in by_source})},
+        "constants": [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)],
+    }
+    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def read() -> dict[str, Any]:
+    """What the last fit found."""
+    found: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return found
+
+
+def _by_kind(found: Errors) -> dict[str, dict[str, float]]:
+    kinds = {"dense": False, "with experts": True}
+    return {
+        name: asdict(Summary.of([each for each in found if each[0].experts is kind])) for name, kind in kinds.items()
+    }
+
+
+def _summary(found: Errors, source: str) -> dict[str, float]:
+    return asdict(Summary.of([each for each in found if each[0].source == source]))
+
+
+def _constant(fit: Fit, constant: Constant) -> dict[str, object]:
+    return {
+        "group": constant.group,
+        "fact": constant.fact,
+        "value": round(fit.values[constant], 9),
+        "prior": constant.prior,
+        "runs": sensitive(constant, fit),
+        "worth": round(worth(fit, constant), 5),
+    }
+
+
+def worth(fit: Fit, constant: Constant) -> float:
+    """How much the mean error of the runs that notice a constant grows where it keeps its prior and the others are
+    fitted again."""
+    column = np.abs(fit.slopes[:, fit.free.index(constant)])
+    kept = [run for run, slope in zip(fit.runs, column, strict=True) if run.id not in left_out() and slope > NOTICED]
+    with_prior = fit.without(frozenset(), held=constant)
+    return _mean(errors(with_prior, kept)) - _mean(errors(fit.values, kept))
+
+
+def _mean(found: Errors) -> float:
+    return mean(abs(error) for _, error in found)
