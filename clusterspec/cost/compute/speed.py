@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from itertools import chain
+from typing import NamedTuple
 
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.formulas.elementwise import larger
@@ -17,9 +19,37 @@ TimedKernels = tuple[tuple[Kernel, float], ...]
 """Kernels with their device seconds."""
 
 
-def device_seconds(kernels: TimedKernels) -> float:
-    """Seconds of kernels one after another."""
-    return sum(seconds for _, seconds in kernels)
+class PassKernels(NamedTuple):
+    """The kernels of one pass: seconds of all of them, of the GEMMs and of the token-mixing core one after another.
+
+    ``launches`` counts the launches of the host, ``expert_launches`` the experts of grouped GEMMs. ``timed`` lists the
+    kernels; it is empty where the sums are columns.
+    """
+
+    timed: TimedKernels
+    device: float
+    gemms: float
+    core: float
+    launches: float
+    expert_launches: float
+    flops: float
+
+    @classmethod
+    def of(cls, parts: Mapping[str, TimedKernels]) -> PassKernels:
+        """The kernels of the parts of a layer."""
+        timed = tuple(chain.from_iterable(parts.values()))
+        return cls(
+            timed=timed,
+            device=sum(seconds for _, seconds in timed),
+            gemms=sum(seconds for kernel, seconds in timed if kernel.rate.startswith("matmul")),
+            core=sum(seconds for _, seconds in parts.get("core", ())),
+            launches=sum(kernel.launches for kernel, _ in timed),
+            expert_launches=sum(kernel.shape.batch for kernel, _ in timed if kernel.shape and kernel.shape.experts),
+            flops=sum(kernel.flops for kernel, _ in timed),
+        )
+
+
+NO_KERNELS = PassKernels.of({})
 
 
 @dataclass(frozen=True, slots=True)

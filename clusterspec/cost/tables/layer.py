@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Layout
@@ -12,11 +11,11 @@ from clusterspec.cost.compute.feedforward import Routing
 from clusterspec.cost.compute.layer import LAYERS, Parts, recomputed
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.compute.speed import Speed, TimedKernels, device_seconds
+from clusterspec.cost.compute.speed import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.formulas.elementwise import divided
 from clusterspec.cost.layers import FeedForward, Layer, Mixer
-from clusterspec.cost.record import PartTime, PhaseTime
-from clusterspec.cost.tables.phase import PhaseTimer, Transfers
+from clusterspec.cost.record import PartTime
+from clusterspec.cost.tables.phase import PhaseTimer, Transfers, TransferTimes
 from clusterspec.cost.traffic import context, expert, tensor
 
 Routed = Callable[[float], Transfers]
@@ -32,66 +31,64 @@ def name_of(layer: Layer, one_mixer: bool) -> str:
     return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
 
-class Kernels(NamedTuple):
-    """The kernels of one layer on one rank by part of the layer, and those of its passes with their device seconds.
+class LayerKernels(NamedTuple):
+    """The kernels of one layer on one rank, by pass; ``recomputed`` are those that run again before the backward pass.
 
-    ``core`` holds the kernels of the token-mixing core in each pass.
+    ``parts`` holds them by part of the layer; it is empty where the passes are columns.
     """
 
     layer: Layer
     shard: Shard
     parts: Parts
-    forward: TimedKernels
-    backward: TimedKernels
-    core: tuple[TimedKernels, TimedKernels]
+    forward: PassKernels
+    backward: PassKernels
+    recomputed: PassKernels = NO_KERNELS
 
     @classmethod
-    def of(cls, layer: Layer, shard: Shard, software: SoftwareBehavior, speed: Speed) -> Kernels:
+    def of(cls, layer: Layer, shard: Shard, software: SoftwareBehavior, speed: Speed) -> LayerKernels:
+        """The kernels of a layer without recomputation."""
         parts = LAYERS[layer.network](shard, software)
-        timed = {name: (speed.timed(work.forward), speed.timed(work.backward)) for name, work in parts.items()}
-        forward, backward = (tuple(chain.from_iterable(passes)) for passes in zip(*timed.values(), strict=True))
-        return cls(layer, shard, parts, forward, backward, timed.get("core", ((), ())))
+        forward = {name: speed.timed(work.forward) for name, work in parts.items()}
+        backward = {name: speed.timed(work.backward) for name, work in parts.items()}
+        return cls(layer, shard, parts, PassKernels.of(forward), PassKernels.of(backward))
+
+    def again(self, recompute: str | tuple[str, ...], software: SoftwareBehavior, speed: Speed) -> PassKernels:
+        """The kernels that run again under ``recompute``: a word, or a list of modules."""
+        if recompute == "full":
+            return self.forward
+        kernels = recomputed(self.parts, recompute, software.stack.selective)
+        return PassKernels.of({"": speed.timed(kernels)}) if kernels else NO_KERNELS
 
 
-class LayerPasses(NamedTuple):
-    """The forward and the backward pass of a layer, and the traffic of the forward pass."""
+def timed_layer(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> PartTime:
+    """One micro-batch through a layer, with the transfers around its blocks."""
+    sent, returned = _transfers(kernels, layout, timer)
+    forward = timer.phase(kernels.forward, sent)
+    backward = timer.phase(kernels.backward, returned)
+    again = timer.phase(kernels.recomputed, sent if layout.recompute == "full" else ())
+    return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
 
-    forward: PhaseTime
-    backward: PhaseTime
-    sent: Transfers
 
-
-def timed_passes(kernels: Kernels, layout: Layout, timer: PhaseTimer) -> LayerPasses:
-    """One micro-batch forward and backward through a layer, with the transfers around its blocks."""
-    layer, shard = kernels.layer, kernels.shard
+def _transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> tuple[TransferTimes, TransferTimes]:
+    """The transfers of the forward and of the backward pass."""
+    layer, shard, method = kernels.layer, kernels.shard, layout.cp_method
     routed: Routed = lambda window: ()  # noqa: E731
     if layer.network is FeedForward.EXPERTS:
         routing = Routing.of(shard, timer.software.unevenness)
         domains = timer.group("ep").domains if divided(shard.ep) else 1
         routed = partial(expert.each_pass, shard, routing, layout.dispatcher, domains)
-    blocks = _blocks(layer, shard)
-    core = tuple(map(device_seconds, kernels.core))
+    blocks, there, back = _blocks(layer, shard), kernels.forward, kernels.backward
     forward = (
-        *tensor.forward(shard, blocks, device_seconds(_gemms(kernels.forward))),
-        *context.forward(shard, layout.cp_method, core[0]),
-        *routed(device_seconds(kernels.forward)),
+        *tensor.forward(shard, blocks, there.gemms),
+        *context.forward(shard, method, there.core),
+        *routed(there.device),
     )
     backward = (
-        *tensor.backward(shard, blocks, device_seconds(_gemms(kernels.backward))),
-        *context.backward(shard, layout.cp_method, core[1]),
-        *routed(device_seconds(kernels.backward)),
+        *tensor.backward(shard, blocks, back.gemms),
+        *context.backward(shard, method, back.core),
+        *routed(back.device),
     )
-    return LayerPasses(timer.phase(kernels.forward, forward), timer.phase(kernels.backward, backward), forward)
-
-
-def timed_layer(name: str, kernels: Kernels, passes: LayerPasses, layout: Layout, timer: PhaseTimer) -> PartTime:
-    """The passes of a layer and the recomputation between them."""
-    again = kernels.forward
-    if layout.recompute != "full":
-        again = timer.speed.timed(recomputed(kernels.parts, layout.recompute, timer.software.stack.selective))
-    recomputation = timer.phase(again, passes.sent if layout.recompute == "full" else ())
-    flops, more = (sum(kernel.flops for kernel, _ in part) for part in (kernels.forward, again))
-    return PartTime(name, passes.forward, passes.backward, recomputation, flops, more)
+    return timer.transfers(forward), timer.transfers(backward)
 
 
 def _blocks(layer: Layer, shard: Shard) -> int:
@@ -100,7 +97,3 @@ def _blocks(layer: Layer, shard: Shard) -> int:
         layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0
     )
     return int(layer.mixer is not Mixer.NONE) + int(cut)
-
-
-def _gemms(kernels: TimedKernels) -> TimedKernels:
-    return tuple(timed for timed in kernels if timed[0].rate.startswith("matmul"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.compute.speed import Speed, TimedKernels
+from clusterspec.cost.compute.speed import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.formulas.overlap import exposed_calls
 from clusterspec.cost.formulas.roofline import launching
 from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
@@ -16,6 +16,7 @@ from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.records import dataclass
 
 Transfers = tuple[Transfer, ...]
+TransferTimes = tuple[TransferTime, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +30,32 @@ class PhaseTimer:
 
     def part(self, name: str, work: Work) -> PartTime:
         """Both passes over a part of the model that communicates nothing and recomputes nothing."""
-        forward, backward = (self.phase(self.speed.timed(kernels), ()) for kernels in (work.forward, work.backward))
-        flops = sum(kernel.flops for kernel in work.forward)
-        return PartTime(name, forward, backward, self.phase((), ()), flops, 0.0)
+        passes = (PassKernels.of({name: self.speed.timed(kernels)}) for kernels in (work.forward, work.backward))
+        forward, backward = (self.phase(kernels, ()) for kernels in passes)
+        return PartTime(name, forward, backward, self.phase(NO_KERNELS, ()), sum(k.flops for k in work.forward), 0.0)
 
-    def phase(self, timed: TimedKernels, transfers: Transfers) -> PhaseTime:
+    def phase(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
         """One pass: the kernels one after another, exposed transfers, and launch overhead."""
-        sent = tuple(self.transfer(transfer) for transfer in transfers)
-        device = sum(seconds for _, seconds in timed)
-        exposed = sum(row.exposed for row in sent)
-        launches = sum(kernel.launches for kernel, _ in timed) + sum(transfer.calls for transfer in transfers)
-        experts = sum(kernel.shape.batch for kernel, _ in timed if kernel.shape and kernel.shape.experts)
+        exposed, calls = sum(one.exposed for one in sent), sum(one.transfer.calls for one in sent)
+        launches = kernels.launches + calls
+        launch = self.launching(kernels, exposed, calls)
+        return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, kernels.expert_launches, launch)
+
+    def launching(self, kernels: PassKernels, exposed: float, calls: float) -> float:
+        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` collectives."""
         software = self.software
-        launch = launching(
-            launches,
-            device + exposed,
+        return launching(
+            kernels.launches + calls,
+            kernels.device + exposed,
             gap=software.gap,
             interval=software.interval,
-            expert_launches=experts,
+            expert_launches=kernels.expert_launches,
             expert_interval=software.interval_expert,
         )
-        return PhaseTime(timed, sent, device, exposed, launches, experts, launch)
+
+    def transfers(self, transfers: Transfers) -> TransferTimes:
+        """The times of the transfers of one pass."""
+        return tuple(self.transfer(transfer) for transfer in transfers)
 
     def transfer(self, transfer: Transfer) -> TransferTime:
         """All calls of a transfer, with their exposed time beside the computation of their windows."""

@@ -12,13 +12,14 @@ from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.rates import Rates, rates
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.cost.compute.speed import PassKernels
 from clusterspec.cost.formulas.links import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layers import FeedForward, Layer, layers
 from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.tables.layer import Kernels, LayerPasses, name_of, timed_layer, timed_passes
+from clusterspec.cost.tables.layer import LayerKernels, name_of, timed_layer
 from clusterspec.cost.tables.phase import PhaseTimer
 
 LANES = 16
@@ -49,8 +50,8 @@ class Tables:
         self.groups: Groups = {} if groups is None else groups
         self._named: Groups = {}
         self._parts: dict[object, PartTime] = {}
-        self._kernels: dict[object, Kernels] = {}
-        self._passes: dict[object, LayerPasses] = {}
+        self._kernels: dict[object, LayerKernels] = {}
+        self._recomputed: dict[object, PassKernels] = {}
         self._shares: dict[object, Share] = {}
         kinds = sorted(set(layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
@@ -109,21 +110,22 @@ class Tables:
             name, kernels = name_of(layer, self._one_mixer), self._kernels_of(layer, layout)
             assert self.rates is not None
             timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
-            if key not in self._passes:
-                self._passes[key] = timed_passes(kernels, layout, timer)
-            found = timed_layer(name, kernels, self._passes[key], layout, timer)
-            self._parts[layout.recompute, key] = found
+            found = self._parts[layout.recompute, key] = timed_layer(name, kernels, layout, timer)
         return found
 
-    def _kernels_of(self, layer: Layer, layout: Layout) -> Kernels:
-        """The kernels of a layer, which do not depend on recomputation and placement."""
+    def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
+        """The kernels of a layer, which placement does not change."""
+        assert self.rates is not None
         key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
         found = self._kernels.get(key)
         if found is None:
-            assert self.rates is not None
             shard = Shard.of(self.workload, layout, layer.mixer)
-            found = self._kernels[key] = Kernels.of(layer, shard, self.software, self.rates.speed)
-        return found
+            found = self._kernels[key] = LayerKernels.of(layer, shard, self.software, self.rates.speed)
+        again = self._recomputed.get((layout.recompute, key))
+        if again is None:
+            again = found.again(layout.recompute, self.software, self.rates.speed)
+            self._recomputed[layout.recompute, key] = again
+        return found._replace(recomputed=again)
 
     def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
         key = (name, *_degrees(layout))

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cluster.model import Overlap
 from clusterspec.cost.compute.kernels import Kernel, Work
-from clusterspec.cost.compute.speed import Speed
+from clusterspec.cost.compute.speed import PassKernels, Speed
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.tables.group import Group
@@ -43,7 +43,7 @@ def timer(hiding: Hiding = HIDING, **habits: float) -> tuple[PhaseTimer, Group]:
 def test_a_phase_is_its_kernels_one_after_another() -> None:
     """2e12 FLOP at 1e12 FLOP/s, and 3e9 bytes at 1e9 B/s."""
     product, stream = Kernel("p", 2e12, 0.0, "matmul_bf16"), Kernel("s", 0.0, 3e9)
-    phase = timer()[0].phase(SPEED.timed((product, stream)), ())
+    phase = timer()[0].phase(PassKernels.of({"": SPEED.timed((product, stream))}), ())
     assert (phase.device, phase.exposed, phase.launch, phase.total) == (5.0, 0.0, 0.0, 5.0)
     assert phase.launches == 2
 
@@ -51,8 +51,10 @@ def test_a_phase_is_its_kernels_one_after_another() -> None:
 def test_launching_adds_a_gap_for_each_launch_and_what_the_host_is_late() -> None:
     """Ten launches with gaps of 0.1 s: one second. A host that takes a second for each is 10 - 5 - 1 seconds late."""
     kernel = Kernel("s", 0.0, 5e9, launches=10)
-    assert timer(gap=0.1)[0].phase(SPEED.timed((kernel,)), ()).launch == pytest.approx(1.0)
-    assert timer(gap=0.1, interval=1.0)[0].phase(SPEED.timed((kernel,)), ()).launch == pytest.approx(5.0)
+    assert timer(gap=0.1)[0].phase(PassKernels.of({"": SPEED.timed((kernel,))}), ()).launch == pytest.approx(1.0)
+    assert timer(gap=0.1, interval=1.0)[0].phase(
+        PassKernels.of({"": SPEED.timed((kernel,))}), ()
+    ).launch == pytest.approx(5.0)
 
 
 def test_a_transfer_hides_in_its_window_where_the_layout_says_so() -> None:
