@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.catalog.build_model import architecture, published
 from clusterspec.catalog.build_stack import framework_memory
-from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Stack, Switch
+from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Kernels, Model, Nic, Platform, Stack, Switch
 from clusterspec.catalog.reader import Reader
 
 
@@ -37,6 +37,7 @@ def accelerator(read: Reader) -> Accelerator:
         year=read.count("year"),
         compute_units=read.count("compute_units"),
         array=read.count("array"),
+        kernels=read.text("kernels"),
         achievable=read.achievable(),
     )
 
@@ -163,6 +164,16 @@ def stack(read: Reader) -> Stack:
     )
 
 
+def kernels(read: Reader) -> Kernels:
+    """Measured kernels of one accelerator."""
+    return Kernels(
+        **_header(read),
+        accelerator=read.text("accelerator") or "",
+        year=read.count("year") or 0,
+        achievable=read.achievable(),
+    )
+
+
 BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
     "accelerator": accelerator,
     "interconnect": interconnect,
@@ -171,6 +182,7 @@ BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
     "platform": platform,
     "model": model,
     "stack": stack,
+    "kernels": kernels,
 }
 
 

@@ -33,7 +33,8 @@ class Accelerator(Entry):
     how many that is (a fraction where several accelerators share one); ``compute_units`` how many
     tiles of a matrix product it works on at a time, ``array`` the sides of a systolic array that
     products are padded to; ``host_link`` the link to the host processor, B/s per direction, where
-    it is not PCIe; ``unpublished_peaks`` the precisions that it computes in without a published peak.
+    it is not PCIe; ``unpublished_peaks`` the precisions that it computes in without a published peak;
+    ``kernels`` the table of measured kernels that holds for it.
     """
 
     ranks_per_accelerator: int = 1
@@ -58,6 +59,7 @@ class Accelerator(Entry):
     year: int | None = None
     compute_units: int | None = None
     array: int | None = None
+    kernels: str | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 
@@ -205,4 +207,17 @@ class Stack(Entry):
     full_sharding: str | None = None
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
+    achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels(Entry):
+    """Measured kernels of one accelerator, as a table of points.
+
+    The last part of a name in ``achievable`` that begins with a digit is the size of a point: ``gemm.fp8.1024``
+    is the share of the peak with 1,024 rows, ``all_reduce.8.128_kb`` the seconds of 128 KB over 8 ranks.
+    """
+
+    accelerator: str = ""
+    year: int = 0
     achievable: Mapping[str, Figure] = field(default_factory=dict)

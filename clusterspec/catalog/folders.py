@@ -18,6 +18,7 @@ PLACES = {
     "platform": "platforms",
     "model": "models",
     "stack": "stacks",
+    "kernels": "kernels",
 }
 """The folder of each kind."""
 KINDS = tuple(PLACES)

@@ -151,6 +151,11 @@ def _stack(raw_entry: RawEntry) -> Iterator[str]:
     yield f"from {_value(raw_entry, 'year')}"
 
 
+def _kernels(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"measured on {_value(raw_entry, 'accelerator')}"
+    yield f"{len(raw_entry.achievable)} figures"
+
+
 _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "accelerator": _accelerator,
     "interconnect": _interconnect,
@@ -159,6 +164,7 @@ _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "platform": _platform,
     "model": _model,
     "stack": _stack,
+    "kernels": _kernels,
 }
 
 

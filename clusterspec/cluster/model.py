@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Nic, Platform, Stack, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Model, Nic, Platform, Stack, Switch
 from clusterspec.cluster.communication import Dispatcher, Overlap
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.quantity import Bandwidth, Figure, Peak
@@ -143,6 +143,8 @@ class Cluster:
     """Bytes of host memory per node; None where the spec states none."""
     measured: tuple[MeasuredShare, ...] = ()
     """Measured shares of line rate, which replace those of the catalog."""
+    kernels: Kernels | None = field(default=None, compare=False)
+    """Measured kernels that times of serving are made of; None where the design does not serve."""
 
     @property
     def all_nodes(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.kernels import kernels_of
 from clusterspec.cluster.layout import resolve_layout
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import resolve_cluster
@@ -12,6 +13,7 @@ from clusterspec.cluster.software import Software, resolve_software
 from clusterspec.cluster.workload import resolve_workload
 from clusterspec.document.outline import at
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.spec.model import LayoutSpec, Spec
 from clusterspec.spec.schema import schema
 
@@ -31,6 +33,8 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     software = _software(spec, cluster, lookup)
     stack = software.stack if software else None
     workload = resolve_workload(spec.workload, accelerator, stack, lookup) if spec.workload else None
+    if cluster is not None and workload is not None and workload.serving is not None:
+        cluster = replace(cluster, kernels=kernels_of(cluster.accelerator, lookup))
     layout = None
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)

@@ -16,7 +16,7 @@ from clusterspec.source import Source
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
-FOLDERS = {"switch": "switches"}
+FOLDERS = {"switch": "switches", "kernels": "kernels"}
 
 
 def name_of(raw_entry: RawEntry) -> str:

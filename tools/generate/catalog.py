@@ -35,6 +35,7 @@ TITLES = {
     "platform": "Platforms",
     "model": "Models",
     "stack": "Software stacks",
+    "kernels": "Measured kernels",
 }
 
 

@@ -32,6 +32,7 @@ FACTS = {
         *("experts_per_token", "vocab", "max_sequence_length"),
     ),
     "stack": ("year", "selective"),
+    "kernels": ("accelerator", "year"),
 }
 _DIGITS = 4
 _PAGE = """<!doctype html>

@@ -55,51 +55,56 @@ def experts_hit(experts: float, tokens: float, chosen: float) -> float:
     return experts * (1 - exp(-tokens * chosen / experts))
 
 
-@formula("calls * (latency + 2 * (ranks - 1) / ranks * size / bandwidth)")
-def all_reduce_time(calls: float, latency: float, ranks: float, size: float, bandwidth: float) -> float:
-    """All-reduces of ``size`` bytes over ``ranks`` ranks; ``bandwidth`` per rank and direction.
+@formula("calls * max(floor, bytes_read / bandwidth)")
+def cache_time(calls: float, floor: float, bytes_read: float, bandwidth: float) -> float:
+    """The time of calls that each read so many bytes of the cache, and take ``floor`` seconds at least.
 
-    Source: the alpha-beta model; Thakur et al., IJHPCA 19(1), 2005.
+    Source: measured kernels of attention; their tables are in the catalog.
 
-    >>> all_reduce_time(160, 5e-6, 2, 1e6, 1e11)
-    0.0024000000000000002
+    >>> cache_time(80, 1e-5, 64e6, 1.6e12)
+    0.0032
     """
-    return calls * (latency + 2 * (ranks - 1) / ranks * size / bandwidth)
+    return calls * larger(floor, bytes_read / bandwidth)
 
 
-@formula("layers * (2 * latency + tokens * chosen * hidden * bytes_each / bandwidth)")
+@formula("calls * each")
+def all_reduce_time(calls: float, each: float) -> float:
+    """All-reduces of ``each`` seconds, as measured at their size and number of ranks.
+
+    Source: arithmetic; the tables of measured kernels are in the catalog.
+
+    >>> all_reduce_time(160, 1e-5)
+    0.0016
+    """
+    return calls * each
+
+
+@formula("layers * (latency + tokens * copies * hidden * bytes_each / bandwidth)")
 def expert_exchange_time(
-    layers: float, latency: float, tokens: float, chosen: float, *, hidden: float, bytes_each: float, bandwidth: float
+    layers: float, latency: float, tokens: float, copies: float, *, hidden: float, bytes_each: float, bandwidth: float
 ) -> float:
     """Sending tokens to their experts and back in every layer with experts; ``bytes_each`` of an element both ways.
 
+    ``latency`` is that of both ways, ``copies`` how many of a token are sent.
+
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2: 8 bits out and 16 bits back.
 
-    >>> expert_exchange_time(58, 12e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11)
+    >>> expert_exchange_time(58, 24e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11)
     0.01416365568
     """
-    return layers * (2 * latency + tokens * chosen * hidden * bytes_each / bandwidth)
+    return layers * (latency + tokens * copies * hidden * bytes_each / bandwidth)
 
 
-@formula("dense_layers * dense + expert_layers * expert + host + sequences * each")
-def launch_time(
-    dense_layers: float,
-    dense: float,
-    expert_layers: float,
-    expert: float,
-    *,
-    host: float,
-    sequences: float,
-    each: float,
-) -> float:
-    """What launching kernels, sampling and scheduling add to a step: so much a layer, a step and a sequence.
+@formula("launches * each + host + sequences * sequence")
+def launch_time(launches: float, each: float, host: float, sequences: float, *, sequence: float) -> float:
+    """What launching kernels, sampling and scheduling add to a step: so much a kernel, a step and a sequence.
 
     Source: the floors of measured kernels and steps; see the constants of serving in docs/accuracy.md.
 
-    >>> round(launch_time(80, 25e-6, 0, 40e-6, host=1.5e-3, sequences=32, each=3e-6), 6)
-    0.003596
+    >>> round(launch_time(320, 5e-6, 1e-3, 32, sequence=3e-6), 6)
+    0.002696
     """
-    return dense_layers * dense + expert_layers * expert + host + sequences * each
+    return launches * each + host + sequences * sequence
 
 
 @formula("(step + sequences / output_tokens * prefill) / tokens_per_step")
@@ -118,16 +123,42 @@ def time_per_output_token(
     return (step + sequences / output_tokens * prefill) / tokens_per_step
 
 
-@formula("wait + prefill + 0.5 * tpot")
-def time_to_first_token(wait: float, prefill: float, tpot: float) -> float:
-    """The wait for a place, the prompt, and half a step until it can start.
+@formula("wait + prefill + handoff + request + 0.5 * tpot")
+def time_to_first_token(wait: float, prefill: float, handoff: float, request: float, *, tpot: float) -> float:
+    """The wait for a place, the prompt, the way of its cache to other engines, and half a step until it can start.
+
+    ``request`` is what a request takes outside the engines.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 2.
 
-    >>> time_to_first_token(0.0, 0.2, 0.02)
-    0.21000000000000002
+    >>> time_to_first_token(0.0, 0.2, 0.01, 0.01, tpot=0.02)
+    0.23000000000000004
     """
-    return wait + prefill + 0.5 * tpot
+    return wait + prefill + handoff + request + 0.5 * tpot
+
+
+@formula("latency + size / bandwidth")
+def handoff_time(size: float, bandwidth: float, latency: float) -> float:
+    """The time in which the cache of a prompt, ``size`` bytes on a rank, travels to the engine that decodes.
+
+    Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2.
+
+    >>> handoff_time(4e8, 4e10, 2e-5)
+    0.01002
+    """
+    return latency + size / bandwidth
+
+
+@formula("max(0, requests - 1) / 2 * service / rounds")
+def burst_wait(requests: float, service: float, rounds: float) -> float:
+    """What a start with ``requests`` prompts of a rank at once adds to the mean wait of ``rounds`` times as many.
+
+    Source: the mean place in a queue of so many; arithmetic.
+
+    >>> burst_wait(65, 0.05, 10)
+    0.16
+    """
+    return larger(0.0, requests - 1) / 2 * service / rounds
 
 
 @formula("ttft + (output_tokens - 1) * tpot")

@@ -8,25 +8,27 @@ from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.formulas.serving import time_per_output_token, time_to_first_token
 from clusterspec.cost.leaf import source
 from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving.engine import LAUNCH, Part, StepTime
+from clusterspec.cost.serving.steps import Part, StepTime
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Term
-from clusterspec.origin import Computed, Origin
+from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 
-UNITS = {"bytes_read": "B", "bandwidth": "B/s", "flops": "FLOP", "rate": "FLOP/s", "latency": "s", "size": "B"}
-LAUNCHES: dict[str, Figure] = {
-    "dense": known.DENSE_LAUNCH,
-    "expert": known.EXPERT_LAUNCH,
-    "host": known.HOST,
-    "each": known.PER_SEQUENCE,
+UNITS = {
+    "bytes_read": "B",
+    "bandwidth": "B/s",
+    "flops": "FLOP",
+    "rate": "FLOP/s",
+    "latency": "s",
+    "floor": "s",
+    "each": "s",
+    "host": "s",
+    "sequence": "s",
 }
-EFFICIENCIES = {
-    "dense": (known.STREAMING, known.ARITHMETIC["bf16"]),
-    "head": (known.STREAMING, known.ARITHMETIC["bf16"]),
-    "experts": (known.EXPERT_STREAMING, known.GROUPED),
-    "cache": (known.ATTENTION_STREAMING, known.ATTENTION_ARITHMETIC),
-}
+
+
+WORK = "the model, the layout and the requests"
+"""Where numbers of a part come from that no table of kernels has."""
 
 
 def time_of_token(found: ServingTimes) -> Term:
@@ -56,6 +58,8 @@ def time_of_first_token(found: ServingTimes) -> Term:
     inputs = (
         ("wait", _computed(found.wait, "the wait for a place and for other prompts", "s")),
         ("prefill", _computed(found.prompt_time, "the prompt, and at least the launches of its layers", "s")),
+        ("handoff", _computed(found.handoff, "the cache of the prompt on its way to the engine that decodes", "s")),
+        ("request", _computed(found.overhead, "the request outside the engines", "s")),
         ("tpot", _computed(found.started, "the time of an output token", "s")),
     )
     return Term(
@@ -77,20 +81,10 @@ def _step(name: str, found: StepTime) -> Term:
 
 def _part(part: Part) -> Term:
     inputs = tuple(
-        (name, Figure(value, UNITS.get(name, "1"), _origin(part, name))) for name, value in part.numbers.items()
+        (name, Figure(value, UNITS.get(name, "1"), Computed(part.origins.get(name, WORK))))
+        for name, value in part.numbers.items()
     )
     return Term(part.name, part.seconds, "s", EXPRESSIONS[part.formula], inputs, source=_source(part.formula))
-
-
-def _origin(part: Part, name: str) -> Origin:
-    if part.name == LAUNCH and name in LAUNCHES:
-        return LAUNCHES[name].origin
-    streaming, arithmetic = EFFICIENCIES.get(part.name, (known.LINK, known.ATTENTION_ARITHMETIC))
-    if name == "bandwidth":
-        return Computed(f"nominal bandwidth * {streaming.value:g}: {streaming.origin}")
-    if name == "rate":
-        return Computed(f"dense peak * a share: {arithmetic.origin}")
-    return Computed("the model, the layout and the requests")
 
 
 def _computed(value: float, why: str, unit: str = "1") -> Figure:

@@ -1,0 +1,44 @@
+"""How the ranks of one engine reach each other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.ceilings import ceiling
+from clusterspec.cost.collectives.model import NoWay
+from clusterspec.cost.collectives.paths import paths_of
+from clusterspec.cost.collectives.predict import CollectiveTiming, timing_on
+
+DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge", "pcie"})
+"""Topologies on which engines run all-reduces of few bytes with kernels of their own."""
+
+
+class Links(NamedTuple):
+    """The links of a group of neighboring ranks: B/s of one rank and direction, bus bandwidth at line rate.
+
+    ``inside`` the domain, ``between`` domains (infinite where the group lies in one), in ``domains`` domains.
+    ``direct`` says whether every rank reaches every other in one hop, ``library`` how long its all-reduce takes.
+    """
+
+    inside: float
+    between: float
+    domains: int
+    direct: bool
+    library: CollectiveTiming
+
+
+def links_of(cluster: Cluster, ranks: int) -> Links | None:
+    """The links of the first ``ranks`` ranks; None where nothing says how domains reach each other."""
+    paths = paths_of(cluster, contiguous(cluster, ranks))
+    if paths is None:
+        return None
+    try:
+        library = timing_on(cluster, "all-reduce", paths)
+    except NoWay:
+        return None
+    inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
+    if paths.between is None:
+        return Links(inside, float("inf"), 1, cluster.scale_up.topology in DIRECT, library)
+    return Links(inside, ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)

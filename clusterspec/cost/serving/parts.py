@@ -1,0 +1,208 @@
+"""The parts of a step: weights or products, the cache, attention, communication, launches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clusterspec.catalog.entries import Model
+from clusterspec.cost.formulas.serving import (
+    all_reduce_time,
+    cache_time,
+    compute_time,
+    expert_exchange_time,
+    experts_hit,
+    launch_time,
+    roofline_time,
+    stream_time,
+)
+from clusterspec.cost.layers import Chunk
+from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving.steps import LAUNCH, Part
+from clusterspec.precision import width
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.engine import Engine
+
+GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
+"""Matrix products beside attention of one layer: queries with keys and values, and the output; with latent attention
+both compressions in one, queries, the two absorbed matrices, and the output; with linear attention two more."""
+NETWORK = 2
+"""Products of a dense network: the gate and the way up in one, and the way down."""
+ROUTED = 6
+"""Kernels of a layer's experts: the router, the choice, sorting tokens, two grouped products, adding up."""
+
+
+def launches(model: Model, whole: Chunk) -> float:
+    """Products and kernels that route tokens, of one step through all layers."""
+    mixing = LATENT if model.latent else GROUPED_QUERIES
+    shared = NETWORK if model.shared_experts else 0
+    attention = mixing * (whole.full_layers + whole.window_layers) + LINEAR * whole.linear_layers
+    return float(attention + NETWORK * whole.dense_layers + (ROUTED + shared) * whole.moe_layers)
+
+
+def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float) -> tuple[Part, ...]:
+    """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` give a token."""
+    experts = _experts(engine, tokens, busy) if engine.whole.moe_layers else ()
+    return (
+        _dense(engine, tokens),
+        _head(engine, sequences),
+        *experts,
+        *attention,
+        _activations(engine, tokens, busy),
+        *_all_reduce(engine, tokens),
+        *_exchange(engine, tokens),
+        _launch(engine, sequences),
+    )
+
+
+def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
+    """Reading the cache for ``tokens`` of each sequence, and the products of latent attention over it."""
+    model, whole, rates = engine.model, engine.whole, engine.rates
+    calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
+    read = sequences * engine.sequence_bytes(context) / calls
+    numbers = {"calls": calls, "floor": rates.attention_floor, "bytes_read": read, "bandwidth": rates.cache(read)}
+    cache = Part(
+        "cache", cache_time, numbers, _from(engine, floor="attention.decode.floor", bandwidth="attention.decode")
+    )
+    if not model.latent:
+        return (cache,)
+    elements = 2 * model.latent_kv + model.latent_rope
+    flops = 2 * sequences * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers
+    return (
+        cache,
+        Part(
+            "latent_attention",
+            compute_time,
+            {"flops": flops, "rate": rates.attention(16384.0)},
+            _from(engine, rate="attention.prefill"),
+        ),
+    )
+
+
+def prompt_attention(engine: Engine, tokens: float, length: float) -> tuple[Part, ...]:
+    """Attention of ``tokens`` of prompts of ``length`` among themselves, half of it masked."""
+    model, whole = engine.model, engine.whole
+    widths = 2 * model.head_dim + model.latent_rope if model.latent else model.head_dim + model.value_width
+    window = min(length, float(model.window.tokens)) if model.window else 0.0
+    seen = whole.full_layers * length / 2 + whole.window_layers * min(length / 2, window)
+    flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
+    numbers = {"flops": flops, "rate": engine.rates.attention(length)}
+    return (Part("attention", compute_time, numbers, _from(engine, rate="attention.prefill")),)
+
+
+def _from(engine: Engine, **tables: str) -> dict[str, str]:
+    """Where numbers come from: names of figures in the table of kernels."""
+    return {name: f"kernels/{engine.rates.table} {table}" for name, table in tables.items()}
+
+
+def _dense(engine: Engine, tokens: float) -> Part:
+    """Attention and dense networks: their weights once, or their products."""
+    weights, name = engine.share.dense + engine.share.replicated, engine.precision
+    numbers = {
+        "bytes_read": weights * width(engine.workload.parameter_precision),
+        "bandwidth": engine.rates.stream(name),
+        "flops": 2 * weights * tokens,
+        "rate": engine.rates.product(name, tokens, engine.peak),
+    }
+    return Part("dense", roofline_time, numbers, _from(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"))
+
+
+def _head(engine: Engine, sequences: float) -> Part:
+    weights = engine.share.head or engine.share.embedding
+    numbers = {
+        "bytes_read": weights * 2.0,
+        "bandwidth": engine.rates.stream("bf16"),
+        "flops": 2 * weights * sequences,
+        "rate": engine.rates.product("bf16", sequences, engine.rates.wide),
+    }
+    return Part("head", roofline_time, numbers, _from(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
+
+
+def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
+    """Experts: the weights of those that a token hits, or the products of all tokens."""
+    model, name = engine.model, engine.expert_precision
+    every = tokens * busy
+    hit = experts_hit(model.experts, every, model.experts_per_token)
+    rows = every * model.experts_per_token / hit if hit else 1.0
+    flops = 2 * engine.expert * model.experts_per_token * engine.whole.moe_layers * every / engine.ranks
+    numbers = {
+        "bytes_read": engine.share.expert * hit / model.experts * width(engine.workload.expert_parameter_precision),
+        "bandwidth": engine.rates.stream(name),
+        "flops": flops,
+        "rate": engine.rates.product(name, rows, engine.expert_peak),
+    }
+    return (
+        Part("experts", roofline_time, numbers, _from(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")),
+    )
+
+
+def _activations(engine: Engine, tokens: float, busy: float) -> Part:
+    """Reading and writing activations between products: norms, residuals, narrowing, sorting by expert."""
+    model, whole = engine.model, engine.whole
+    copies = tokens * model.experts_per_token * busy / max(1, engine.layout.ep if engine.layout.attention_dp > 1 else 1)
+    passes = known.PASSES.value * model.layers * tokens + known.ROUTED_PASSES.value * whole.moe_layers * copies
+    numbers = {"bytes_read": passes * model.hidden * 2.0, "bandwidth": engine.rates.bandwidth * known.STREAMING.value}
+    return Part("activations", stream_time, numbers, {})
+
+
+def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
+    """Two all-reduces of the hidden states in every layer."""
+    ranks, model, links = engine.layout.tp, engine.model, engine.tensor_links
+    if links is None:
+        return ()
+    size = tokens * model.hidden * 2.0
+    each = links.library.cost(size).seconds
+    if links.direct:
+        each = min(each, engine.rates.all_reduce(ranks, size, links.inside) or each)
+    numbers = {"calls": 2.0 * model.layers, "each": each}
+    return (Part("all_reduce", all_reduce_time, numbers, _from(engine, each="all_reduce")),)
+
+
+def _exchange(engine: Engine, tokens: float) -> tuple[Part, ...]:
+    """Tokens sent to their experts and back, where the ranks of an engine hold different tokens."""
+    links, expert_layers, model = engine.exchange_links, engine.whole.moe_layers, engine.model
+    if not expert_layers or links is None:
+        return ()
+    inside = links.domains == 1
+    line = links.inside * engine.rates.single.get("exchange.line", known.EXCHANGE_LINE.value)
+    if not inside:
+        line = links.between * engine.rates.single.get("exchange.network", known.NETWORK.value)
+    copies = float(model.experts_per_token)
+    if tokens > known.LOW_LATENCY_TOKENS:
+        copies = engine.ranks * (1 - (1 - 1 / engine.ranks) ** copies)
+    numbers = {
+        "layers": float(expert_layers),
+        "latency": _latency(engine, links.domains),
+        "tokens": tokens,
+        "copies": copies,
+        "hidden": float(model.hidden),
+        "bytes_each": known.EXCHANGE_BYTES,
+        "bandwidth": line,
+    }
+    return (
+        Part(
+            "expert_exchange",
+            expert_exchange_time,
+            numbers,
+            _from(engine, latency="exchange.latency", bandwidth="exchange.line"),
+        ),
+    )
+
+
+def _latency(engine: Engine, domains: int) -> float:
+    """Seconds of an exchange of few tokens, both ways."""
+    table = engine.rates.curves.get("exchange.latency")
+    return engine.rates.at("exchange.latency", float(domains)) if table else known.EXCHANGE.value
+
+
+def _launch(engine: Engine, sequences: float) -> Part:
+    habits, serving = engine.habits, engine.workload.serving
+    captured = serving is None or serving.captured_graphs
+    numbers = {
+        "launches": engine.launches,
+        "each": engine.rates.floor("bf16") if captured else habits.eager,
+        "host": habits.host,
+        "sequences": sequences * engine.layout.attention_dp,
+        "sequence": habits.sequence,
+    }
+    return Part(LAUNCH, launch_time, numbers, _from(engine, each="gemm.bf16.floor"))

@@ -1,0 +1,145 @@
+"""The rates of kernels on one rank: points of a table of measured kernels, and lines between them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from math import exp, log
+
+from clusterspec.catalog.entries import Accelerator, Kernels
+from clusterspec.cost.serving import constants as known
+from clusterspec.records import dataclass
+
+Curve = tuple[tuple[float, ...], tuple[float, ...]]
+"""Logarithms of sizes in order, and of the values at them."""
+MOST_TABLES = 64
+"""Entries of which the curves are kept."""
+SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
+
+
+def curves(entry: Kernels) -> dict[str, Curve]:
+    """The tables of an entry by name: the points whose last part is a size, in order."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, figure in entry.achievable.items():
+        table, _, point = name.rpartition(".")
+        digits, _, suffix = point.partition("_")
+        if digits.isdigit():
+            size = float(digits) * SUFFIXES.get(suffix, 1.0)
+            found.setdefault(table, []).append((log(size), log(figure.value)))
+    return {name: _ordered(points) for name, points in found.items()}
+
+
+def _ordered(points: list[tuple[float, float]]) -> Curve:
+    sizes, values = zip(*sorted(points), strict=True)
+    return sizes, values
+
+
+def between(curve: Curve, size: float) -> float:
+    """The value at a size: on a straight line of logarithms between two points, the nearest point outside."""
+    sizes, values = curve
+    at = log(size) if size > 0 else sizes[0]
+    place = bisect_left(sizes, at)
+    if place == 0:
+        return exp(values[0])
+    if place == len(sizes):
+        return exp(values[-1])
+    part = (at - sizes[place - 1]) / (sizes[place] - sizes[place - 1])
+    return exp(values[place - 1] + part * (values[place] - values[place - 1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What kernels reach on one rank of an accelerator.
+
+    ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the table of
+    kernels that have no size, ``scale`` the best matrix product of the accelerator over that of the one measured.
+    """
+
+    table: str
+    peaks: Mapping[str, float]
+    bandwidth: float
+    curves: Mapping[str, Curve]
+    single: Mapping[str, float]
+    scale: float
+
+    @classmethod
+    def of(cls, chip: Accelerator, entry: Kernels | None) -> Rates | None:
+        """The rates of an accelerator; None where it has no memory bandwidth or no peak of 16 bits."""
+        ranks = chip.ranks_per_accelerator
+        peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
+        if chip.memory_bandwidth is None or entry is None or not {"bf16", "fp16"} & set(peaks):
+            return None
+        tables, single = _tables(entry)
+        own, measured = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
+        scale = own.value / measured if own is not None and measured and chip.kernels is None else 1.0
+        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, scale)
+
+    @property
+    def wide(self) -> float:
+        """Dense FLOP/s at 16 bits."""
+        return self.peaks.get("bf16") or self.peaks["fp16"]
+
+    def at(self, table: str, size: float) -> float:
+        """The value of a table at a size."""
+        return between(self.curves[table], size)
+
+    def product(self, precision: str, rows: float, peak: float) -> float:
+        """FLOP/s of a matrix product with so many rows."""
+        share = between(self.curves[self._measured(precision)], rows)
+        return peak * min(1.0, share * self.scale)
+
+    def stream(self, precision: str) -> float:
+        """B/s at which a product of few rows reads its weights."""
+        return self.bandwidth * self.single[f"{self._measured(precision)}.stream"]
+
+    def floor(self, precision: str) -> float:
+        """Seconds of the smallest matrix product."""
+        return self.single.get(f"{self._measured(precision)}.floor", known.FLOOR.value)
+
+    def cache(self, size: float) -> float:
+        """B/s at which attention reads a cache of so many bytes in one call.
+
+        The share of the bandwidth is that of a call that takes as long on the accelerator that was measured.
+        """
+        alike = size * self.single["attention.decode.memory"] / self.bandwidth
+        return self.bandwidth * between(self.curves["attention.decode"], alike)
+
+    @property
+    def attention_floor(self) -> float:
+        """Seconds of the smallest call of attention over a cache."""
+        return self.single["attention.decode.floor"]
+
+    def attention(self, tokens: float) -> float:
+        """FLOP/s of attention over prompts of so many tokens."""
+        return self.wide * min(1.0, between(self.curves["attention.prefill"], tokens) * self.scale)
+
+    def all_reduce(self, ranks: int, size: float, line: float) -> float | None:
+        """Seconds of an all-reduce among ranks of one domain by the kernels of an engine; None for large ones.
+
+        ``line`` is B/s of one rank and direction. The size is scaled by the links that were measured over it.
+        """
+        scaled = size * self.single["all_reduce.links"] / line
+        curve = next((self.curves[name] for name in self._reductions if int(name.rpartition(".")[2]) >= ranks), None)
+        return between(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
+
+    @property
+    def _reductions(self) -> list[str]:
+        return sorted((name for name in self.curves if name.startswith("all_reduce.")), key=lambda name: int(name[11:]))
+
+    def _measured(self, precision: str) -> str:
+        """The table of products in a precision; that of 16 bits where none was measured."""
+        name = f"gemm.{precision}"
+        return name if name in self.curves else "gemm.bf16"
+
+
+_KNOWN: dict[int, tuple[Kernels, dict[str, Curve], dict[str, float]]] = {}
+"""The tables of entries that were used, by identity: an entry is read once."""
+
+
+def _tables(entry: Kernels) -> tuple[dict[str, Curve], dict[str, float]]:
+    """The curves of an entry, and its figures without a size."""
+    if id(entry) not in _KNOWN:
+        if len(_KNOWN) > MOST_TABLES:
+            _KNOWN.clear()
+        _KNOWN[id(entry)] = entry, curves(entry), {name: each.value for name, each in entry.achievable.items()}
+    return _KNOWN[id(entry)][1:]

@@ -1,0 +1,34 @@
+"""What serving software does: seconds of the host, and limits."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.entries import Stack
+from clusterspec.cost.serving import constants as known
+from clusterspec.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Seconds of one generation of serving software.
+
+    ``host`` of one step on the host that the device does not hide, ``sequence`` of it for each sequence;
+    ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` of one request before and
+    after the engine: tokenizing, scheduling, transport.
+    """
+
+    host: float
+    sequence: float
+    eager: float
+    request: float
+
+    @classmethod
+    def of(cls, stack: Stack | None) -> Habits:
+        """The figures of an entry; those that it leaves out are assumptions."""
+        found = stack.achievable if stack is not None else {}
+
+        def figure(name: str) -> float:
+            return found[name].value if name in found else known.HABITS[name].value
+
+        return cls(
+            figure("serving.host"), figure("serving.sequence"), figure("serving.eager"), figure("serving.request")
+        )

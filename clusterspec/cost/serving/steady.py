@@ -1,0 +1,148 @@
+"""The steady state of a serving plan: how many requests decode at a time, and what each step carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from clusterspec.cluster.model import Serving
+from clusterspec.cost.formulas.serving import prompt_wait, time_per_output_token
+from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.steps import StepTime
+
+ROUNDS = 24
+"""Halvings of the interval of requests that decode at a time."""
+
+
+class Pools(NamedTuple):
+    """The engines that decode, those that take prompts (the same ones, or a pool of their own), and the load.
+
+    ``limit`` is the most sequences of one attention rank.
+    """
+
+    decode: Engine
+    prompts: Engine
+    load: Serving
+    limit: float
+
+    @property
+    def apart(self) -> bool:
+        """Whether prompts have engines of their own."""
+        return self.prompts is not self.decode
+
+
+class Steady(NamedTuple):
+    """A steady state: a decode step, the steps of a prompt and its seconds, and what they come to.
+
+    ``sequences`` of one attention rank decode at a time. ``carried`` seconds of a prompt fall on the decode steps of
+    the same engine; ``share`` of the engine's time goes to prompts. ``service`` seconds of an attention rank that
+    takes prompts go to each of them, ``wait`` is the time before its turn, ``rate`` the requests a second of the plan.
+    """
+
+    sequences: float
+    decode: StepTime
+    prefill: StepTime
+    prompt: float
+    service: float
+    carried: float
+    tokens_per_step: float
+    tpot: float
+    share: float
+    rate: float
+    wait: float
+
+    @property
+    def through(self) -> float:
+        """Seconds of a request that decodes."""
+        return self.wait + self.prompt
+
+    def offered(self, ranks: int, tokens: int) -> float:
+        """Requests in flight on the whole plan, those that wait or are prompts among them."""
+        return self.sequences * ranks + self.rate * self.through
+
+
+def steady(pools: Pools, sequences: float) -> Steady:
+    """The steady state in which so many sequences of each attention rank decode at a time."""
+    engine, load = pools.decode, pools.load
+    static = load.load == "static"
+    context = load.input_tokens + load.output_tokens / 2
+    each = max(1.0, sequences / engine.layout.pp)
+    decode = engine.decode(each, context, 1.0 + load.draft_tokens)
+    gained = 1 + load.draft_tokens * load.draft_acceptance
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    together = 0.0 if pools.apart or static else each
+    busy = float(engine.layout.attention_dp)
+    if pools.apart:
+        busy = _busy(pools, sequences, decode.total / gained)
+    prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together, context)
+    prompt = max(prefill.total, pools.prompts.launching(prefill.steps))
+    carried = 0.0 if pools.apart or static else max(0.0, prefill.device - prefill.steps * decode.device)
+    tpot = time_per_output_token(decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained)
+    share = sequences / load.output_tokens * carried / gained / tpot
+    rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
+    service = _service(pools, fresh, prompt, prefill)
+    load_share = share if not pools.apart else rate * service / pools.prompts.attention_ranks
+    wait = prompt_wait(min(load_share, known.MOST_LOAD), service) if load.load in {"closed", "open"} else 0.0
+    return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait)
+
+
+def _busy(pools: Pools, sequences: float, tpot: float) -> float:
+    """Attention ranks of one engine for prompts that have one at a time: those that the rate of requests keeps busy."""
+    engine, load, prompts = pools.decode, pools.load, pools.prompts
+    ranks = prompts.layout.attention_dp
+    if ranks == 1:
+        return 1.0
+    rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
+    alone = prompts.prefill(float(load.input_tokens), float(load.input_tokens), float(ranks)).total
+    return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
+
+
+def _service(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
+    """Seconds of an attention rank for each prompt where as many as a chunk holds are taken at once."""
+    chunk = pools.load.chunk_tokens or fresh
+    together = max(1.0, chunk // max(1.0, fresh))
+    launched = pools.prompts.launching(prefill.steps) / together
+    return max(prefill.device, launched) if together > 1 else prompt
+
+
+def closed(pools: Pools, requests: float) -> Steady:
+    """The steady state with so many requests in flight on the whole plan; those that do not fit wait.
+
+    Where prompts limit the loop, the requests that do not decode wait for their prompt.
+    """
+    ranks = pools.decode.attention_ranks
+    capacity = pools.prompts.attention_ranks
+
+    def spare(now: Steady) -> float:
+        if pools.apart and now.rate * now.service > capacity:
+            return -1.0
+        return requests - now.offered(ranks, pools.load.output_tokens)
+
+    top = min(pools.limit, requests / ranks)
+    found = steady(pools, top)
+    if spare(found) >= 0:
+        return found
+    low, high = 1e-6 * top, top
+    for _ in range(ROUNDS):
+        middle = (low + high) / 2
+        found = steady(pools, middle)
+        low, high = (middle, high) if spare(found) >= 0 else (low, middle)
+        if high - low < 1e-3 * high:
+            break
+    found = steady(pools, low)
+    left = requests - found.offered(ranks, pools.load.output_tokens)
+    return found._replace(wait=found.wait + max(0.0, left) / found.rate) if pools.apart else found
+
+
+def bisected(met: Callable[[float], bool], limit: float) -> float:
+    """The most sequences up to ``limit`` that meet a condition; 0 where one does not."""
+    if not met(1.0):
+        return 0.0
+    if met(limit):
+        return limit
+    low, high = 1.0, limit
+    for _ in range(ROUNDS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if met(middle) else (low, middle)
+    return low

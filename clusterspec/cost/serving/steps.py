@@ -1,0 +1,40 @@
+"""One step of a serving engine, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+LAUNCH = "launch"
+
+
+class Part(NamedTuple):
+    """What one step spends on one thing: a formula of `cost.formulas.serving`, its numbers and where they are from."""
+
+    name: str
+    formula: Callable[..., float]
+    numbers: dict[str, float]
+    origins: dict[str, str]
+
+    @property
+    def seconds(self) -> float:
+        return self.formula(**self.numbers)
+
+
+class StepTime(NamedTuple):
+    """Steps of an engine that are alike: the parts of one, how many there are, and their seconds.
+
+    ``device`` leaves launching out.
+    """
+
+    parts: tuple[Part, ...]
+    steps: float
+    total: float
+    device: float
+
+    @classmethod
+    def of(cls, parts: tuple[Part, ...], steps: float = 1.0) -> StepTime:
+        """The steps of these parts."""
+        launch = sum(part.seconds for part in parts if part.name == LAUNCH)
+        device = sum(part.seconds for part in parts if part.name != LAUNCH)
+        return cls(parts, steps, steps * (launch + device), steps * device)
