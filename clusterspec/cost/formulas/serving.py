@@ -137,18 +137,6 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
     return wait + prefill + handoff + request + 0.5 * tpot
 
 
-@formula("latency + size / bandwidth")
-def handoff_time(size: float, bandwidth: float, latency: float) -> float:
-    """The time in which the cache of a prompt, ``size`` bytes on a rank, travels to the engine that decodes.
-
-    Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2.
-
-    >>> handoff_time(4e8, 4e10, 2e-5)
-    0.01002
-    """
-    return latency + size / bandwidth
-
-
 @formula("max(0, requests - 1) / 2 * service / rounds")
 def burst_wait(requests: float, service: float, rounds: float) -> float:
     """What a start with ``requests`` prompts of a rank at once adds to the mean wait of ``rounds`` times as many.

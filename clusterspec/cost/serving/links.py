@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.ceilings import ceiling
-from clusterspec.cost.collectives.model import NoWay
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.collectives.predict import CollectiveTiming, timing_on
 
@@ -36,7 +36,7 @@ def links_of(cluster: Cluster, ranks: int) -> Links | None:
         return None
     try:
         library = timing_on(cluster, "all-reduce", paths)
-    except NoWay:
+    except CollectiveUnavailableError:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
     if paths.between is None:

@@ -6,13 +6,13 @@ from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.formulas.serving import (
     burst_wait,
-    handoff_time,
     output_rate,
     queue_wait,
     request_time,
     time_to_first_token,
 )
 from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving.bounds import handoff_time
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, steady
 from clusterspec.cost.serving.steps import StepTime
@@ -180,15 +180,11 @@ def _burst(pools: Pools, now: Steady, offered: float) -> float:
 
 
 def _handoff(pools: Pools) -> float:
-    """Seconds in which the cache of one prompt travels between pools, through the NICs of the engine that made it."""
+    """Seconds in which the cache of a prompt travels to the engine that decodes; 0 where it is the same one."""
     if not pools.apart:
         return 0.0
-    cluster, load = pools.decode.cluster, pools.load
-    links = cluster.nic_share / cluster.ranks_per_accelerator if cluster.nic_share else None
-    if links is None or cluster.accelerators <= cluster.scale_up.domain:
-        links = cluster.scale_up.peer_bandwidth.value / cluster.ranks_per_accelerator
-    size = pools.prompts.sequence_bytes(float(load.input_tokens))
-    return handoff_time(size, links * known.NETWORK.value, known.NETWORK_LATENCY.value)
+    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
+    return handoff_time(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens)) or 0.0
 
 
 def _accelerators(pools: Pools) -> float:
