@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 else:
     MISSING = object()
     _MARK = "_record_fields_"
-    _MANY = 8
+    _VALUES = "_record_values_"
+    _MANY = 40
     """Instances from which on compiling ``__init__`` pays."""
 
     class _Field:
@@ -55,16 +56,20 @@ else:
                 one.name, one.type = name, ("no init" if one.type == "no init" else annotation)
                 own[name] = one
         described |= own
+        added = _methods(cls, described, frozen=frozen, slots=slots, order=order, eq=eq)
         if slots:
-            cls = _slotted(cls, own)
+            made = _slotted(cls, own, added)
         else:
+            made = cls
             for name, one in own.items():
                 if one.default is not MISSING:
                     setattr(cls, name, one.default)
                 elif name in cls.__dict__:
                     delattr(cls, name)
-        _equip(cls, described, frozen=frozen, order=order, eq=eq)
-        return cls
+            for name, value in added.items():
+                setattr(cls, name, value)
+        made.__init__ = made.__dict__.get("__init__") or _generic_init(made, described)
+        return made
 
     def _described(base):
         """The fields of a base, a record or a standard data class."""
@@ -73,49 +78,55 @@ else:
         standard = base.__dict__.get("__dataclass_fields__", {})
         return standard if isinstance(standard, dict) else {}
 
-    def _slotted(cls, own):
-        """The class made anew with slots for its own fields."""
-        space = {key: value for key, value in cls.__dict__.items() if key not in ("__dict__", "__weakref__", *own)}
+    def _slotted(cls, own, added):
+        """The class made anew with slots for its own fields, and what a record adds to it."""
+        space = {key: value for key, value in cls.__dict__.items() if key not in own} | added
+        space.pop("__dict__", None)
+        space.pop("__weakref__", None)
         taken = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
         space["__slots__"] = tuple(name for name in own if name not in taken)
         made = type(cls)(cls.__name__, cls.__bases__, space)
         made.__qualname__ = cls.__qualname__
         return made
 
-    def _equip(cls, described, *, frozen, order, eq):
-        """Gives a class the methods of a data class that it does not define itself."""
-        values = _getter([name for name, one in described.items() if one.compare])
-        methods = {"__init__": _generic_init(cls, described), "__repr__": _repr}
+    def _methods(cls, described, *, frozen, slots, order, eq):
+        """What a record adds to a class: methods that it does not define itself, and what they need of its fields."""
+        compared = [name for name, one in described.items() if one.compare]
+        if len(compared) == 1:
+            compared *= 2  # so that the getter yields a tuple
+        methods = {"__repr__": _repr}
         if eq:
-            methods["__eq__"] = lambda self, other: (
-                values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
-            )
-        if eq and frozen and "__hash__" not in cls.__dict__:
-            cls.__hash__ = lambda self: hash(values(self))
-        elif eq and not frozen and "__hash__" not in cls.__dict__:
-            cls.__hash__ = None
+            methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
         if frozen:
             methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
-            methods |= {"__getstate__": _state, "__setstate__": _restore} if "__slots__" in cls.__dict__ else {}
+            methods |= {"__getstate__": _state, "__setstate__": _restore} if slots else {}
         if order:
-            methods |= _ordering(values)
-        for name, method in methods.items():
-            if name not in cls.__dict__:
-                setattr(cls, name, method)
-        setattr(cls, _MARK, described)
-        cls.__dataclass_fields__ = _Standard()
-        cls.__dataclass_params__ = _Parameters(frozen)
-        cls.__match_args__ = tuple(described)
+            methods |= _ORDERING
+        added = {name: method for name, method in methods.items() if name not in cls.__dict__}
+        if "__hash__" in cls.__dict__ and cls.__dict__["__hash__"] is None and "__hash__" in methods:
+            added["__hash__"] = methods["__hash__"]  # Python's own None beside an __eq__
+        added |= {_MARK: described, _VALUES: attrgetter(*compared) if compared else _nothing}
+        added["__dataclass_fields__"] = _STANDARD
+        added["__dataclass_params__"] = _PARAMETERS[frozen]
+        added["__match_args__"] = tuple(described)
+        return added
 
-    def _getter(names):
-        if len(names) > 1:
-            return attrgetter(*names)
-        return (lambda self, get=attrgetter(names[0]): (get(self),)) if names else (lambda _: ())
+    def _eq(self, other):
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        values = getattr(type(self), _VALUES)
+        return values(self) == values(other)
+
+    def _hash(self):
+        return hash(getattr(type(self), _VALUES)(self))
+
+    def _nothing(_):
+        """The values of a class without fields."""
+        return ()
 
     def _generic_init(cls, described):
         """An ``__init__`` without compiled code, which compiles one in its place once many instances were made."""
-        wanted = [one for one in described.values() if one.type != "no init"]
-        names = [one.name for one in wanted]
+        names = [one.name for one in described.values() if one.type != "no init"]
         put, count, post = object.__setattr__, [0], hasattr(cls, "__post_init__")
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
@@ -124,21 +135,13 @@ else:
                 cls.__init__ = _compiled(cls, described)
             if len(args) > len(names):
                 raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
-            for name, value in zip(names, args, strict=False):
-                if name in kwargs:
-                    raise TypeError(f"{cls.__name__}() got two values for {name!r}")
-                put(self, name, value)
-            taken = len(args)
-            for place, one in enumerate(described.values()):
-                name = one.name
-                if place < taken and one.type != "no init":
-                    continue
-                if name in kwargs:
-                    put(self, name, kwargs.pop(name))
-                else:
-                    put(self, name, _default(cls, one))
+            given = dict(zip(names, args, strict=False))
             if kwargs:
-                raise TypeError(f"{cls.__name__}() got unexpected arguments {sorted(kwargs)}")
+                if wrong := [name for name in kwargs if name in given or name not in names]:
+                    raise TypeError(f"{cls.__name__}() got two values of, or does not have, {sorted(wrong)}")
+                given |= kwargs
+            for name, one in described.items():
+                put(self, name, given[name] if name in given else _default(cls, one))
             if post:
                 self.__post_init__()
 
@@ -188,22 +191,26 @@ else:
         for name, value in zip(getattr(type(self), _MARK), state, strict=True):
             object.__setattr__(self, name, value)
 
-    def _ordering(values):
-        def compared(name):
-            def method(self, other):
-                if other.__class__ is not self.__class__:
-                    return NotImplemented
-                return getattr(values(self), name)(values(other))
+    def _ordered(name):
+        """A method that compares by the values of the fields, in order."""
 
-            return method
+        def method(self, other):
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            values = getattr(type(self), _VALUES)
+            return getattr(values(self), name)(values(other))
 
-        return {name: compared(name) for name in ("__lt__", "__le__", "__gt__", "__ge__")}
+        return method
+
+    _ORDERING = {name: _ordered(name) for name in ("__lt__", "__le__", "__gt__", "__ge__")}
 
     class _Parameters:
         """What the standard module asks of a base: whether it is frozen."""
 
         def __init__(self, frozen):
             self.frozen, self.order, self.eq, self.init, self.repr = frozen, False, True, True, True
+
+    _PARAMETERS = {frozen: _Parameters(frozen) for frozen in (False, True)}
 
     class _Standard:
         """The fields as the standard module knows them, made when it asks."""
@@ -222,6 +229,8 @@ else:
                 standard.name, standard.type, standard._field_type = name, one.type, dataclasses._FIELD
                 made[name] = standard
             return made
+
+    _STANDARD = _Standard()
 
     def is_dataclass(thing):
         """Whether something is a record or a data class, or an instance of one."""
