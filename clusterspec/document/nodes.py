@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from clusterspec.document.events import Event
 from clusterspec.document.scalars import Scalar, resolve
 from clusterspec.document.text import Lines, unreadable
 from clusterspec.finding import Problem
@@ -75,24 +76,25 @@ class Composer:
     _anchors: dict[str, Node] = field(default_factory=dict)
     _aliases: int = 0
 
-    def compose(self, events: Iterator[Any]) -> Node | None:
+    def compose(self, events: Iterator[Event]) -> Node | None:
         """The root of the first document; None when the text holds no document."""
         documents = 0
         for event in events:
-            kind = type(event).__name__
-            if kind == "ScalarEvent":
+            kind = event.kind
+            if kind == "scalar":
                 self._scalar(event)
-            elif kind == "AliasEvent":
-                self._alias(event)
-            elif kind in {"MappingStartEvent", "SequenceStartEvent"}:
-                self._begin(event, {} if kind == "MappingStartEvent" else [])
-            elif kind in {"MappingEndEvent", "SequenceEndEvent"}:
+            elif kind == "end":
                 self._finish(event)
-            elif kind == "DocumentStartEvent":
+            elif kind == "alias":
+                self._alias(event)
+            elif kind != "document":
+                self._begin(event, {} if kind == "mapping" else [])
+            else:
                 documents += 1
                 if documents > 1:
-                    start = event.start_mark.index
-                    self._report(start, start + 3, "a second document begins here", "keep one document in one file")
+                    self._report(
+                        event.start, event.start + 3, "a second document begins here", "keep one document in one file"
+                    )
                     break
         return self._root
 
@@ -102,55 +104,54 @@ class Composer:
     def _refuse(self, start: int, end: int, message: str, advice: str = "") -> RefusedError:
         return RefusedError(unreadable(self.lines.span(start, end), message, advice))
 
-    def _start_of(self, event: Any) -> int:
+    def _start_of(self, event: Event) -> int:
         """Where the value itself starts; a tag before it is refused."""
-        start: int = event.start_mark.index
+        start = event.start
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:40]
-            self._report(start, event.end_mark.index, f"the tag {tag} is refused", "write the value without it")
+            self._report(start, event.end, f"the tag {tag} is refused", "write the value without it")
         if event.tag is None and event.anchor is None:
             return start
         match = _PROPERTIES.match(self.source.text, start)
         return match.end() if match else start
 
-    def _scalar(self, event: Any) -> None:
-        end: int = event.end_mark.index
+    def _scalar(self, event: Event) -> None:
+        end = event.end
         start = min(self._start_of(event), end)
-        if event.style in {"|", ">"}:  # the header line may end in a comment
+        if event.block:  # the header line may end in a comment
             header = self.source.text.find("\n", start, end)
             self.scalars.append((header if header >= 0 else end, end))
             end = start + len(self.source.text[start:end].rstrip())
         else:
             self.scalars.append((start, end))
-        plain = bool(event.implicit[0])
-        node = Node(resolve(event.value) if plain else event.value, start, end, plain)
+        node = Node(resolve(event.value) if event.bare else event.value, start, end, event.bare)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
         self._place(node)
 
-    def _alias(self, event: Any) -> None:
-        start, end = event.start_mark.index, event.end_mark.index
+    def _alias(self, event: Event) -> None:
+        start, end = event.start, event.end
         self._aliases += 1
         if self._aliases > MAX_ALIASES:
             raise self._refuse(start, end, f"more than {MAX_ALIASES} aliases in one file")
         if any(opened.anchor == event.anchor for opened in self._stack):
             raise self._refuse(start, end, f"the alias *{event.anchor} stands inside the value that it names")
-        target = self._anchors.get(event.anchor)
+        target = self._anchors.get(event.anchor or "")
         if target is None:
             raise self._refuse(start, end, f"the alias *{event.anchor} names no anchor above it")
         self._place(Node(target.content, start, end, alias=True, size=target.size, height=target.height))
 
-    def _begin(self, event: Any, content: Any) -> None:
+    def _begin(self, event: Event, content: Any) -> None:
         start = self._start_of(event)
         if len(self._stack) >= MAX_DEPTH:
             raise self._refuse(start, start + 1, f"nested deeper than {MAX_DEPTH} levels")
         self._stack.append(_Open(Node(content, start, start), event.anchor))
 
-    def _finish(self, event: Any) -> None:
+    def _finish(self, event: Event) -> None:
         opened = self._stack.pop()
         node = opened.node
         if self.source.text[node.start : node.start + 1] in {"{", "["}:
-            node.end = event.end_mark.index  # a block ends with its last value: `_place` saw to that
+            node.end = event.end  # a block ends with its last value: `_place` saw to that
         if opened.anchor is not None:
             self._anchors[opened.anchor] = node
         self._place(node)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from clusterspec.document import plain
+from clusterspec.document.events import Event, parsed
 from clusterspec.document.model import Comment, Document, Place
 from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
 from clusterspec.document.text import Lines, forbidden, unreadable
@@ -61,27 +63,18 @@ def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Prob
     return [replace(p, path=paths.get(p.related[0][0], ())) if p.related else p for p in problems]
 
 
-def _events(source: Source, lines: Lines) -> Iterator[Any]:
-    """What the parser meets in the text; a fault of syntax raises `RefusedError`."""
+def _events(source: Source, lines: Lines) -> Iterator[Event]:
+    """What the text consists of; a fault of syntax raises `RefusedError`."""
+    found = plain.events(source.text)
+    if found is not None:
+        yield from found
+        return
     import yaml
 
     try:
-        events = parser(source.text)
-        while (event := events.get_event()) is not None:
-            yield event
+        yield from parsed(source.text)
     except yaml.YAMLError as error:
         raise RefusedError(_in_words(error, source, lines)) from None
-
-
-def parser(text: str) -> Any:
-    """The parser of events: libyaml where PyYAML was built with it, which is everywhere but on rare platforms."""
-    try:
-        from yaml.cyaml import CParser  # type: ignore[attr-defined]
-    except ImportError:
-        from clusterspec.document.slow import SlowParser
-
-        return SlowParser(text)
-    return CParser(text)
 
 
 def _in_words(error: Any, source: Source, lines: Lines) -> Problem:

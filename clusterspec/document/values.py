@@ -7,24 +7,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.document.parse import parser
+from clusterspec.document import plain
+from clusterspec.document.events import parsed
 from clusterspec.document.scalars import resolve
 
 
 def values(text: str) -> Any:
     """What a text holds. Raises `yaml.YAMLError` for one that is no YAML; aliases and tags are not read."""
-    events = parser(text)
     stack: list[tuple[Any, str | None]] = []
     holder: list[Any] = []
     into: Any = holder
     key: str | None = None
-    while (event := events.get_event()) is not None:
-        kind = type(event).__name__
-        if kind == "ScalarEvent":
-            value: Any = resolve(event.value) if event.implicit[0] else event.value
-        elif kind in {"MappingStartEvent", "SequenceStartEvent"}:
-            value = {} if kind == "MappingStartEvent" else []
-        elif kind in {"MappingEndEvent", "SequenceEndEvent"}:
+    for event in plain.events(text) or parsed(text):
+        kind = event.kind
+        if kind == "scalar":
+            value: Any = resolve(event.value) if event.bare else event.value
+        elif kind == "mapping":
+            value = {}
+        elif kind == "list":
+            value = []
+        elif kind == "end":
             into, key = stack.pop()
             continue
         else:
@@ -36,7 +38,7 @@ def values(text: str) -> Any:
             continue
         else:
             into[key], key = value, None
-        if kind != "ScalarEvent":
+        if kind != "scalar":
             stack.append((into, key))
             into, key = value, None
     return holder[0] if holder else None

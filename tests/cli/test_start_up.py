@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import ROOT
+from tools.benchmark import CLEAN
 
 PROBE = """
 import contextlib, io, sys
@@ -15,17 +17,18 @@ sys.path.insert(0, sys.argv[1])
 from clusterspec.cli import run
 with contextlib.redirect_stdout(io.StringIO()):
     assert run(sys.argv[2:]) == 0
-print(*sorted({".".join(name.split(".")[:2]) for name in sys.modules}))
+print(*sorted(sys.modules))
 """
 JUDGING = {f"clusterspec.{room}" for room in ("pipeline", "rules", "cost", "cluster", "spec")}
 LIBRARIES = {"jsonschema", "jinja2", "weasyprint", "numpy"}
 
 
-def loaded(*words: str) -> set[str]:
+def loaded(*words: str, parts: int = 2) -> set[str]:
+    """The modules that a command loads, by the first parts of their names."""
     done = subprocess.run(
         [sys.executable, "-c", PROBE, str(ROOT), *words], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    return set(done.stdout.split())
+    return {".".join(name.split(".")[:parts]) for name in done.stdout.split()}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,19 @@ def test_what_only_looks_up_loads_nothing_that_judges(words: tuple[str, ...]) ->
 
 def test_a_conversion_loads_nothing_that_judges() -> None:
     assert not loaded("convert", "900 GB/s duplex") & JUDGING
+
+
+MOST_MODULES = 360
+"""Modules of a clean check, the standard library's among them; raise it with a reason."""
+
+
+def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(CLEAN)
+    names = loaded("check", str(spec), parts=9)
+    assert len(names) <= MOST_MODULES
+    assert not [name for name in names if name.split(".")[0] in {"yaml", "jsonschema", "dataclasses", "inspect"}]
+    assert not [name for name in names if name.startswith("clusterspec.rules.layout.")], "rules that report nothing"
 
 
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])

@@ -1,0 +1,111 @@
+"""What is read as plain YAML is read as libyaml reads it; what may mean anything else is left to PyYAML."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.document import plain
+from clusterspec.document.events import Event, parsed
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import page
+from tests.cli.conftest import ROOT
+
+FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sorted((ROOT / "catalog").glob("*/*.yaml"))]
+PAGES = [page(name) for name in RULES]
+TEXTS = sorted({each.text for page in PAGES for each in (*page.fires, *page.silent) if not each.prose})
+SMALL = [text for text in TEXTS if len(text) < 900]
+PIECES = [*" \n:-,[]{}#'\"?&*!|>%@`.aA01é\\", "  ", "\n  ", ": ", "- ", "# ", " #", "\n- ", "{}", "[]", '""', "''"]
+PIECES += ["---", "...", "<<", "key: ", "\n\n", "~", "null", "\u00a0", ".5", "-1", "a: ", "x: {", "b", "c:", ", "]
+
+
+def shape(events: list[Event], text: str) -> list[tuple[object, ...]]:
+    """What the composer uses of events: a block collection has no end of its own."""
+    found: list[tuple[object, ...]] = []
+    flow: list[bool] = []
+    for one in events:
+        if one.kind in {"mapping", "list"}:
+            flow.append(text[one.start : one.start + 1] in {"{", "["})
+            found.append((one.kind, one.start))
+        elif one.kind == "end":
+            found.append(("end", one.end if flow.pop() else None))
+        elif one.kind != "document":
+            found.append((one.kind, one.start, one.end, one.value, one.bare, one.block, one.anchor, one.tag))
+    return found
+
+
+def agrees(text: str) -> bool:
+    """Whether a text is plain; fails where it is, and libyaml reads it otherwise."""
+    events = plain.events(text)
+    if events is None:
+        return False
+    try:
+        expected = shape(list(parsed(text)), text)
+    except yaml.YAMLError as fault:
+        raise AssertionError(f"read as plain, but it is no YAML: {fault}\n{text!r}") from fault
+    assert shape(events, text) == expected, text
+    return True
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_example_and_catalog_entry_is_plain(path: object) -> None:
+    assert agrees(path.read_text("utf-8"))  # type: ignore[attr-defined]
+
+
+def test_nearly_every_spec_of_a_page_is_plain() -> None:
+    assert sum(map(agrees, TEXTS)) > 0.99 * len(TEXTS)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
+def test_made_texts_are_read_alike(text: str) -> None:
+    agrees(text)
+
+
+@given(
+    st.sampled_from(SMALL),
+    st.lists(st.tuples(st.integers(0, 900), st.integers(0, 3), st.sampled_from(["", *PIECES])), min_size=1, max_size=3),
+)
+def test_changed_specs_are_read_alike(text: str, changes: list[tuple[int, int, str]]) -> None:
+    for at, removed, piece in changes:
+        text = text[:at] + piece + text[at + removed :]
+    agrees(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# only a comment\n",
+        "a:\n",
+        "a: b\n  c\n",
+        "a: 'b\n  c'\n",
+        "a: |\n  b\n",
+        "a: &x b\n",
+        "a: !!str b\n",
+        "a: *x\n",
+        'a: "\\n"\n',
+        "a:\tb\n",
+        "a: b\r\n",
+        "--- \na: b\n",
+        "a: b: c\n",
+        "? a\n: b\n",
+        "a: [b: c]\n",
+        "a: [b,]\n",
+        "a: {b}\n",
+        "a: {b: }\n",
+        "a: [b\nc]\n",
+        "a:\n- b\n",
+        "- - a\n",
+        "'a': b\n",
+        "a: - b\n",
+        "a: @b\n",
+    ],
+)
+def test_what_may_mean_something_else_is_not_plain(text: str) -> None:
+    assert plain.events(text) is None
+
+
+def test_nesting_beyond_what_is_accepted_is_not_plain() -> None:
+    assert plain.events("a: " + "[" * 5000 + "]" * 5000) is None
