@@ -103,14 +103,15 @@ class Design:
         self,
         *,
         pins: Mapping[str, object] | None = None,
-        objective: str = "step_time",
+        objective: str = "",
         top: int = 10,
         min_headroom: float = 0.0,
     ) -> SearchReport:
         """The best legal layouts of this cluster and workload.
 
         ``pins`` fix keys of the layout; ``min_headroom`` is the share of the memory to leave free; ``objective`` is
-        step_time, memory, cost, accelerators or tokens_per_accelerator.
+        step_time (the default), memory, cost or tokens_per_accelerator, of a serving plan accelerators (the default
+        with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         """
         from clusterspec.exploration.layouts import SearchOptions, search
 

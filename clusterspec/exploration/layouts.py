@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
+from clusterspec.exploration.options import SearchOptions
 from clusterspec.exploration.studied import Studied, errors_of, job_of, present_section, whole_section
 from clusterspec.pipeline import Study
-from clusterspec.records import dataclass, replace
+from clusterspec.records import replace
 from clusterspec.results.search import Grid, GridCell, LayoutRow, SearchReport, Section
 from clusterspec.search.evaluate import evaluation
 from clusterspec.search.front import Kept
@@ -18,23 +19,20 @@ from clusterspec.search.run import Found, Limits, Progress
 from clusterspec.search.run import search as run_search
 from clusterspec.search.space import Family, Pins, SearchJob, Space, families
 
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """What a search is asked for: ``pins`` fix keys of the layout, ``grid`` names two axes to tabulate."""
-
-    pins: Mapping[str, object]
-    objective: str = "step_time"
-    top: int = 10
-    min_headroom: float = 0.0
-    grid: tuple[str, str] | None = None
-
-
+__all__ = ["SearchOptions", "search"]
 NOTHING_TO_SEARCH = "a search needs a cluster, a training workload and a layout that resolve"
 
 
 def search(one: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
-    """The best legal layouts of a study's job, each checked by the rules as the layout of the spec."""
+    """The best legal layouts of a study's job, each checked by the rules as the layout of the spec.
+
+    A serving plan is searched for engines, and for how many of them meet its targets.
+    """
+    if one.spec.workload is not None and one.spec.workload.kind == "serve":
+        from clusterspec.exploration.serving import search_serving
+
+        return search_serving(one, options, progress)
+    options = replace(options, objective=options.objective or "step_time")
     design, job = one.design, job_of(one.design)
     if job is None or one.document is None:
         nothing = (options.objective, 0, 0, 0, (), (), None)

@@ -2,20 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 from clusterspec.document.dump import dump
 from clusterspec.pipeline import Study
-from clusterspec.results.search import Section
+from clusterspec.results.search import LayoutRow, Section
+
+
+def with_row(one: Study, row: LayoutRow) -> str:
+    """The text of the spec with the layout of a row, and with its separate engines where it is a serving plan.
+
+    The `workload` section is written anew where its engines change; comments outside changed sections are kept.
+    """
+    sections: dict[str, object] = {"layout": dict(row.layout)}
+    workload = _workload(one, row)
+    if workload is not None:
+        sections["workload"] = workload
+    text = one.source.text
+    if not _in_blocks(one, sections):
+        whole = dict(one.document.value) if one.document and isinstance(one.document.value, dict) else {}
+        return dump(whole | sections)
+    for name in sorted(sections, key=lambda name: -_line(one, name)):
+        text = _with_section(one, text, name, sections[name])
+    return text
 
 
 def with_layout(one: Study, section: Section) -> str:
-    """The text of the spec with this layout; comments outside the section are kept.
+    """The text of the spec with this layout; comments outside the section are kept."""
+    return _with_section(one, one.source.text, "layout", dict(section))
 
-    The section is appended where the spec's own file has none (a base may have it).
+
+def _in_blocks(one: Study, sections: Collection[str]) -> bool:
+    """Whether each of these sections that the file has begins a line; a document in one line is written anew."""
+    places = [one.document.places.get((name,)) for name in sections] if one.document else []
+    return all(
+        place is None or place.key is None or place.key.file != one.source.name or place.key.start.column == 1
+        for place in places
+    )
+
+
+def _workload(one: Study, row: LayoutRow) -> Any:
+    """The workload with the separate engines of a serving plan; None where they are as written."""
+    written = one.document.value.get("workload") if one.document and isinstance(one.document.value, dict) else None
+    serving = written.get("serving") if isinstance(written, dict) else None
+    if row.serving is None or not isinstance(written, dict) or not isinstance(serving, dict):
+        return None
+    pools = row.serving["disaggregated"]
+    if pools == serving.get("disaggregated"):
+        return None
+    served = {key: value for key, value in serving.items() if key != "disaggregated"}
+    if pools is not None:
+        served["disaggregated"] = pools
+    return {**written, "serving": served}
+
+
+def _line(one: Study, name: str) -> int:
+    """The line of a section; beyond all lines where the file has none."""
+    place = one.document.places.get((name,)) if one.document else None
+    if place is None or place.key is None or place.key.file != one.source.name:
+        return len(one.source.text) + 1
+    return place.key.start.line
+
+
+def _with_section(one: Study, text: str, name: str, section: object) -> str:
+    """The text with one section written anew; it is appended where the spec's own file has none (a base may have it).
+
+    Lines before the section are as in the source.
     """
-    text = one.source.text
     lines = text.splitlines(keepends=True)
-    block = dump({"layout": dict(section)})
-    place = one.document.places.get(("layout",)) if one.document else None
+    block = dump({name: section})
+    place = one.document.places.get((name,)) if one.document else None
     if place is None or place.key is None or place.key.file != one.source.name:
         return text + ("" if text.endswith("\n") or not text else "\n") + block
     first, last = place.key.start.line - 1, place.value.end.line - 1

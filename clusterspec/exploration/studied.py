@@ -7,11 +7,12 @@ from functools import cached_property
 from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
 from clusterspec.document import Document
 from clusterspec.finding import Severity
 from clusterspec.pipeline import Study
 from clusterspec.procurement.bill import Bill, bill
-from clusterspec.procurement.cost import cost
+from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.search import Section
 from clusterspec.search.space import SearchJob
 from clusterspec.search.variation import Variations, changed
@@ -56,15 +57,20 @@ class Studied:
         return errors_of(pipeline.study_document(self.with_layout(None), self.one))
 
     def cost(self, design: Design, plan: Plan) -> float | None:
-        """The cost of one run, else of the term; None where prices or the tokens of a run are missing."""
+        """The cost of one run, else of the term, or of a million output tokens; None where prices are missing."""
         if design.spec.procurement is None or not design.spec.procurement.prices or design.cluster is None:
             return None
         key = repr((design.cluster.nodes, design.cluster.spare_nodes, design.cluster.scale_out))
         if key not in self._bills:
             self._bills[key] = bill(design, self.one.settings.switch)
         found = cost(design, plan, self._bills[key])
-        term = (found.per_run or found.total) if found else None
+        term = _term(plan, found) if found else None
         return term.value if term else None
+
+
+def _term(plan: Plan, found: Cost) -> Term | None:
+    """The cost of a million output tokens of a serving plan; of training that of a run, else of the term."""
+    return found.per_million_tokens if plan.serving is not None else found.per_run or found.total
 
 
 def errors_of(one: Study) -> frozenset[str]:

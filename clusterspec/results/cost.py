@@ -34,8 +34,8 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
     from clusterspec.procurement.total import YEAR
 
     if cost is None:
-        names = ("currency", "as_of", "term", "total", "range", "per_million_tokens")
-        names += ("per_million_output_tokens", "per_run", "goodput")
+        tokens = ("per_million_tokens", "per_million_output_tokens")
+        names = ("currency", "as_of", "term", "total", "range", *tokens, "per_run", "goodput")
         return dict.fromkeys(names) | {"by_year": [], "parts": [], "assumptions": [], "not_counted": []}
     return {
         "currency": cost.currency or None,

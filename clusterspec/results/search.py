@@ -26,10 +26,13 @@ class LayoutRow:
     fits: bool | None
     cost: float | None = None
     tied: bool = False
+    serving: Json | None = None
+    """The times of a serving plan, with its accelerators, requests in flight, and separate engines."""
 
     def to_json(self) -> Json:
         return {
             "layout": dict(self.layout),
+            "serving": self.serving,
             "step_time": self.step_time,
             "range": [self.low, self.high],
             "mfu": self.mfu,
@@ -71,8 +74,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """The best layouts of a job. ``evaluated`` layouts were timed and ``fitting`` of them fit; ``refused`` were
-    dropped because a rule finds an error in them. ``why`` says why there are none, where there are none."""
+    """The best layouts of a job. ``evaluated`` layouts were timed and ``fitting`` of them fit (of serving plans: meet
+    the targets); ``refused`` were dropped because a rule finds an error in them. ``why`` says why there are none,
+    where there are none. ``smallest`` takes the least memory where none fits, or is closest to the targets."""
 
     tool: Tool
     input: Input

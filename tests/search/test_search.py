@@ -93,7 +93,7 @@ def test_a_grid_has_the_best_of_every_pair() -> None:
 
 def test_a_serving_spec_is_told_what_a_search_needs() -> None:
     text = "cluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: serve, model: llama-3.1-8b}\nlayout: {tp: 8}\n"
-    assert "training workload" in search(study_of(text), SearchOptions({})).why
+    assert "workload.serving" in search(study_of(text), SearchOptions({})).why
 
 
 def test_the_command_writes_a_copy_and_keeps_what_is_around_the_layout(

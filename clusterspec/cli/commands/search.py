@@ -7,25 +7,32 @@ from pathlib import Path
 
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.options.search import SERVING, TRAINING
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.exploration.layouts import SearchOptions, search
-from clusterspec.exploration.rewrite import with_layout
-from clusterspec.report import search_text
+from clusterspec.exploration.rewrite import with_row
+from clusterspec.report import search_text, serving_search_text
 
-WHOLE = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group")
+WHOLE = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group", "attention_dp")
 WORDS = {
     "sharding": ("none", "zero1", "zero2", "fsdp", "hsdp"),
     "recompute": ("none", "selective", "full"),
     "schedule": ("1f1b", "interleaved", "gpipe", "zero-bubble", "dualpipe"),
+    "pools": ("aggregated", "disaggregated"),
 }
+OF_SERVING = ("tp", "attention_dp", "ep", "pp", "pools")
+OF_SERVING_ALONE = ("attention_dp", "pools")
+"""Keys that a search of serving plans varies, and those that no training layout has."""
 
 
 def run(asked: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
     options = SearchOptions(pins(asked.set), asked.objective, asked.top, asked.min_headroom, asked.grid)
     one = study_of(asked, asked.spec)
+    serves = one.spec.workload is not None and one.spec.workload.kind == "serve"
+    _suits(options, serves)
     bar = Bar("searching")
     try:
         report = search(one, options, bar)
@@ -33,11 +40,26 @@ def run(asked: argparse.Namespace) -> int:
         bar.close()
     if asked.format == "json":
         say_json(report.to_json())
+    elif serves:
+        shown = serving_search_text.search_csv(report) if asked.format == "csv" else None
+        say(shown if shown is not None else serving_search_text.search(report, ink(asked)))
     else:
         say(search_text.search_csv(report) if asked.format == "csv" else search_text.search(report, ink(asked)))
     if asked.write and report.layouts:
-        write_whole(Path(asked.write), with_layout(one, report.layouts[0].layout).encode())
+        write_whole(Path(asked.write), with_row(one, report.layouts[0]).encode())
     return status_of(one)
+
+
+def _suits(options: SearchOptions, serves: bool) -> None:
+    """Raises `UsageFault` for an option that the kind of work does not have: training, or serving."""
+    kind, objectives = ("serving", SERVING) if serves else ("training", TRAINING)
+    if options.objective and options.objective not in objectives:
+        raise UsageFault(f"--objective {options.objective} does not rank {kind}; take one of {', '.join(objectives)}")
+    if serves and options.grid:
+        raise UsageFault("--grid tabulates layouts of training, not serving plans")
+    strange = [key for key in options.pins if (key not in OF_SERVING if serves else key in OF_SERVING_ALONE)]
+    if strange:
+        raise UsageFault(f"--set {strange[0]} fixes no key that a search varies in {kind}")
 
 
 def pins(texts: list[str]) -> dict[str, object]:

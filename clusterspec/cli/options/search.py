@@ -6,6 +6,10 @@ import argparse
 
 from clusterspec.cli.options import formats, positive, spec
 
+TRAINING = ("step_time", "memory", "cost", "tokens_per_accelerator")
+SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", "memory")
+"""What a search may rank by."""
+
 
 def describe(one: argparse.ArgumentParser) -> None:
     """Adds them to a parser."""
@@ -13,12 +17,18 @@ def describe(one: argparse.ArgumentParser) -> None:
     one.add_argument("--top", metavar="N", type=positive, default=10, help="how many to show (default: 10)")
     one.add_argument(
         "--objective",
-        choices=("step_time", "memory", "cost", "tokens_per_accelerator"),
-        default="step_time",
-        help="what is best (default: step_time); on one machine, cost and tokens per accelerator follow the step time",
+        choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING)),
+        default="",
+        help="what is best; in training step_time (default), memory, or cost and tokens_per_accelerator, which follow "
+        "the step time on one machine; in serving accelerators (default with targets), cost, "
+        "tokens_per_accelerator (default without), tokens_per_user or memory",
     )
     one.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], help="fix a key of the layout, such as tp=8"
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="fix a key of the layout, such as tp=8; in serving also pools=aggregated or pools=disaggregated",
     )
     one.add_argument(
         "--min-headroom",

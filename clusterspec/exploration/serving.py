@@ -1,0 +1,170 @@
+"""The best serving plans of a study, each checked by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+
+from clusterspec import pipeline
+from clusterspec.cluster.model import Design, Engines
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving.targets import missed
+from clusterspec.exploration.options import SearchOptions
+from clusterspec.exploration.studied import Studied, errors_of, present_section, whole_section
+from clusterspec.pipeline import Study
+from clusterspec.records import replace
+from clusterspec.results import Json
+from clusterspec.results.estimate_json import serving_json
+from clusterspec.results.search import LayoutRow, SearchReport, Section
+from clusterspec.search.serving.rated import OBJECTIVES, Rated
+from clusterspec.search.serving.run import FoundPlans
+from clusterspec.search.serving.run import search as run_search
+from clusterspec.search.serving.space import ServingJob, serving_job
+from clusterspec.search.space import Pins
+from clusterspec.search.variation import changed
+from clusterspec.source import Path as KeyPath
+
+NOTHING_TO_SEARCH = "a search needs a cluster, and requests (`workload.serving`) that resolve"
+POOLS: KeyPath = ("workload", "serving", "disaggregated")
+CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
+UNREACHABLE = frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
+ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
+Progress = Callable[[int, int], None]
+
+
+def default_objective(design: Design) -> str:
+    """The fewest accelerators where the spec has targets, else the most tokens of an accelerator."""
+    load = design.workload.serving if design.workload else None
+    targeted = load is not None and (load.ttft_target is not None or load.tpot_target is not None)
+    return "accelerators" if targeted else "tokens_per_accelerator"
+
+
+def search_serving(one: Study, options: SearchOptions, progress: Progress) -> SearchReport:
+    """The best legal plans that meet the targets at the load of a study, each checked by the rules."""
+    one = _with_a_layout(one)
+    objective = options.objective if options.objective in OBJECTIVES else default_objective(one.design)
+    job = serving_job(one.design)
+    if job is None or one.document is None:
+        nothing = (objective, 0, 0, 0, (), (), None)
+        return SearchReport(one.settings.tool, one.input, *nothing, why=NOTHING_TO_SEARCH)
+    memory = job.cluster.accelerator.memory
+    most = memory.value * (1 - options.min_headroom) if memory else inf
+    found = run_search(job, Pins(options.pins), most, objective=objective, top=options.top, progress=progress)
+    studied = Studied(one)
+    rows, refused = _checked(studied, job, found.best, options.top)
+    if objective == "cost":
+        rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
+    front, _ = _checked(studied, job, found.front, len(found.front))
+    present = _row(studied, one, present_section(one)) if one.plan.serving else None
+    return SearchReport(
+        one.settings.tool,
+        one.input,
+        objective,
+        found.evaluated,
+        found.meeting,
+        refused,
+        tuple(rows),
+        tuple(front),
+        present,
+        smallest=_of_plan(studied, job, found.nearest) if found.nearest else None,
+        why="" if rows else _why(found),
+    )
+
+
+def _with_a_layout(one: Study) -> Study:
+    """The study, with an empty layout where the spec has none."""
+    if one.document is None or one.design.layout is not None:
+        return one
+    return pipeline.study_document(changed(one.document, {("layout",): {}}), one)
+
+
+def _why(found: FoundPlans) -> str:
+    if not found.evaluated:
+        return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
+    return "a rule finds an error in every plan kept" if found.meeting else "no plan meets the targets at the load"
+
+
+def _checked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> tuple[list[LayoutRow], int]:
+    """The first rows in which no rule finds an error, and how many were refused on the way."""
+    rows: list[LayoutRow] = []
+    refused = 0
+    for each in kept:
+        if len(rows) == top:
+            break
+        row = _of_plan(studied, job, each, strict=True)
+        refused += row is None
+        rows += [row] if row else []
+    return rows, refused
+
+
+def _of_plan(studied: Studied, job: ServingJob, found: Rated, *, strict: bool = False) -> LayoutRow | None:
+    """A plan as the spec's own, estimated and checked; where ``strict``, None where a rule finds an error in it."""
+    assert studied.one.document is not None
+    section, pools = section_of(job, found)
+    changes: dict[KeyPath, object] = {("layout",): whole_section(studied.one, section), POOLS: pools}
+    if found.concurrency is not None:
+        changes |= _only_concurrency(found.concurrency)
+    varied = pipeline.study_document(changed(studied.one.document, changes), studied.one)
+    if strict and errors_of(varied) - studied.machine_errors - _of_targets(found):
+        return None
+    return _row(studied, varied, section, pools=pools)
+
+
+def _of_targets(found: Rated) -> frozenset[str]:
+    """Rules of targets that a point of the front need not meet."""
+    return (
+        frozenset() if found.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
+    )
+
+
+def _only_concurrency(requests: int) -> dict[KeyPath, object]:
+    """The load of so many requests in flight in a steady state."""
+    other: dict[KeyPath, object] = {("workload", "serving", key): None for key in ("request_rate", "load", "requests")}
+    return {CONCURRENCY: requests} | other
+
+
+def section_of(job: ServingJob, found: Rated) -> tuple[Section, Json | None]:
+    """The `layout` section of a plan, and its separate engines where it has them; keys at their default left out."""
+    prefill, decode = found.plan
+    if prefill is not None:
+        return {}, {"prefill": _engine(prefill), "decode": _engine(decode)}
+    section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
+    nodes = -(-decode.replicas * decode.ranks // job.cluster.ranks_per_node)
+    return section | ({"nodes": nodes} if nodes != job.cluster.nodes else {}), None
+
+
+def _engine(engine: Engines) -> Json:
+    return {key: getattr(engine, key) for key in ENGINE_KEYS if key in {"replicas", "tp"} or getattr(engine, key) > 1}
+
+
+def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
+    """A row of a study whose layout is ``section``."""
+    design, times = one.design, one.plan.serving
+    assert times is not None and design.workload is not None and design.workload.serving is not None
+    more = {
+        "accelerators": times.accelerators,
+        "replicas": design.layout.dp if design.layout else None,
+        "tokens_per_second_per_user": 1 / times.tpot,
+        "concurrency": times.offered,
+        "meets_targets": not missed(times, design.workload.serving),
+        "disaggregated": pools,
+    }
+    return LayoutRow(
+        layout=whole_section(studied.one, section),
+        step_time=None,
+        low=None,
+        high=None,
+        mfu=None,
+        memory=one.plan.memory_bytes,
+        fits=one.plan.fits,
+        cost=_cost(studied, design, one.plan),
+        serving=(serving_json(times) or {}) | more,
+    )
+
+
+def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:
+    """The cost of a million output tokens where only the nodes of the plan are bought; None without prices."""
+    if design.cluster is None or design.layout is None:
+        return None
+    bought = replace(design, cluster=replace(design.cluster, nodes=min(design.cluster.nodes, design.layout.nodes)))
+    return studied.cost(bought, replace(plan, design=bought))

@@ -1,0 +1,130 @@
+"""The serving plans that a search found, for a terminal and for a spreadsheet."""
+
+from __future__ import annotations
+
+from clusterspec.procurement.money import money
+from clusterspec.report import grid
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.results.search import LayoutRow, SearchReport
+from clusterspec.units import percent, plural, say
+
+DEGREES = ("tp", "attention_dp", "ep", "pp")
+SHORT = {"attention_dp": "adp"}
+
+
+def search(report: SearchReport, ink: Ink = PLAIN) -> str:
+    """What was searched, the best plans, the front over concurrency, and what the plan of the spec gives."""
+    looked = f"{report.evaluated:,} plans evaluated, {report.fitting:,} meet the targets at the load"
+    refused = f", {plural(report.refused, 'plan')} refused by a rule" if report.refused else ""
+    parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
+    if report.layouts:
+        title = f"Best by {report.objective.replace('_', ' ')}"
+        parts.append(ink.paint("bold", title) + "\n" + table(report.layouts, ink))
+    else:
+        parts.append("\n".join(wrapped(f"No plan found: {report.why}.{_nearest(report)}", ink.measure)) + "\n")
+    if len(report.pareto) > 1:
+        title = "Pareto front of output tokens per second of a user and of an accelerator"
+        parts.append(ink.paint("bold", title) + "\n" + table(report.pareto, ink, fronted=True))
+    if report.present is not None:
+        parts.append("\n".join(wrapped(_present(report, report.present), ink.measure)) + "\n")
+    return "\n".join(parts)
+
+
+def engines(row: LayoutRow) -> str:
+    """The engines of a plan: ``4 × tp 8``, or ``2 × tp 4 prefill + 1 × tp 1 adp 8 decode``."""
+    serving = row.serving or {}
+    pools = serving.get("disaggregated")
+    if pools:
+        return " + ".join(f"{_engine(pools[side], pools[side].get('replicas', 1))} {side}" for side in pools)
+    return _engine(row.layout, serving.get("replicas") or 1)
+
+
+def _engine(degrees: object, replicas: int) -> str:
+    assert isinstance(degrees, dict)
+    named = [(key, degrees.get(key, 1)) for key in DEGREES]
+    shown = " ".join(f"{SHORT.get(key, key)} {value}" for key, value in named if key == "tp" or value != 1)
+    return f"{replicas} × {shown}"
+
+
+def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> str:
+    """One line a plan; those of the front have their requests in flight."""
+    costs = any(row.cost is not None for row in rows)
+    heads = (
+        "",
+        "engines",
+        *(("in flight",) if fronted else ("accelerators",)),
+        "TTFT",
+        "TPOT",
+        "tok/s/user",
+        "tok/s/acc",
+        *(() if fronted else ("tok/s", "memory")),
+        *(("per M tokens",) if costs else ()),
+    )
+    lines = []
+    for number, row in enumerate(rows, 1):
+        found = row.serving or {}
+        whole = f"{found['concurrency']:,.0f}" if fronted else f"{found['accelerators']:,.0f}"
+        more = (say(found["output_tokens_per_second"], "1"), say(row.memory, "B") if row.memory is not None else "?")
+        lines.append(
+            (
+                str(number),
+                engines(row),
+                whole,
+                say(found["ttft"], "s"),
+                say(found["tpot"], "s"),
+                f"{found['tokens_per_second_per_user']:,.0f}",
+                f"{found['output_tokens_per_second_per_accelerator']:,.0f}",
+                *(() if fronted else more),
+                *((money(round(row.cost, 2)) if row.cost is not None else "",) if costs else ()),
+            )
+        )
+    return grid.grid(heads, lines, right=(0, *range(2, len(heads))), wrap=(1,), ink=ink)
+
+
+def _nearest(report: SearchReport) -> str:
+    row = report.smallest
+    if row is None or row.serving is None:
+        return ""
+    first, each = (say(row.serving[name], "s") for name in ("ttft", "tpot"))
+    return f" The nearest, {engines(row)}, reaches a TTFT of {first} and a TPOT of {each}."
+
+
+def _present(report: SearchReport, present: LayoutRow) -> str:
+    found = present.serving or {}
+    text = (
+        f"The plan of the spec gives {say(found['output_tokens_per_second'], '1')} output tokens per second on "
+        f"{plural(round(found['accelerators']), 'accelerator')}"
+    )
+    if present.fits is False:
+        text += " and does not fit in memory"
+    if not found.get("meets_targets"):
+        text += " and misses its targets"
+    best = report.layouts[0].serving if report.layouts else None
+    if best is None:
+        return text + "."
+    fewer = round(found["accelerators"] - best["accelerators"])
+    gain = best["output_tokens_per_second_per_accelerator"] / found["output_tokens_per_second_per_accelerator"] - 1
+    beside = f"{plural(fewer, 'accelerator')} fewer" if fewer > 0 else "as many accelerators"
+    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens of each"
+    return f"{text}; the best one takes {beside} and makes {more}."
+
+
+FIELDS = ("ttft", "tpot", "output_tokens_per_second", "output_tokens_per_second_per_accelerator", "concurrency")
+
+
+def search_csv(report: SearchReport) -> str:
+    """One row a plan: those found at the load, then the front."""
+    names = ("kind", "engines", "accelerators", *FIELDS, "memory", "fits", "cost")
+    rows = []
+    for kind, found in (("best", report.layouts), ("front", report.pareto)):
+        for row in found:
+            serving = row.serving or {}
+            values = (
+                serving.get("accelerators"),
+                *(serving.get(name) for name in FIELDS),
+                row.memory,
+                row.fits,
+                row.cost,
+            )
+            rows.append([kind, engines(row), *("" if value is None else str(value) for value in values)])
+    return grid.separated(names, rows)

@@ -1,0 +1,84 @@
+"""Plans with separate engines for prefill and decode: few kinds of each side, in numbers that meet the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from clusterspec.cluster.model import Engines
+from clusterspec.records import replace
+from clusterspec.search.serving.rated import Rated
+from clusterspec.search.serving.space import Plan, ServingJob
+
+MOST_KINDS = 6
+"""Kinds of engine of each side that are combined."""
+Rate = Callable[[Plan, int | None], Rated | None]
+
+
+def separated(job: ServingJob, kinds: Sequence[Engines], rate: Callable[..., Rated | None]) -> Iterator[Rated]:
+    """Plans of every pair of the most useful kinds: the fewest engines of each side that meet the targets.
+
+    Without targets, or where none meets them, the splits of all ranks.
+    """
+    single = [(engine, one) for engine in kinds if (one := rate((None, engine), engine.attention_dp)) is not None]
+    prefill = _undominated(single, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    decode = _undominated(single, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
+    for prompts in prefill:
+        for answers in decode:
+            if prompts.ranks + answers.ranks <= job.ranks:
+                yield from _numbers(job, prompts, answers, rate)
+
+
+def _ranks_per_prompt(one: Rated) -> float:
+    """Seconds of all ranks of an engine that one prompt takes."""
+    engine = one.plan[1]
+    return one.times.prompt_time * engine.ranks / engine.attention_dp
+
+
+def _undominated(
+    single: Sequence[tuple[Engines, Rated]], costs: Callable[[Rated], tuple[float, float]]
+) -> list[Engines]:
+    """The kinds that no other beats in both costs, spread over at most `MOST_KINDS`."""
+    kept: list[tuple[float, Engines]] = []
+    for (_, second), engine in sorted(((costs(one), engine) for engine, one in single), key=lambda pair: pair[0]):
+        if not kept or second < kept[-1][0]:
+            kept.append((second, engine))
+    engines = [engine for _, engine in kept]
+    if len(engines) <= MOST_KINDS:
+        return engines
+    return [engines[round(at * (len(engines) - 1) / (MOST_KINDS - 1))] for at in range(MOST_KINDS)]
+
+
+def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]) -> Iterator[Rated]:
+    """Plans of two kinds of engine: the least of each that meets the targets, or splits of all ranks."""
+    load = job.load
+    if load.ttft_target is None and load.tpot_target is None:
+        for count in steps((job.ranks - answers.ranks) // prompts.ranks):
+            rest = (job.ranks - count * prompts.ranks) // answers.ranks
+            one = rate((replace(prompts, replicas=count), replace(answers, replicas=rest)))
+            if one is not None:
+                yield one
+        return
+    for decoding in steps((job.ranks - prompts.ranks) // answers.ranks):
+        decode = replace(answers, replicas=decoding)
+        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
+        ample = rate((replace(prompts, replicas=most), decode))
+        if ample is None:
+            continue
+        if not ample.meets:
+            yield ample
+            continue
+        for count in steps(most):
+            one = rate((replace(prompts, replicas=count), decode))
+            if one is not None and one.meets:
+                yield one
+                return
+
+
+def steps(most: int) -> list[int]:
+    """Numbers of engines to try: 1, 2, 3, 4, 6, 8, 12 and so on, up to ``most``.
+
+    >>> steps(10)
+    [1, 2, 3, 4, 6, 8, 10]
+    """
+    found = sorted({each for power in range(most.bit_length()) for each in (1 << power, 3 << power)})
+    return [each for each in found if each < most] + ([most] if most else [])

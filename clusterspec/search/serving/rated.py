@@ -1,0 +1,90 @@
+"""A serving plan with its numbers: what it gives, whether it meets the targets, and how it ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from clusterspec.cost.memory import memory
+from clusterspec.cost.serving import ServingTimes, serving
+from clusterspec.cost.serving.targets import missed, tpot_at, ttft_at
+from clusterspec.records import dataclass
+from clusterspec.search.serving.space import Plan, ServingJob, designed
+
+SUSTAINED = 0.98
+"""Share of an arrival rate below which a plan does not keep up with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """One plan: its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
+
+    plan: Plan
+    times: ServingTimes
+    memory: float
+    meets: bool
+    excess: float
+    """The largest ratio of a time to its target; 1 where all are met or there is none."""
+    concurrency: int | None = None
+    """Requests in flight, where they are not those of the spec."""
+
+    @property
+    def per_user(self) -> float:
+        """Output tokens a second of one request, after the first."""
+        return 1 / self.times.tpot
+
+    @property
+    def per_accelerator(self) -> float:
+        return self.times.per_accelerator
+
+
+def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
+    """The numbers of a plan; None where it has no times, or takes more than ``most`` bytes of an accelerator."""
+    design = designed(job, plan, concurrency=concurrency)
+    held = memory(design)
+    if held is None or held.total > most:
+        return None
+    times = serving(design)
+    if times is None:
+        return None
+    late = missed(times, job.load)
+    meets = not late and _sustained(job, times, concurrency)
+    return Rated(plan, times, held.total, meets, _excess(job, times), concurrency)
+
+
+def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
+    """Whether a plan answers as many requests as arrive, where a rate is given."""
+    wanted = job.load.request_rate
+    if wanted is None or concurrency is not None:
+        return True
+    return times.output_tokens_per_second >= SUSTAINED * wanted * job.load.output_tokens
+
+
+def _excess(job: ServingJob, times: ServingTimes) -> float:
+    load = job.load
+    pairs = ((ttft_at(times, load.percentile), load.ttft_target), (tpot_at(times, load.percentile), load.tpot_target))
+    return max([1.0, *(value / target for value, target in pairs if target)])
+
+
+Key = Callable[[Rated], tuple[float, ...]]
+OBJECTIVES: Mapping[str, Key] = {
+    "accelerators": lambda one: (one.times.accelerators, -one.times.output_tokens_per_second),
+    "cost": lambda one: (one.times.accelerators / one.times.output_tokens_per_second, one.times.tpot),
+    "tokens_per_accelerator": lambda one: (-one.per_accelerator, one.times.tpot),
+    "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
+    "memory": lambda one: (one.memory, one.times.tpot),
+}
+"""What a serving plan may be ranked by; the least is the best. Tokens cost as the accelerators that make them."""
+
+
+def ranked(found: Iterable[Rated], objective: str) -> list[Rated]:
+    """The plans in order, the best first."""
+    return sorted(found, key=lambda one: (*OBJECTIVES[objective](one), one.memory))
+
+
+def front(found: Iterable[Rated]) -> list[Rated]:
+    """The plans that no other beats in output tokens a second of both a user and an accelerator, fastest user first."""
+    kept: list[Rated] = []
+    for one in sorted(found, key=lambda one: (-one.per_user, -one.per_accelerator)):
+        if not kept or one.per_accelerator > kept[-1].per_accelerator:
+            kept.append(one)
+    return kept

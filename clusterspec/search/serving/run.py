@@ -1,0 +1,121 @@
+"""One search of serving plans: the best that meet the targets at the load, and the front over concurrency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clusterspec.cluster.model import Engines
+from clusterspec.records import dataclass, replace
+from clusterspec.search.serving.pools import separated
+from clusterspec.search.serving.rated import Rated, front, ranked, rate
+from clusterspec.search.serving.space import ServingJob, engines, node_counts, replicated
+from clusterspec.search.space import Pins
+
+SPARE = 4
+"""Plans that are kept for each one asked for, since a rule may refuse some."""
+MOST_IN_FLIGHT = 1024
+"""Requests in flight on one attention rank, at most, of the front."""
+FRONT_POOLS = 4
+"""Plans with separate engines whose concurrency is varied for the front."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlans:
+    """What one search kept: ``best`` meet the targets; where none does, ``nearest`` misses them least."""
+
+    evaluated: int
+    meeting: int
+    best: tuple[Rated, ...]
+    front: tuple[Rated, ...]
+    nearest: Rated | None
+
+
+class _Search:
+    def __init__(self, job: ServingJob, most: float, progress: Progress) -> None:
+        self.job, self.most, self._progress = job, most, progress
+        self.evaluated = 0
+        self.total = 1
+
+    def rate(self, plan: tuple[Engines | None, Engines], concurrency: int | None = None) -> Rated | None:
+        found = rate(self.job, plan, self.most, concurrency)
+        self.evaluated += found is not None
+        self._progress(self.evaluated, max(self.total, self.evaluated))
+        return found
+
+
+def search(
+    job: ServingJob,
+    pins: Pins,
+    most: float,
+    *,
+    objective: str,
+    top: int,
+    progress: Progress = lambda done, total: None,
+) -> FoundPlans:
+    """Evaluates plans of one kind of engine and of separate engines; ``most`` bytes of an accelerator may be taken.
+
+    `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan.
+    """
+    seeker = _Search(job, most, progress)
+    kinds = list(engines(job, _degrees(pins)))
+    counts = node_counts(job.nodes)
+    seeker.total = max(1, len(kinds) * (len(counts) + 8))
+    found: list[Rated] = []
+    shown: list[Rated] = []
+    if pins.values.get("pools") != "disaggregated":
+        for engine in kinds:
+            found += _counted(seeker, engine, counts)
+            shown += _over_concurrency(seeker, engine)
+    if _may_separate(job, pins):
+        pools = list(separated(job, kinds, seeker.rate))
+        found += pools
+        for one in ranked(pools, "tokens_per_accelerator")[:FRONT_POOLS]:
+            shown += _laddered(seeker, one.plan)
+    meeting = [one for one in found if one.meets]
+    missing = [one for one in found if not one.meets]
+    nearest = min(missing, key=lambda one: (one.excess, one.times.accelerators), default=None)
+    return FoundPlans(
+        seeker.evaluated,
+        len(meeting),
+        tuple(ranked(meeting, objective)[: top * SPARE]),
+        tuple(front(shown)),
+        None if meeting else nearest,
+    )
+
+
+def _degrees(pins: Pins) -> Pins:
+    return Pins({key: value for key, value in pins.values.items() if key != "pools"})
+
+
+def _may_separate(job: ServingJob, pins: Pins) -> bool:
+    """Whether engines for prefill and decode apart are searched: not where degrees of one engine are fixed."""
+    if pins.values.get("pools") == "aggregated" or _degrees(pins).values or job.ranks < 2:
+        return False
+    return job.load.load in {"closed", "open"}
+
+
+def _counted(seeker: _Search, engine: Engines, counts: list[int]) -> Iterator[Rated]:
+    """The plans of one kind of engine by the number of nodes."""
+    for nodes in counts:
+        plan = replicated(seeker.job, engine, nodes)
+        one = seeker.rate(plan) if plan else None
+        if one is not None:
+            yield one
+
+
+def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+    """One kind of engine on all nodes, with more and more requests in flight until its cache is full."""
+    job = seeker.job
+    replicas = max(1, job.ranks // engine.ranks)
+    yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
+
+
+def _laddered(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
+    decode, each = plan[1], 1
+    while each <= MOST_IN_FLIGHT:
+        one = seeker.rate(plan, each * decode.replicas * decode.attention_dp)
+        if one is None or one.times.offered > one.times.kv_capacity_sequences:
+            return
+        yield one
+        each *= 2

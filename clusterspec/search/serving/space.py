@@ -1,0 +1,155 @@
+"""The engines that may serve a model, and the plans made of them: one kind of engine, or prefill and decode apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
+from clusterspec.cluster.legality import Demands, LayoutNumbers, violations
+from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
+from clusterspec.cluster.stages import of_engines
+from clusterspec.records import dataclass, replace
+from clusterspec.search.space import NO_PINS, Pins, divisors
+
+ATTENTION_DP = frozenset({"vllm", "sglang", "trt-llm", "custom"})
+"""Frameworks in which the ranks of one engine may attend to different requests."""
+MOST_STAGES = 8
+"""Stages of an engine, at most: each adds its hop to every token."""
+Plan = tuple[Engines | None, Engines]
+"""The engines of a plan: for prefill, None where those that decode run prompts too, and for decode."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingJob:
+    """What is searched: a machine, the requests, and the layout whose other settings are kept."""
+
+    design: Design
+    cluster: Cluster
+    workload: Workload
+    layout: Layout
+    load: Serving
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that a plan may use."""
+        return self.layout.nodes
+
+    @property
+    def ranks(self) -> int:
+        """Ranks that a plan may use."""
+        return self.nodes * self.cluster.ranks_per_node
+
+    @property
+    def framework(self) -> str:
+        return "" if self.layout.framework == "custom" else self.layout.framework
+
+
+def serving_job(design: Design) -> ServingJob | None:
+    """What there is to search; None where the design lacks a cluster, requests or a layout."""
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None or workload.serving is None:
+        return None
+    return ServingJob(design, cluster, workload, layout, workload.serving)
+
+
+def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
+    """Every legal engine of at most the ranks of the job, smaller degrees first; one replica each."""
+    for tp in _whole(pins, "tp", _widths(job)):
+        for pp in _whole(pins, "pp", [each for each in divisors(job.ranks) if each <= MOST_STAGES]):
+            if tp * pp > job.ranks:
+                continue
+            for attention_dp in _whole(pins, "attention_dp", _attention(job, tp * pp)):
+                for ep in _whole(pins, "ep", _expert(job, tp * attention_dp)):
+                    engine = _engine(job, tp, attention_dp, ep, pp)
+                    if engine.ranks <= job.ranks and _legal(job, engine):
+                        yield engine
+
+
+def _whole(pins: Pins, key: str, otherwise: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(str(each)) for each in pins.choices(key, otherwise))
+
+
+def _widths(job: ServingJob) -> list[int]:
+    """Degrees of tensor parallelism inside a node or a domain that divide the heads."""
+    cluster, heads = job.cluster, max(1, job.workload.model.heads)
+    found = {*divisors(cluster.ranks_per_node), *divisors(min(cluster.ranks_per_domain, job.ranks))}
+    most = min(heads, max(1, cluster.ranks_per_domain), job.ranks)
+    return sorted(each for each in found if each <= most and heads % each == 0)
+
+
+def _attention(job: ServingJob, ranks: int) -> Sequence[int]:
+    """Attention data parallelism of an engine; without experts it is the same as replicas."""
+    if not job.workload.model.experts or job.layout.framework not in ATTENTION_DP:
+        return (1,)
+    return divisors(max(1, job.ranks // ranks))
+
+
+def _expert(job: ServingJob, ranks: int) -> Sequence[int]:
+    """Experts cut like everything else, or whole experts over all ranks."""
+    return (1, ranks) if job.workload.model.experts and ranks > 1 else (1,)
+
+
+def _engine(job: ServingJob, tp: int, attention_dp: int, ep: int, pp: int) -> Engines:
+    engine = Engines(1, tp, attention_dp, ep, 1, pp)
+    section = job.design.spec.workload.serving if job.design.spec.workload else None
+    copies = section.redundant_experts if section else None
+    if copies is None:
+        copies = fewest_copies(job.workload.model.experts, ep)
+    return replace(engine, expert_tp=default_expert_tp(engine), redundant_experts=copies)
+
+
+def _legal(job: ServingJob, engine: Engines) -> bool:
+    if (engine.tp * engine.attention_dp) % engine.ep:
+        return False
+    numbers = LayoutNumbers(
+        tp=engine.tp,
+        cp=1,
+        ep=engine.ep,
+        expert_tp=engine.expert_tp,
+        pp=engine.pp,
+        virtual_stages=1,
+        micro_batch=1,
+        interleaved=False,
+        sequence_parallel=False,
+        own_stages=False,
+        ring=True,
+        attention_dp=engine.attention_dp,
+        redundant_experts=engine.redundant_experts,
+    )
+    return not violations(numbers, Demands(engine.ranks, job.framework, job.workload.model, None, None))
+
+
+def node_counts(most: int) -> list[int]:
+    """Numbers of nodes to try: all up to 16, then in steps of an eighth, and the last.
+
+    >>> node_counts(20)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]
+    """
+    found, now = [], 1
+    while now < most:
+        found.append(now)
+        now += max(1, now // 8)
+    return [*found, most]
+
+
+def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> Design:
+    """The design of a plan without targets, so that its times alone are estimated; ``concurrency`` replaces the load.
+
+    Engines that run prompts and decode use whole nodes.
+    """
+    prefill, decode = plan
+    layers = job.workload.model.layers
+    layout = of_engines(job.layout, decode, layers)
+    ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill else 0)
+    nodes = -(-ranks // job.cluster.ranks_per_node)
+    layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
+    load = replace(job.load, ttft_target=None, tpot_target=None, prefill=prefill, decode=decode if prefill else None)
+    if concurrency is not None:
+        load = replace(load, load="closed", concurrency=concurrency, request_rate=None, requests=None)
+    return replace(job.design, layout=layout, workload=replace(job.workload, serving=load))
+
+
+def replicated(job: ServingJob, engine: Engines, nodes: int) -> Plan | None:
+    """So many engines that they fill the nodes; None where they do not divide."""
+    ranks = nodes * job.cluster.ranks_per_node
+    return None if ranks % engine.ranks else (None, replace(engine, replicas=ranks // engine.ranks))

@@ -1,0 +1,141 @@
+"""Search of serving plans: what it shows is legal, meets the targets, and has the numbers of its estimate."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clusterspec.exploration.layouts import SearchOptions, search
+from clusterspec.exploration.rewrite import with_row
+from clusterspec.finding import Severity
+from clusterspec.pipeline import Study, study_text
+from clusterspec.results.search import LayoutRow, SearchReport
+from clusterspec.search.serving.rated import rate
+from clusterspec.search.serving.space import designed, engines, node_counts, replicated, serving_job
+from tests.settings import SETTINGS
+
+DENSE: dict[str, Any] = {
+    "clusterspec": 1,
+    "cluster": {"platform": "dgx-h100", "nodes": 2},
+    "workload": {
+        "kind": "serve",
+        "model": "llama-3.1-70b",
+        "serving": {
+            "input_tokens": 2000,
+            "output_tokens": 500,
+            "concurrency": 64,
+            "targets": {"ttft": "1 s", "tpot": "40 ms"},
+        },
+    },
+    "layout": {"framework": "vllm", "tp": 8},
+}
+EXPERT = DENSE | {
+    "cluster": {"platform": "dgx-h200", "nodes": 2},
+    "workload": DENSE["workload"] | {"model": "deepseek-v3", "precision": "fp8", "parameter_precision": "fp8"},
+}
+
+
+def study(described: dict[str, Any], **serving: object) -> Study:
+    changed = json.loads(json.dumps(described))
+    changed["workload"]["serving"] |= serving
+    for key in [key for key, value in changed["workload"]["serving"].items() if value is None]:
+        del changed["workload"]["serving"][key]
+    return study_text(json.dumps(changed), SETTINGS)
+
+
+def found(one: Study, *, objective: str = "", top: int = 3, **pins: object) -> SearchReport:
+    return search(one, SearchOptions(pins, objective, top))
+
+
+def of(row: LayoutRow) -> dict[str, Any]:
+    assert row.serving is not None
+    return row.serving
+
+
+@pytest.mark.parametrize("spec", [DENSE, EXPERT])
+def test_every_plan_shown_meets_the_targets_and_has_no_error(spec: dict[str, Any]) -> None:
+    one = study(spec)
+    report = found(one)
+    assert report.layouts and report.objective == "accelerators"
+    for row in report.layouts:
+        written = study_text(with_row(one, row), SETTINGS)
+        assert not [finding for finding in written.findings if finding.severity is Severity.ERROR]
+        assert written.plan.serving is not None
+        assert written.plan.serving.ttft <= 1.0 and written.plan.serving.tpot <= 0.040
+        assert written.plan.serving.tpot == pytest.approx(of(row)["tpot"])
+        assert written.plan.serving.accelerators == of(row)["accelerators"]
+
+
+def test_no_plan_with_fewer_accelerators_meets_the_targets() -> None:
+    one = study(DENSE)
+    job = serving_job(one.design)
+    assert job is not None
+    least = of(found(one).layouts[0])["accelerators"]
+    plans = [replicated(job, engine, nodes) for engine in engines(job) for nodes in node_counts(job.nodes)]
+    rated = [rate(job, plan, 85e9) for plan in plans if plan]
+    assert min(each.times.accelerators for each in rated if each and each.meets) >= least
+
+
+def test_the_numbers_of_the_search_are_those_of_an_estimate() -> None:
+    one = study(EXPERT)
+    job = serving_job(one.design)
+    assert job is not None and one.plan.serving is not None
+    plan = replicated(job, next(each for each in engines(job) if (each.tp, each.ep, each.pp) == (8, 1, 1)), 2)
+    assert plan is not None
+    mine = rate(job, plan, 200e9)
+    assert mine is not None
+    assert mine.times.tpot == pytest.approx(one.plan.serving.tpot, rel=1e-12)
+    assert mine.memory == pytest.approx(one.plan.memory_bytes, rel=1e-12)
+    assert designed(job, plan).layout == one.design.layout
+
+
+def test_the_front_trades_the_tokens_of_a_user_for_those_of_an_accelerator() -> None:
+    front = [of(row) for row in found(study(DENSE)).pareto]
+    users = [each["tokens_per_second_per_user"] for each in front]
+    accelerators = [each["output_tokens_per_second_per_accelerator"] for each in front]
+    assert len(front) > 3
+    assert users == sorted(users, reverse=True) and accelerators == sorted(accelerators)
+    assert len(set(accelerators)) == len(accelerators)
+
+
+@pytest.mark.parametrize(
+    ("objective", "field", "sign"),
+    [
+        ("accelerators", "accelerators", 1),
+        ("tokens_per_accelerator", "output_tokens_per_second_per_accelerator", -1),
+        ("tokens_per_user", "tokens_per_second_per_user", -1),
+    ],
+)
+def test_an_objective_orders_the_plans(objective: str, field: str, sign: int) -> None:
+    values = [sign * of(row)[field] for row in found(study(DENSE), objective=objective).layouts]
+    assert values == sorted(values)
+
+
+def test_a_stricter_percentile_never_takes_fewer_accelerators() -> None:
+    targets = {"ttft": "500 ms", "tpot": "40 ms"}
+    counts = []
+    for percentile in (50, 99):
+        rows = found(study(DENSE, targets=targets | {"percentile": percentile}, requests=640)).layouts
+        counts.append(of(rows[0])["accelerators"] if rows else float("inf"))
+    assert counts[0] <= counts[1]
+
+
+def test_without_a_plan_the_nearest_is_shown_with_the_reason() -> None:
+    report = found(study(DENSE, targets={"tpot": "1 ms"}))
+    assert report.layouts == () and "targets" in report.why
+    assert report.smallest is not None and of(report.smallest)["tpot"] > 0.001
+
+
+def test_fixed_degrees_are_kept_and_pools_may_be_chosen() -> None:
+    assert {row.layout["tp"] for row in found(study(DENSE), tp=4).layouts} == {4}
+    report = found(study(EXPERT), pools="disaggregated")
+    assert all(of(row)["disaggregated"] for row in report.layouts)
+    report = found(study(EXPERT), pools="aggregated")
+    assert not any(of(row)["disaggregated"] for row in report.layouts)
+
+
+def test_an_arrival_rate_that_no_plan_sustains_is_met_by_none() -> None:
+    assert found(study(DENSE, concurrency=None, request_rate=2, targets=None)).layouts
+    assert not found(study(DENSE, concurrency=None, request_rate=10_000, targets=None)).layouts
