@@ -38,20 +38,19 @@ def run(asked: argparse.Namespace) -> int:
         "audit": audited,
     }
     try:
-        catalog, broken = opened(asked, configured(asked, Path.cwd())), ()
-        if asked.action in WHOLE:
-            catalog, broken = catalog.readable()
+        catalog = opened(asked, configured(asked, Path.cwd()))
+        catalog, broken = catalog.readable() if asked.action in WHOLE else (catalog, ())
         text, body = actions[asked.action](asked, catalog)
     except (UnknownEntry, BrokenEntry, shelf.AmbiguousName) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
-        body = body | {"faults": [*(str(fault) for fault in broken), *body.get("faults", ())]}
+        body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
     if asked.format == "json":
         say_json(headed(asked, body))
     else:
         say(text)
-        for fault in broken:
-            say_error(f"clusterspec: {fault}")
+        for one in broken:
+            say_error(f"clusterspec: {one}")
     return FOUND if body.get("faults") else OK
 
 
