@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec.finding import Finding
 from clusterspec.report.findings_machines import cell
 from clusterspec.report.grid import grid
-from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
+from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, titled, wrapped
 from clusterspec.results.diff import DiffReport, Effect
 from clusterspec.source import dotted
 from clusterspec.units import percent, say
@@ -21,7 +21,7 @@ LONGEST = 60
 def text(report: DiffReport, ink: Ink = PLAIN) -> str:
     """What changed, what it does, and which findings are new or fixed."""
     parts = [f"{titled(report.old.name)} -> {titled(report.new.name)}\n"]
-    rows = [(plain(dotted(one.path)), value(one.old), value(one.new)) for one in report.changes]
+    rows = [(titled(dotted(one.path)), value(one.old), value(one.new)) for one in report.changes]
     parts.append(grid(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
     effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
     heads = ("effect", "old", "new", "change")

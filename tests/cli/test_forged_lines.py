@@ -83,6 +83,15 @@ def test_no_command_prints_a_line_of_another(word: str, words: tuple[str, ...], 
         assert not [line for line in done.out.splitlines() if obeyed(line, "")]
 
 
+@pytest.mark.parametrize("word", WORDS)
+def test_no_key_is_a_line_of_a_difference(word: str, call: Call) -> None:
+    Path("old.yaml").write_text(BASE)
+    Path("spec.yaml").write_text(BASE + f'"{word}": 1\n')
+    for form in ("text", "markdown"):
+        done = call("diff", "old.yaml", "spec.yaml", "--format", form)
+        assert not [line for line in done.out.splitlines() if obeyed(line, "")]
+
+
 def test_a_cell_of_markdown_holds_no_markup() -> None:
     from clusterspec.report.findings_machines import cell
 
