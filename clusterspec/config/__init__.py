@@ -21,7 +21,6 @@ FILE = "clusterspec.toml"
 LARGEST = 1024 * 1024
 """The largest file read, in bytes."""
 _PYPROJECT = "pyproject.toml"
-_PART = re.compile(r"""\s*["']?[A-Za-z0-9_-]+["']?\s*""")
 DEEPEST = 64
 """Dotted parts of one key; a configuration needs three."""
 
@@ -135,7 +134,7 @@ def read(path: Path, data: bytes) -> Config:
             raise ConfigFault(f"{path}: a key of more than {DEEPEST} parts")
         table: Any = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, ConfigFault) else ConfigFault(f"{path}: not TOML: {error}") from None
+        raise error if isinstance(error, ConfigFault) else ConfigFault(f"{path}: not TOML: {_why(error)}") from None
     if path.name == _PYPROJECT:
         tool = table.get("tool")
         table = tool.get("clusterspec") if isinstance(tool, dict) else None
@@ -150,15 +149,19 @@ def read(path: Path, data: bytes) -> Config:
     return _made(table, path)
 
 
+def _why(error: Exception) -> str:
+    """What keeps a text from being TOML, in words for its author."""
+    if isinstance(error, RecursionError):
+        return "lists or tables in each other too deep"
+    return "a number of more than 4300 digits" if "integer string conversion" in str(error) else str(error)
+
+
 def _deep(text: str) -> bool:
     """Whether a key has more dotted parts than any that is meant: tomllib takes quadratic memory for them."""
-    for line in text.splitlines() if text.count(".") > DEEPEST else ():
-        run = 0
-        for part in line.split("."):
-            run = run + 1 if _PART.fullmatch(part) else 0
-            if run > DEEPEST:
-                return True
-    return False
+    if text.count(".") <= DEEPEST:
+        return False
+    part = r"""(?:(?<![\w-])[\w-]+|(?<![\\\w])"(?:[^"\\\n]|\\.){0,1000}"|'[^'\n]{0,1000}')[ \t]*\.[ \t]*"""
+    return re.search(f"(?:{part}){{{DEEPEST},}}", text, re.ASCII) is not None
 
 
 def _made(table: dict[str, Any], path: Path) -> Config:

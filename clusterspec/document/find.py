@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -12,6 +13,8 @@ from clusterspec.document.parse import parse
 from clusterspec.document.text import decode, read_bytes
 
 _SUFFIXES = (".yaml", ".yml")
+DEEPEST = 100
+"""Folders below each other that are searched."""
 _SKIPPED = {"node_modules", "__pycache__"}
 _NAMES_KEY = re.compile(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
 _TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
@@ -50,13 +53,41 @@ def specs(
 
 
 def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Iterator[str]:
-    for where, folders, files in os.walk(folder, onerror=passed_over):
-        seen = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
-        folders[:] = [name for name in seen if not skipped(os.path.join(where, name), True)]  # noqa: PTH118
-        for name in sorted(files):
+    left = [(folder, 0)]
+    while left:
+        where, depth = left.pop()
+        folders, files = _entries(where, passed_over)
+        if depth == DEEPEST and folders:
+            passed_over(OSError(errno.ELOOP, f"more than {DEEPEST} folders deep", where))
+            folders = []
+        for name in files:
             path = os.path.join(where, name)  # noqa: PTH118 — keeps ./ as the user wrote it
             if name.endswith(_SUFFIXES) and not skipped(path, False):
                 yield path
+        below = [os.path.join(where, name) for name in folders]  # noqa: PTH118
+        left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]
+
+
+def _entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[str]]:
+    """The folders that are searched and the files in a folder, each in order of name."""
+    folders, files = [], []
+    try:
+        with os.scandir(where) as entries:
+            for entry in entries:
+                if not _is_folder(entry):
+                    files.append(entry.name)
+                elif not entry.name.startswith(".") and entry.name not in _SKIPPED and not entry.is_symlink():
+                    folders.append(entry.name)
+    except OSError as fault:
+        passed_over(fault)
+    return sorted(folders), sorted(files)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _is_spec(name: str, passed_over: PassedOver) -> bool:

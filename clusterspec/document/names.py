@@ -75,9 +75,13 @@ def _spot(finding: Finding) -> tuple[str, Position]:
     return finding.rule, finding.span.start
 
 
-@lru_cache(maxsize=4096)
 def real(name: str) -> str:
     """The path of a file without symbolic links."""
+    return _real(os.path.abspath(name))  # noqa: PTH100
+
+
+@lru_cache(maxsize=4096)
+def _real(name: str) -> str:
     try:
         return os.path.realpath(name)
     except (OSError, ValueError):

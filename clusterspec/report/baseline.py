@@ -43,7 +43,7 @@ def read(written: str) -> Counter[Entry]:
         return Counter(
             Entry(*(_text(row[key]) for key in ("file", "rule", "fingerprint"))) for row in found["findings"]
         )
-    except (TypeError, KeyError, RecursionError):
+    except (TypeError, KeyError, ValueError, RecursionError):
         raise ValueError("this is no baseline of clusterspec") from None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec.finding import Finding
 from clusterspec.report.findings_machines import cell
 from clusterspec.report.grid import grid
-from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, titled, wrapped
+from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
 from clusterspec.results.diff import DiffReport, Effect
 from clusterspec.source import dotted
 from clusterspec.units import percent, say

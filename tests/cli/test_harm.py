@@ -181,6 +181,9 @@ def test_a_name_of_5000_characters_is_the_callers_fault(option: str, call: Call)
         ".".join("a" for _ in range(20_000)) + " = 1\n",
         "[" + ".".join("a" for _ in range(20_000)) + "]\n",
         "x = {" + " . ".join("1" for _ in range(20_000)) + " = 1}\n",
+        '"a b"' + '."c d"' * 9000 + " = 1\n",
+        "'a,b'" + ".'c.d'" * 9000 + " = 1\n",
+        'x = "' + '\\"' * 400_000 + "." * 70,
         "x = " + "[" * 20_000,
         "x = " + "{a = " * 10_000,
         "thresholds = {tight-memory = " + "9" * 5000 + "}\n",
@@ -189,13 +192,30 @@ def test_a_name_of_5000_characters_is_the_callers_fault(option: str, call: Call)
         'catalog = ["' + "a" * 3000 + '"]\n',
         'catalog = ["a\\u0000b"]\n',
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_no_configuration_is_a_fault_of_ours(text: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("clusterspec.toml").write_text(text)
     done = call("check", "spec.yaml")
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+
+
+def test_folders_in_each_other_without_end_are_reported_and_searched_no_further(call: Call) -> None:
+    top = Path.cwd()
+    for _ in range(300):
+        Path("d").mkdir()
+        os.chdir("d")
+    Path("spec.yaml").write_text(FLAWED)
+    os.chdir(top)
+    Path("spec.yaml").write_text(BASE)
+    done = call("check", ".", "--format", "json")
+    assert done.status == 1
+    (found,) = json.loads(done.out)["findings"]
+    assert (found["rule"], found["message"]) == (
+        "unreadable-yaml",
+        "this cannot be read: more than 100 folders deep",
+    )
 
 
 def test_findings_without_number_are_counted_and_not_printed(call: Call) -> None:
