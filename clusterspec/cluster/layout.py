@@ -20,17 +20,14 @@ SHARDS_FULLY = frozenset({"torchtitan", "fsdp", "maxtext"})
 def resolve_layout(
     section: LayoutSpec, cluster: Cluster, workload: Workload | None, software: Software, log: ResolutionLog
 ) -> Layout:
-    """The layout. Invalid values are replaced, so that everything else can still be checked; rules report them.
+    """The layout. Rules report invalid values; here they are replaced, so that everything else can still be checked.
 
-    dp becomes the largest that fits, at least 1; an order with a repeated or missing axis is completed; a shard group
-    that does not divide dp × cp becomes their greatest common divisor.
+    dp becomes the largest that fits (at least 1), an order is completed, a shard group becomes its gcd with dp × cp.
     """
     framework, nodes = software.framework, job_nodes(section, cluster)
     degrees = resolve_degrees(section, framework, nodes * cluster.ranks_per_node, workload, log)
-    sharding = _sharding(section, framework, workload, log)
-    serves = _serves(workload)
+    sharding, serves = _sharding(section, framework, workload, log), _serves(workload)
     micro_batch = log.training(section.micro_batch, f"{KEY}.micro_batch", 1, "the smallest", serves)
-    offload = section.offload or OffloadSpec()
     master_precision, moments_precision = _state_precisions(section, serves, log)
     return Layout(
         framework=framework,
@@ -60,8 +57,8 @@ def resolve_layout(
         micro_batch=micro_batch,
         micro_batches=_micro_batches(workload, degrees.dp, micro_batch),
         recompute=_recompute(section, serves, log),
-        offload_optimizer=offload.optimizer or 0.0,
-        offload_activations=offload.activations or 0.0,
+        offload_optimizer=_offload(section).optimizer or 0.0,
+        offload_activations=_offload(section).activations or 0.0,
         master_precision=master_precision,
         moments_precision=moments_precision,
         gradient_compression=max(1.0, float(section.gradient_compression or 1)),
@@ -76,6 +73,10 @@ def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> 
     written, key = section.optimizer_states or OptimizerStatesSpec(), f"{KEY}.optimizer_states"
     master = log.training(written.master, f"{key}.master", "fp32", "usual", serves)
     return master, log.training(written.moments, f"{key}.moments", "fp32", "usual", serves)
+
+
+def _offload(section: LayoutSpec) -> OffloadSpec:
+    return section.offload or OffloadSpec()
 
 
 def _separate(workload: Workload | None) -> bool:
