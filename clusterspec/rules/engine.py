@@ -44,10 +44,18 @@ def judge(facts: Facts) -> list[Problem]:
 
 
 def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
-    """The problems of one rule; none where the spec lacks a part that its check requires."""
-    known = [getattr(facts, need) for need in needs]
-    if not needs or any(part is None for part in known):
+    """The problems of one rule; none where the spec lacks a part that its check requires.
+
+    A part whose name ends in ``?`` is optional: the check takes None where the spec lacks it.
+    """
+    if not needs:
         return []
+    known = []
+    for need in needs:
+        part = getattr(facts, need.removesuffix("?"))
+        if part is None and not need.endswith("?"):
+            return []
+        known.append(part)
     silent = _SILENT.get(name)
     if silent is not None and silent(*known):
         return []

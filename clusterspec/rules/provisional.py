@@ -76,7 +76,7 @@ def _problems(facts: Facts, spec: Spec) -> list[Problem]:
     from clusterspec.cluster.resolve import resolve
 
     design, problems = resolve(spec, facts.catalog)
-    return [*problems, *judge(facts.of(spec, design))]
+    return [*problems, *judge(facts.for_spec(spec, design))]
 
 
 def _key(problem: Problem) -> tuple[str, Path, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
@@ -19,9 +20,11 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.pipeline import Settings, study_text
 from clusterspec.rules import Facts, RulesFailedError, choose, judge, known, nearest, summary_of
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
 from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.written_parts import WrittenParts
 from clusterspec.source import Position, Span, dotted
 from clusterspec.spec.model import Spec
 
@@ -48,22 +51,30 @@ def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
     """The engine hands each parameter the property of that name, and asks only where it is there."""
     hints = get_type_hints(module(name).check)
     assert hints.pop("return") == Iterator[Problem]
-    assert tuple(hints) == RULES[name][1]
+    assert tuple(parameter + "?" * optional(hint) for parameter, hint in hints.items()) == RULES[name][1]
     for parameter, hint in hints.items():
         assert hint in offered(parameter), parameter
 
 
+def optional(hint: Any) -> bool:
+    return type(None) in get_args(hint)
+
+
 def offered(parameter: str) -> tuple[Any, ...]:
-    whole = {"spec": Spec, "catalog": Catalog, "design": Design, "thresholds": Thresholds}
+    whole = {"spec": Spec, "catalog": Catalog, "design": Design, "thresholds": Thresholds, "today": date}
     if parameter in whole:
         return (whole[parameter],)
-    namespace = vars(sys.modules["clusterspec.rules.facts"]) | {
-        "Measurement": sys.modules["clusterspec.cost.measured"].Measurement,
-        "Served": sys.modules["clusterspec.rules.knowledge.served"].Served,
-    }
-    found = vars(Facts)[parameter]
+    namespace = (
+        vars(sys.modules["clusterspec.rules.facts"])
+        | vars(sys.modules["clusterspec.rules.written_parts"])
+        | {
+            "Measurement": sys.modules["clusterspec.cost.measured"].Measurement,
+            "Served": sys.modules["clusterspec.rules.knowledge.served"].Served,
+        }
+    )
+    found = vars(Facts).get(parameter) or vars(WrittenParts)[parameter]
     returned = get_type_hints(getattr(found, "fget", None) or found.func, namespace)["return"]
-    return get_args(returned) or (returned,) if type(None) in get_args(returned) else (returned,)
+    return (returned, get_args(returned)[0]) if optional(returned) else (returned,)
 
 
 def test_every_rule_that_is_spoken_of_has_a_page() -> None:
@@ -154,13 +165,13 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    estimate = Facts._redone
+    estimate = WhatIf.estimate
 
-    def redone(self: Facts, spec: Spec) -> Plan | None:
+    def counted(self: WhatIf, spec: Spec) -> Plan | None:
         asked.append("again")
         return estimate(self, spec)
 
-    monkeypatch.setattr(Facts, "_redone", redone)
+    monkeypatch.setattr(WhatIf, "estimate", counted)
     sound = POD.replace("tp: 16, pp: 3", "tp: 2").replace("llama-3.1-70b", "llama-3.1-8b")
     study = study_text(sound, settings)
     assert judge(study.facts()) == []

@@ -1,12 +1,12 @@
-"""Remedies for a layout that does not fit: changes tried in turn, and those that fit with their memory and time."""
+"""Remedies for a layout that does not fit in memory: changed layouts that fit, with their memory and step time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
-from clusterspec.rules.advice.what_if import Alternative, fitting
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.units import say
 
 SHOWN = 2
@@ -22,19 +22,17 @@ def may_fit(plan: Plan | None) -> bool:
     return low <= memory.capacity.value
 
 
-def for_states(facts: Facts) -> list[Alternative]:
+def for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> list[Alternative]:
     """Changes that make the states fit, the fastest first."""
-    return fitting(facts, _of_states(facts))
+    return what_if.fitting(_of_states(cluster, layout))
 
 
-def for_activations(facts: Facts) -> list[Alternative]:
+def for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> list[Alternative]:
     """Changes that make the activations fit, the fastest first."""
-    return fitting(facts, [*_of_activations(facts), *_of_states(facts)])
+    return what_if.fitting([*_of_activations(layout), *_of_states(cluster, layout)])
 
 
-def _of_states(facts: Facts) -> Iterator[Change]:
-    layout, cluster = facts.layout, facts.cluster
-    assert layout is not None and cluster is not None
+def _of_states(cluster: Cluster, layout: Layout) -> Iterator[Change]:
     if layout.sharding == "none":
         yield {"sharding": "zero1"}
     if layout.sharding in {"none", "zero1", "zero2"} and layout.pp == 1:
@@ -49,9 +47,7 @@ def _of_states(facts: Facts) -> Iterator[Change]:
             yield {"tp": layout.tp * 2, "pp": layout.pp * factor, "stage_layers": None}
 
 
-def _of_activations(facts: Facts) -> Iterator[Change]:
-    layout = facts.layout
-    assert layout is not None
+def _of_activations(layout: Layout) -> Iterator[Change]:
     if layout.recompute == "none":
         yield {"recompute": "selective"}
     if layout.recompute != "full":
@@ -67,7 +63,7 @@ def _of_activations(facts: Facts) -> Iterator[Change]:
 
 
 def in_words(found: Sequence[Alternative], otherwise: str) -> str:
-    """`recompute: full` (61.2 GB, 3.4 s a step) for each of the best."""
+    """`these fit: recompute: full (61.2 GB, 3.4 s per step)`, with the fastest layouts; ``otherwise`` without any."""
     if not found:
         return otherwise
     return "these fit: " + "; or ".join(_described(alternative) for alternative in found[:SHOWN])
@@ -75,6 +71,6 @@ def in_words(found: Sequence[Alternative], otherwise: str) -> str:
 
 def _described(alternative: Alternative) -> str:
     memory = say(alternative.memory, "B") if alternative.memory else ""
-    time = f"{say(alternative.seconds, 's')} a step" if alternative.plan.step else ""
-    facts = ", ".join(part for part in (memory, time) if part)
-    return f"`{alternative.words}`" + (f" ({facts})" if facts else "")
+    time = f"{say(alternative.seconds, 's')} per step" if alternative.plan.step else ""
+    figures = ", ".join(part for part in (memory, time) if part)
+    return f"`{alternative.words}`" + (f" ({figures})" if figures else "")

@@ -1,42 +1,48 @@
-"""Alternatives: other layouts of the same job that are legal, fit in memory and have an estimated time."""
+"""Estimates of the same job with some keys of the spec changed: other layouts, workloads and fabrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import islice
+from typing import Any
 
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.groups import place
 from clusterspec.cluster.legality import forbids_pipeline
+from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
-from clusterspec.records import dataclass
-from clusterspec.rules.facts import Facts
+from clusterspec.records import dataclass, replace
+from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.words import as_yaml
+from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.units import percent, say
 
 A_QUARTER = 0.25
-"""Of the machine's time: from here on a flaw is an error, by the definition of severity."""
+"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
 TRIED = 8
-"""Layouts that are estimated for one piece of advice; each takes a few milliseconds."""
+"""Layouts estimated for one piece of advice; each takes a few milliseconds."""
 FULLEST = 0.95
-"""Share of the memory above which no layout is offered: fragmentation takes the rest."""
+"""Share of the memory above which no layout is offered, since the allocator fragments memory."""
 NOTICEABLE = 0.02
-"""Below a fiftieth of a step the model's own error decides, and advice would be noise."""
+"""Share of a step below which a gain is within the error of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another layout of the job: what to write, and what it would cost."""
+    """Another layout of the job: the changed keys of the layout, and the plan."""
 
     changes: Mapping[str, object]
     plan: Plan
 
     @property
     def words(self) -> str:
-        """`tp: 8, pp: 4` as the spec would say it."""
+        """`tp: 8, pp: 4`, as written in a spec."""
         return ", ".join(f"{key}: {as_yaml(value)}" for key, value in self.changes.items() if value is not None)
 
     @property
     def seconds(self) -> float:
-        """Seconds a step; infinite where that is not known."""
+        """Seconds per step; infinite where that is not known."""
         return self.plan.step_seconds or float("inf")
 
     @property
@@ -44,21 +50,112 @@ class Alternative:
         """Bytes on the fullest rank."""
         return self.plan.memory_bytes
 
-    def saving(self, facts: Facts) -> float | None:
-        """The share of the present step that it saves; None where either time is not known."""
-        now = facts.step_time
-        return 1 - self.seconds / now if now and self.plan.step else None
 
+class WhatIf:
+    """Estimates of a design with changed keys. Each is one more estimate, so rules use it only after they found a flaw.
 
-def fitting(facts: Facts, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
-    """The changes to the layout that are legal and take at most `FULLEST` of the memory, the fastest first.
-
-    At most `TRIED` candidates are estimated, in the order given.
+    ``plan`` is the estimate of the design itself; ``timed`` is None where its times rest on a figure reported as wrong.
     """
-    tried = (changes for changes in candidates if legal(facts, changes))
-    plans = ((changes, facts.with_layout(**changes)) for changes in islice(tried, TRIED))
-    found = [Alternative(changes, plan) for changes, plan in plans if plan is not None and _fits(plan)]
-    return sorted(found, key=lambda alternative: alternative.seconds)
+
+    def __init__(
+        self, design: Design, catalog: Catalog, legality: Legality | None, plan: Plan | None, timed: Plan | None
+    ) -> None:
+        self.design = design
+        self._catalog = catalog
+        self._legality = legality
+        self._plan = plan
+        self._timed = timed
+
+    @property
+    def step_time(self) -> float | None:
+        """Seconds per step of the design itself; None where not known."""
+        return self._timed.step_seconds if self._timed else None
+
+    def with_layout(self, **changes: Any) -> Plan | None:
+        """The plan with some keys of the layout changed and dp derived again; None where it cannot be estimated."""
+        spec = self.design.spec
+        if spec.layout is None:
+            return None
+        return self.estimate(replace(spec, layout=replace(spec.layout, **({"dp": None} | changes))))
+
+    def with_workload(self, **changes: Any) -> Plan | None:
+        """The plan with some keys of the workload changed; None where it cannot be estimated."""
+        spec = self.design.spec
+        return self.estimate(replace(spec, workload=replace(spec.workload, **changes))) if spec.workload else None
+
+    def with_scale_out(self, **changes: Any) -> Plan | None:
+        """The plan with some keys of the fabric changed; None where it cannot be estimated."""
+        spec = self.design.spec
+        if spec.cluster is None:
+            return None
+        fabric = replace(spec.cluster.scale_out or ScaleOutSpec(), **changes)
+        return self.estimate(replace(spec, cluster=replace(spec.cluster, scale_out=fabric)))
+
+    def estimate(self, spec: Spec) -> Plan | None:
+        """The plan of a changed spec, with the measured shares of this design."""
+        from clusterspec.cluster.resolve import resolve
+        from clusterspec.cost.estimate import estimate
+
+        design, _ = resolve(spec, self._catalog)
+        if not (design.cluster and design.workload and design.layout):
+            return None
+        measured = self.design.cluster.measured if self.design.cluster else ()
+        if measured:
+            design = replace(design, cluster=replace(design.cluster, measured=measured))
+        return estimate(design, self._plan.tables if self._plan else None)
+
+    def fitting(self, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
+        """The legal changes to the layout that use at most `FULLEST` of the memory, the fastest first.
+
+        At most `TRIED` candidates are estimated, in the order given.
+        """
+        tried = (changes for changes in candidates if self.allows(changes))
+        plans = ((changes, self.with_layout(**changes)) for changes in islice(tried, TRIED))
+        found = [Alternative(changes, plan) for changes, plan in plans if plan is not None and _fits(plan)]
+        return sorted(found, key=lambda alternative: alternative.seconds)
+
+    def allows(self, changes: Mapping[str, object]) -> bool:
+        """Whether a change violates no condition of the framework that the layout satisfies."""
+        layout, legality = self.design.layout, self._legality
+        if layout is None or legality is None or not legality.allows(changes):
+            return False
+        pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
+        return pp == 1 or not forbids_pipeline(legality.framework, layout.software_year, str(sharding))
+
+    def saving(self, alternative: Alternative) -> float | None:
+        """The share of the present step time that an alternative saves; None where either time is not known."""
+        now = self.step_time
+        return 1 - alternative.seconds / now if now and alternative.plan.step else None
+
+    @cached_property
+    def hsdp(self) -> Alternative | None:
+        """hsdp with shard groups of one domain, where it is legal, fits, and is noticeably faster than fsdp; else None."""
+        cluster, workload, layout = self.design.cluster, self.design.workload, self.design.layout
+        if cluster is None or layout is None or workload is None or workload.kind != "train":
+            return None
+        if layout.sharding != "fsdp":
+            return None
+        group = cluster.ranks_per_domain // layout.tp
+        placement = place(cluster, layout, "shard")
+        if placement is None or placement.domains < 2 or group < 2 or (layout.dp * layout.cp) % group:
+            return None
+        found = self.fitting([{"sharding": "hsdp", "shard_group": group}])
+        saving = self.saving(found[0]) if found else None
+        return found[0] if saving is not None and saving > NOTICEABLE else None
+
+    def compared(self, alternative: Alternative) -> str:
+        """`predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""
+        now, saving = self.step_time, self.saving(alternative)
+        memory = f"; {say(alternative.memory, 'B')} per rank" if alternative.memory else ""
+        if now is None or saving is None:
+            return f"{alternative.words} fits{memory}"
+        less = f"{percent(abs(saving), 2)} {'less' if saving > 0 else 'more'}"
+        return f"predicted {say(now, 's')} per step, {say(alternative.seconds, 's')} with `{alternative.words}` ({less}{memory})"
+
+    def comparison(self, alternative: Alternative | None) -> str:
+        """The comparison as the end of a sentence; empty without an alternative, or where its time is not known."""
+        known = alternative is not None and self.saving(alternative) is not None
+        return f"; {self.compared(alternative)}" if alternative is not None and known else ""
 
 
 def _fits(plan: Plan) -> bool:
@@ -69,32 +166,6 @@ def _fits(plan: Plan) -> bool:
     return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
 
 
-def legal(facts: Facts, changes: Mapping[str, object]) -> bool:
-    """Whether a change breaks no condition of the framework that holds now."""
-    legality = facts.legality
-    if legality is None or not legality.allows(changes):
-        return False
-    layout = facts.layout
-    assert layout is not None
-    pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
-    return pp == 1 or not forbids_pipeline(legality.framework, layout.software_year, str(sharding))
-
-
 def severity_of(loss: float | None) -> str:
-    """Error from a quarter of the machine's time on, and where the model cannot say; else warning."""
+    """Error from a quarter of the machine's time on, and where the model cannot tell; else warning."""
     return "error" if loss is None or loss >= A_QUARTER else "warning"
-
-
-def beside(facts: Facts, best: Alternative | None) -> str:
-    """The comparison as the end of a sentence; empty where there is no alternative, or no time of it."""
-    return f"; {compared(facts, best)}" if best and best.saving(facts) is not None else ""
-
-
-def compared(facts: Facts, best: Alternative) -> str:
-    """`3.1 s a step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB a rank)`."""
-    now, saving = facts.step_time, best.saving(facts)
-    memory = f"; {say(best.memory, 'B')} a rank" if best.memory else ""
-    if now is None or saving is None:
-        return f"{best.words} fits{memory}"
-    less = f"{percent(abs(saving), 2)} {'less' if saving > 0 else 'more'}"
-    return f"predicted {say(now, 's')} a step, {say(best.seconds, 's')} with `{best.words}` ({less}{memory})"

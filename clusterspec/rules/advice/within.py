@@ -1,24 +1,22 @@
-"""Layouts whose tensor-parallel groups stay inside a scale-up domain."""
+"""Layouts whose tensor-parallel groups lie inside a scale-up domain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.rules.advice.what_if import Alternative, fitting
-from clusterspec.rules.facts import Facts
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.rules.knowledge.domains import used_domain
 
 
-def inside(facts: Facts) -> Alternative | None:
-    """The fastest layout whose tp divides the domain and comes first in the order, that is legal and fits."""
-    found = fitting(facts, _candidates(facts))
+def inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Alternative | None:
+    """The fastest legal layout that fits, whose tp divides the domain and comes first in the order."""
+    found = what_if.fitting(_candidates(cluster, layout))
     return found[0] if found else None
 
 
-def _candidates(facts: Facts) -> Iterator[dict[str, object]]:
-    """The ranks that a smaller tp frees become stages or replicas; a tp that already divides stays."""
-    cluster, layout = facts.cluster, facts.layout
-    assert cluster is not None and layout is not None
+def _candidates(cluster: Cluster, layout: Layout) -> Iterator[dict[str, object]]:
+    """Smaller tp whose freed ranks become stages or replicas; a tp that already divides the domain is kept."""
     domain = used_domain(cluster, layout)
     order = tuple(sorted(layout.order, key=lambda axis: axis != "tp"))
     first: dict[str, object] = {} if layout.order[0] == "tp" else {"order": order}

@@ -46,10 +46,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import severity_of
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -58,14 +60,14 @@ TOKEN = 4
 """Bytes that a tokenized data set holds for each token (32-bit ids)."""
 
 
-def check(facts: Facts, training: Workload) -> Iterator[Problem]:
-    storage = facts.networks.storage if facts.networks else None
+def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workload, timed: Plan) -> Iterator[Problem]:
+    storage = networks.storage if networks else None
     if not training.data_loading and (storage is None or storage.bandwidth is None):
         return
-    step = facts.step_time
+    step = timed.step_seconds
     if not step:
         return
-    if training.data_loading and training.data_loading > facts.threshold(RULE.name, MOST) * step:
+    if training.data_loading and training.data_loading > thresholds.of(RULE.name, MOST) * step:
         lost = training.data_loading / step
         message = f"{say(training.data_loading, 's')} of data loading is {percent(lost, 2)} of a predicted step of {say(step, 's')}"
         help_ = "prefetch, use more loader processes, or keep tokenized shards on local disks"

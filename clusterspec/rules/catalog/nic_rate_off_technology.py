@@ -52,9 +52,10 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
 from clusterspec.units.slips import near
 
@@ -62,10 +63,10 @@ RULE = Rule.of(__name__, "error")
 SAME = 0.03
 
 
-def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
-    yield from _above_nic(facts, scale_out)
+def check(slips: Slips, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+    yield from _above_nic(slips, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
-    for slip in facts.slips.found:
+    for slip in slips.found:
         if slip.stated.kind != "nic" or slip.readings or not ports:
             continue
         rate = slip.stated.quantity.per_direction
@@ -76,13 +77,13 @@ def check(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
         )
 
 
-def _above_nic(facts: Facts, scale_out: ScaleOut) -> Iterator[Problem]:
+def _above_nic(slips: Slips, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     """A stated rate above that of the NIC that is named beside it."""
-    written, own = facts.written_scale_out, nic_rate(scale_out.nic)
+    own = nic_rate(scale_out.nic)
     if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
         return
     rate = written.nic_bandwidth.per_direction
-    if rate > own.value * (1 + SAME) and not facts.slips.concern("nic"):
+    if rate > own.value * (1 + SAME) and not slips.concern("nic"):
         message = f"{scale_out.nic.id} carries {say_bits(own.value)} per direction, not {say_bits(rate)}"
         help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)

@@ -39,31 +39,32 @@ cluster: {platform: gb200-nvl72, nodes: 18}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from clusterspec.catalog.entries import Entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    today: date, procurement: ProcurementSpec | None, written_cluster: ClusterSpec, cluster: Cluster
+) -> Iterator[Problem]:
     """A platform covers the parts that it supplies; a part named beside it is checked on its own."""
-    asked = facts.procurement.as_of if facts.procurement else None
-    when = f"the procurement is of {asked}" if asked else f"today is {facts.today.isoformat()}"
-    for at, entry in _named(facts, cluster):
+    asked = procurement.as_of if procurement else None
+    when = f"the procurement is of {asked}" if asked else f"today is {today.isoformat()}"
+    for at, entry in _named(written_cluster, cluster):
         if entry is not None and entry.status.state == "announced":
             message = f"{entry.name} is announced and not shipping, as of {entry.status.as_of}; {when}"
             yield RULE.problem(at, message, "use a part that ships, or record the risk")
 
 
-def _named(facts: Facts, cluster: Cluster) -> tuple[tuple[str, Entry | None], ...]:
+def _named(written: ClusterSpec, cluster: Cluster) -> tuple[tuple[str, Entry | None], ...]:
     """The entries that the spec names, each with its key; None for a key without a name."""
-    written, fabric = facts.written_cluster, cluster.scale_out
-    if written is None:
-        return ()
+    fabric = cluster.scale_out
     up, out = written.scale_up, written.scale_out if fabric else None
     return (
         ("cluster.platform", cluster.platform if written.platform else None),

@@ -47,30 +47,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import severity_of
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.dp == 1 or not facts.forbids_overlap("dp"):
+def check(
+    placements: Placements, training: Workload, written_layout: LayoutSpec, layout: Layout, timed: Plan | None
+) -> Iterator[Problem]:
+    if layout.dp == 1 or not forbids_overlap(written_layout, "dp"):
         return
-    placement = facts.placement("dp")
+    placement = placements.of("dp")
     if placement is None or placement.nodes < 2:
         return
-    seconds = exposed(facts.timed, {*REPLICA_AXES, *SHARD_AXES}) if facts.timed else 0.0
-    cost = (
-        f": {say(seconds, 's')}, {percent(share(seconds, facts.timed), 2)} of the step"
-        if facts.timed and seconds
-        else ""
-    )
+    seconds = exposed(timed, {*REPLICA_AXES, *SHARD_AXES}) if timed else 0.0
+    cost = f": {say(seconds, 's')}, {percent(share(seconds, timed), 2)} of the step" if timed and seconds else ""
     at = "layout.overlap.dp"
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
     help_ = "write `true`: reduce each bucket as soon as it is ready"
-    lost = share(seconds, facts.timed) if facts.timed else 0.0
+    lost = share(seconds, timed) if timed else 0.0
     yield RULE.problem(at, message, help_, severity=severity_of(lost), fix=rewrite(at, "true"))

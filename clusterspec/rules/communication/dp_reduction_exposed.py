@@ -55,10 +55,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import NOTICEABLE, severity_of
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf, severity_of
+from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed, share
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import percent, plural, say
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -66,21 +68,22 @@ MOST = 0.05
 COMPRESSION = 4
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.dp * layout.cp == 1 or facts.forbids_overlap("dp") or layout.sharding in {"fsdp", "hsdp"}:
+def check(
+    thresholds: Thresholds, training: Workload, written_layout: LayoutSpec, layout: Layout, timed: Plan, what_if: WhatIf
+) -> Iterator[Problem]:
+    if layout.dp * layout.cp == 1 or forbids_overlap(written_layout, "dp") or layout.sharding in {"fsdp", "hsdp"}:
         return
-    plan = facts.timed
-    if plan is None or plan.step is None:
+    if timed.step is None:
         return
-    seconds = exposed(plan, REPLICA_AXES)
-    lost = share(seconds, plan)
-    if lost <= facts.threshold(RULE.name, MOST):
+    seconds = exposed(timed, REPLICA_AXES)
+    lost = share(seconds, timed)
+    if lost <= thresholds.of(RULE.name, MOST):
         return
     yield RULE.problem(
         "layout.dp",
         f"{say(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, is exposed "
         f"({plural(layout.micro_batches or 0, 'micro-batch')} per step)",
-        _help(facts, training),
+        _help(what_if, training),
         severity=severity_of(lost),
     )
 
@@ -89,12 +92,12 @@ def _what(layout: Layout) -> str:
     return "reducing gradients" + ("" if layout.sharding == "none" else " and gathering weights")
 
 
-def _help(facts: Facts, training: Workload) -> str:
+def _help(what_if: WhatIf, training: Workload) -> str:
     """The levers, and what two of them are predicted to give."""
-    now, levers = facts.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
+    now, levers = what_if.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
     if training.gradient_precision == "fp32":
-        levers.insert(0, "`gradient_precision: bf16`" + _gives(now, facts.with_workload(gradient_precision="bf16")))
-    compressed = facts.with_layout(gradient_compression=COMPRESSION)
+        levers.insert(0, "`gradient_precision: bf16`" + _gives(now, what_if.with_workload(gradient_precision="bf16")))
+    compressed = what_if.with_layout(gradient_compression=COMPRESSION)
     levers.append(f"`gradient_compression: {COMPRESSION}`" + _gives(now, compressed))
     return "; or ".join(levers)
 
@@ -104,4 +107,4 @@ def _gives(now: float | None, plan: Plan | None) -> str:
     if plan is None or plan.step_seconds is None or not now:
         return ""
     saved = 1 - plan.step_seconds / now
-    return f" ({say(plan.step_seconds, 's')} a step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""
+    return f" ({say(plan.step_seconds, 's')} per step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""

@@ -50,8 +50,8 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import count
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.shares import computing, exposed, sent, share
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
@@ -59,16 +59,15 @@ from clusterspec.units import percent, say
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iterator[Problem]:
     if layout.ep == 1 or model.experts == 0 or layout.overlap.ep:
         return
-    plan = facts.timed
-    if plan is None or plan.step is None:
+    if timed.step is None:
         return
-    experts, sending = computing(plan) * _expert_share(model), sent(plan, {"ep"})
+    experts, sending = computing(timed) * _expert_share(model), sent(timed, {"ep"})
     if sending <= experts:
         return
-    lost = share(exposed(plan, {"ep"}), plan)
+    lost = share(exposed(timed, {"ep"}), timed)
     yield RULE.problem(
         "layout.ep",
         f"dispatch and combine take {say(sending, 's')} per step, the GEMMs of the experts {say(experts, 's')}: "

@@ -50,30 +50,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.sharding import hsdp_instead
-from clusterspec.rules.advice.what_if import severity_of
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.knowledge.shares import SHARD_AXES, computing, exposed, sent, share
+from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.sharding not in {"fsdp", "hsdp"} or facts.forbids_overlap("dp"):
+def check(
+    thresholds: Thresholds,
+    placements: Placements,
+    training: Workload,
+    written_layout: LayoutSpec,
+    layout: Layout,
+    timed: Plan,
+    what_if: WhatIf,
+) -> Iterator[Problem]:
+    if layout.sharding not in {"fsdp", "hsdp"} or forbids_overlap(written_layout, "dp"):
         return
-    placement, plan = facts.placement("shard"), facts.timed
-    if placement is None or placement.nodes < 2 or plan is None or plan.step is None:
+    placement = placements.of("shard")
+    if placement is None or placement.nodes < 2 or timed.step is None:
         return
-    seconds = exposed(plan, SHARD_AXES)
-    lost = share(seconds, plan)
-    if lost <= facts.threshold(RULE.name, MOST) or hsdp_instead(facts) is not None:
+    seconds = exposed(timed, SHARD_AXES)
+    lost = share(seconds, timed)
+    if lost <= thresholds.of(RULE.name, MOST) or what_if.hsdp is not None:
         return
     tokens = layout.micro_batch * training.sequence_length // layout.cp
-    wanted = int(tokens * sent(plan, SHARD_AXES) / computing(plan)) if computing(plan) else tokens
+    wanted = int(tokens * sent(timed, SHARD_AXES) / computing(timed)) if computing(timed) else tokens
     more = f"; about {wanted:,} tokens would overlap it" if wanted > tokens else ""
     yield RULE.problem(
         "layout.sharding",

@@ -50,9 +50,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
@@ -60,12 +61,11 @@ RULE = Rule.of(__name__, "note", "heuristic")
 MOST = 0.05
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Plan) -> Iterator[Problem]:
     if training.gradient_precision != "fp32" or training.precision not in {"bf16", "fp8", "fp4"} or layout.dp == 1:
         return
-    plan = facts.timed
-    cost = share(exposed(plan, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), plan) if plan else 0.0
-    if cost > facts.threshold(RULE.name, MOST):
+    cost = share(exposed(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
+    if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         yield RULE.problem(
             "workload.gradient_precision", message, "use `bf16` with fp32 accumulation, if convergence allows"

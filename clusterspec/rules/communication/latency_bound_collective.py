@@ -48,11 +48,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
+from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.shares import share
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -61,15 +62,14 @@ SMALL = float(64 << 20)
 KEYS = {"dp_cp": "dp", "expert_dp": "dp", "shard": "shard_group", "replicate": "shard_group"}
 
 
-def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Problem]:
-    plan = facts.timed
-    for row in plan.communication if plan else ():
+def check(placements: Placements, training: Workload, cluster: Cluster, timed: Plan) -> Iterator[Problem]:
+    for row in timed.communication:
         small = row.tier == "scale-out" and row.calls > 0 and 0 < row.bytes / row.calls < SMALL
-        if plan is None or not small or row.collective == "send-recv" or share(row.exposed, plan) <= NOTICEABLE:
+        if not small or row.collective == "send-recv" or share(row.exposed, timed) <= NOTICEABLE:
             continue
-        cost = _cost(facts, cluster, row)
+        cost = _cost(placements, cluster, row)
         if cost is not None and cost.bound_by == "latency":
-            lost = percent(share(row.exposed, plan), 2)
+            lost = percent(share(row.exposed, timed), 2)
             message = (
                 f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {say(cost.size, 'B')}, and latency is "
                 f"most of its {say(cost.seconds, 's')}: {lost} of the step"
@@ -82,8 +82,8 @@ def check(facts: Facts, training: Workload, cluster: Cluster) -> Iterator[Proble
             return
 
 
-def _cost(facts: Facts, cluster: Cluster, row: Communication) -> CollectiveCost | None:
-    placement = facts.placement(row.axis)
+def _cost(placements: Placements, cluster: Cluster, row: Communication) -> CollectiveCost | None:
+    placement = placements.of(row.axis)
     try:
         return collective(cluster, row.collective, placement, row.bytes / row.calls) if placement else None
     except CollectiveUnavailableError:

@@ -47,10 +47,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, ScaleUp, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, compared, fitting
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
 from clusterspec.rules.knowledge.shares import computing, exposed
+from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -58,31 +59,41 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 
 
-def check(facts: Facts, training: Workload, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
+def check(
+    thresholds: Thresholds,
+    placements: Placements,
+    training: Workload,
+    layout: Layout,
+    scale_up: ScaleUp,
+    timed: Plan,
+    what_if: WhatIf,
+) -> Iterator[Problem]:
     if layout.tp == 1 or layout.overlap.tp == "full":
         return
-    placement, plan = facts.placement("tp"), facts.timed
-    if placement is None or placement.straddling or plan is None or not computing(plan):
+    placement = placements.of("tp")
+    if placement is None or placement.straddling or not computing(timed):
         return
     if scale_up.topology == "full-mesh" and placement.accelerators < scale_up.domain:
         return  # partial-mesh-group reports the cause
-    seconds = exposed(plan, {"tp"})
-    added = seconds / computing(plan)
-    if added <= facts.threshold(RULE.name, MOST):
+    seconds = exposed(timed, {"tp"})
+    added = seconds / computing(timed)
+    if added <= thresholds.of(RULE.name, MOST):
         return
-    better = _better(facts, layout)
+    better = _better(what_if, layout)
     overlap = "`overlap: {tp: true}` with sequence parallelism, where the framework supports it"
     yield RULE.problem(
         "layout.tp",
-        f"exposed tensor-parallel communication adds {say(seconds, 's')} to {say(computing(plan), 's')} of computation ({percent(added, 2)})",
-        f"{compared(facts, better)}; or {overlap}" if better else f"use {overlap}; a smaller tp is predicted no faster",
+        f"exposed tensor-parallel communication adds {say(seconds, 's')} to {say(computing(timed), 's')} of computation ({percent(added, 2)})",
+        f"{what_if.compared(better)}; or {overlap}"
+        if better
+        else f"use {overlap}; a smaller tp is predicted no faster",
         severity="warning" if better else "note",
     )
 
 
-def _better(facts: Facts, layout: Layout) -> Alternative | None:
+def _better(what_if: WhatIf, layout: Layout) -> Alternative | None:
     """A smaller tp, its ranks made stages or replicas, that is noticeably faster."""
     half = layout.tp // 2
-    found = fitting(facts, [{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}])
-    saving = found[0].saving(facts) if found else None
+    found = what_if.fitting([{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}])
+    saving = what_if.saving(found[0]) if found else None
     return found[0] if saving is not None and saving > NOTICEABLE else None

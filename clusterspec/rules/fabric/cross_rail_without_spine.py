@@ -52,20 +52,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, ScaleOut
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(placements: Placements, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.topology != "rail-only":
         return
-    crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(facts, layout, axis)]
-    crossing += [f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(facts, layout, axis)]
+    crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(placements, layout, axis)]
+    crossing += [
+        f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(placements, cluster, layout, axis)
+    ]
     if crossing:
         message = f"groups of {both(crossing)} have members on different rails, and no spine connects the rails"
         yield RULE.problem(
@@ -73,14 +75,14 @@ def check(facts: Facts, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem
         )
 
 
-def _straddles(facts: Facts, layout: Layout, axis: str) -> bool:
-    placement = facts.placement(axis) if getattr(layout, axis) > 1 else None
+def _straddles(placements: Placements, layout: Layout, axis: str) -> bool:
+    placement = placements.of(axis) if getattr(layout, axis) > 1 else None
     return placement is not None and placement.straddling > 0
 
 
-def _off_rail(facts: Facts, layout: Layout, axis: str) -> bool:
+def _off_rail(placements: Placements, cluster: Cluster, layout: Layout, axis: str) -> bool:
     """A group that fills its node can reduce inside first, and then each member keeps to its own rail."""
-    placement = facts.placement(axis) if getattr(layout, axis) > 1 else None
-    if placement is None or placement.nodes < 2 or placement.rail_aligned or facts.cluster is None:
+    placement = placements.of(axis) if getattr(layout, axis) > 1 else None
+    if placement is None or placement.nodes < 2 or placement.rail_aligned:
         return False
-    return placement.ranks_per_node > 1 and placement.ranks_per_node * placement.stride != facts.cluster.ranks_per_node
+    return placement.ranks_per_node > 1 and placement.ranks_per_node * placement.stride != cluster.ranks_per_node

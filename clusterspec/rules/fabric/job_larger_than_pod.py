@@ -53,9 +53,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster, Layout, ScaleOut
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.counts import oversubscription
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -64,7 +63,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(
-    facts: Facts, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
+    training: Workload | None, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
 ) -> Iterator[Problem]:
     """A job that uses all of a cluster of several pods has no choice of pods and is not reported."""
     if not scale_out.pod_nodes and not scale_out.levels:
@@ -79,7 +78,7 @@ def check(
         )
         help_ = f"use at most {pod:,} nodes, spares included, or hsdp and pp between pods"
         known = (
-            facts.training is not None and oversubscription(cluster, layout.nodes) > 1
+            training is not None and oversubscription(cluster, layout.nodes) > 1
         )  # oversubscribed-fabric has the numbers
         yield RULE.problem("layout.nodes", message, help_, severity="note" if known else "warning")
     elif layout.nodes == cluster.nodes <= pod < layout.nodes + cluster.spare_nodes:

@@ -61,15 +61,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, place, rewrite
+from clusterspec.spec.model import ScaleOutSpec, Spec
 
 RULE = Rule.of(__name__, "error")
 OF_VENDOR = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
 AT = "cluster.scale_out.collective_plugin"
 
 
-def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    spec: Spec, written_scale_out: ScaleOutSpec | None, cluster: Cluster, scale_out: ScaleOut
+) -> Iterator[Problem]:
     technology = scale_out.technology
     if cluster.nodes < 2 or not technology.proprietary or not technology.plugins:
         return
@@ -77,10 +79,10 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
     help_ = f"write `{wanted}`" + (
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
-    written = facts.written_scale_out.collective_plugin if facts.written_scale_out else None
+    written = written_scale_out.collective_plugin if written_scale_out else None
     loss = f"{technology.name} silently falls back to TCP sockets without {wanted}"
     if written is None:
-        if not facts.spec.unreadable(place(AT)):
+        if not spec.unreadable(place(AT)):
             yield RULE.problem(
                 AT,
                 f"no collective plugin is stated: {loss}",

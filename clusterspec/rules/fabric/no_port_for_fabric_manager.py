@@ -52,15 +52,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.counts import FabricCount
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, counts: FabricCount, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    counts: FabricCount, written_scale_out: ScaleOutSpec | None, cluster: Cluster, scale_out: ScaleOut
+) -> Iterator[Problem]:
     fabric = counts.fabric
     if scale_out.technology.family != "infiniband" or fabric is None or scale_out.levels or scale_out.extra_endpoints:
         return
@@ -68,7 +70,7 @@ def check(facts: Facts, counts: FabricCount, cluster: Cluster, scale_out: ScaleO
         return  # endpoints-exceed-fabric reports endpoints that do not fit
     if scale_out.switch is not None and scale_out.switch.management_ports:
         return
-    written = facts.written_scale_out.leaf_switches if facts.written_scale_out else None
+    written = written_scale_out.leaf_switches if written_scale_out else None
     leaves = (written or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:

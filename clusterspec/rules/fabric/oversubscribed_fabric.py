@@ -56,9 +56,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.advice.what_if import A_QUARTER
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import A_QUARTER, WhatIf
 from clusterspec.rules.knowledge.counts import crossed, oversubscription_key
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import percent, plain, say
@@ -69,17 +69,19 @@ LITTLE = 0.05
 """Of the step: below it the oversubscription is reported as a note."""
 
 
-def check(facts: Facts, job_nodes: int, training: Workload, cluster: Cluster) -> Iterator[Problem]:
-    ratio, nodes, share = facts.oversubscription, job_nodes, cluster.nic_share
+def check(
+    oversubscription: float, slips: Slips, job_nodes: int, training: Workload, cluster: Cluster, what_if: WhatIf
+) -> Iterator[Problem]:
+    ratio, nodes, share = oversubscription, job_nodes, cluster.nic_share
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
     named = both(level.name for level in crossed(cluster, job_nodes) if level.oversubscription > 1)
-    saved, times = _loss(facts)
+    saved, times = _loss(what_if)
     rates = f": {say(share / ratio, 'B/s')} per accelerator under full load instead of {say(share, 'B/s')}"
     yield RULE.problem(
         oversubscription_key(cluster),
         f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"
-        + ("" if facts.slips.concern("nic") else rates)
+        + ("" if slips.concern("nic") else rates)
         + times,
         "build 1:1 within the job, or keep the job within one full-bandwidth block",
         severity=_severity(saved),
@@ -95,13 +97,13 @@ def _severity(saved: float | None) -> str:
     return "warning" if saved > LITTLE else "note"
 
 
-def _loss(facts: Facts) -> tuple[float | None, str]:
+def _loss(what_if: WhatIf) -> tuple[float | None, str]:
     """The share of the step that a full-bandwidth fabric would save, and that as the end of a sentence."""
-    now, full = facts.step_time, facts.with_scale_out(oversubscription=FULL, levels=None)
+    now, full = what_if.step_time, what_if.with_scale_out(oversubscription=FULL, levels=None)
     if not now or full is None or full.step_seconds is None:
         return None, ""
     saved = 1 - full.step_seconds / now
     return (
         saved,
-        f"; predicted {say(now, 's')} a step, {say(full.step_seconds, 's')} at 1:1 ({percent(saved, 2)} less)",
+        f"; predicted {say(now, 's')} per step, {say(full.step_seconds, 's')} at 1:1 ({percent(saved, 2)} less)",
     )

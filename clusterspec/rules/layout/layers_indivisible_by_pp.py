@@ -59,7 +59,6 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
@@ -73,9 +72,7 @@ custom framework the split is its own matter.
 """
 
 
-def check(
-    facts: Facts, legality: Legality, written_layout: LayoutSpec, model: Model, layout: Layout
-) -> Iterator[Problem]:
+def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
@@ -100,7 +97,7 @@ def _help(legality: Legality, model: Model, layout: Layout) -> str:
         offers.append(either(near_multiples(model.layers, layout.pp)) + " layers")
     for ends, which in ((1, "the loss"), (2, "embedding and loss")):
         if (model.layers + ends) % layout.pp == 0:
-            offers.append(f"count {which} as layers: {(model.layers + ends) // layout.pp} a stage")
+            offers.append(f"count {which} as layers: {(model.layers + ends) // layout.pp} per stage")
     return "; or ".join(offers)
 
 

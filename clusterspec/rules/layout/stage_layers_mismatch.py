@@ -43,10 +43,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.cluster.stages import even_stages
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
@@ -54,7 +54,7 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
+def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> Iterator[Problem]:
     stages, at = written_layout.stage_layers, "layout.stage_layers"
     if stages is None:
         return
@@ -63,8 +63,8 @@ def check(facts: Facts, written_layout: LayoutSpec, layout: Layout) -> Iterator[
         wanted = either(lengths)
         message = f"`stage_layers` has {len(stages)} numbers; pp {layout.pp} × {layout.virtual_stages} virtual stages need {wanted}"
         yield RULE.problem(at, message, f"write {wanted} numbers")
-    elif facts.model is not None and sum(stages) != facts.model.layers:
-        layers = facts.model.layers
+    elif model is not None and sum(stages) != model.layers:
+        layers = model.layers
         even = list(even_stages(layers, len(stages)))
         message = f"the stages have {sum(stages)} layers in all, the model has {layers}"
         yield RULE.problem(at, message, f"write {even}, which is as even as possible")

@@ -47,18 +47,19 @@ from collections.abc import Iterator
 from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.overlaps import forbids_overlap
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, layout: Layout) -> Iterator[Problem]:
+def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     if layout.virtual_stages == 1:
         return
     at, help_ = "layout.virtual_stages", "raise pp, or drop `virtual_stages`"
     if layout.pp == 1:
         yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
-    elif layout.pp == 2 and facts.forbids_overlap("pp") and layout.framework in BUILT_ON_MEGATRON:
+    elif layout.pp == 2 and forbids_overlap(written_layout, "pp") and layout.framework in BUILT_ON_MEGATRON:
         message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
         yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)

@@ -57,8 +57,8 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ModelSpec
 
 RULE = Rule.of(__name__, "warning")
 PADS = frozenset(
@@ -69,13 +69,13 @@ STEP = 128
 """Words of which Megatron pads to a multiple on each rank (`--make-vocab-size-divisible-by`)."""
 
 
-def check(facts: Facts, legality: Legality, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, written_model: ModelSpec | None, model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.tp == 1 or model.vocab % layout.tp == 0 or legality.framework in PADS:
         return
     padded = -(-model.vocab // (STEP * layout.tp)) * STEP * layout.tp
     message = (
         f"a vocabulary of {model.vocab:,} does not divide over tp {layout.tp}: unpadded, the embedding cannot be split"
     )
-    at = "workload.model.vocab" if facts.written_model and facts.written_model.vocab is not None else "workload.model"
+    at = "workload.model.vocab" if written_model and written_model.vocab is not None else "workload.model"
     help_ = f"state the padded vocabulary, such as {padded:,} (a multiple of {STEP} × tp)"
     yield RULE.problem(at, message, help_)

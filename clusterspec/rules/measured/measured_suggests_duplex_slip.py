@@ -53,14 +53,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.proofs import GIB
 from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ScaleUpSpec
+from clusterspec.spec.model import ClusterSpec, ScaleUpSpec
 from clusterspec.units import percent, say
 from clusterspec.units.slips import AGREES, near
 
@@ -69,10 +69,14 @@ RINGS = ("all-reduce", "all-gather", "reduce-scatter")
 
 
 def check(
-    facts: Facts, measurements: tuple[Measurement, ...], cluster: Cluster, written_scale_up: ScaleUpSpec
+    catalog: Catalog,
+    measurements: tuple[Measurement, ...],
+    cluster: Cluster,
+    written_cluster: ClusterSpec,
+    written_scale_up: ScaleUpSpec,
 ) -> Iterator[Problem]:
     stated = written_scale_up.bandwidth
-    if stated is None or stated.direction is None or _confirmed(facts):
+    if stated is None or stated.direction is None or _confirmed(written_cluster, cluster, catalog):
         return
     for measurement in measurements:
         row, ranks = measurement.largest, measurement.ranks
@@ -88,11 +92,11 @@ def check(
             )
 
 
-def _confirmed(facts: Facts) -> bool:
+def _confirmed(written: ClusterSpec, cluster: Cluster, catalog: Catalog) -> bool:
     """Whether the catalog has the stated figure for this machine."""
     return any(
         near(figure.quantity.value, figure.counted(known), AGREES)
-        for figure in stated_figures(facts.written_cluster, facts.cluster, facts.catalog)
+        for figure in stated_figures(written, cluster, catalog)
         if figure.kind == "scale-up"
         for known in figure.known
     )

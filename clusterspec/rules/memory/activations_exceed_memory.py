@@ -47,20 +47,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import MemoryUse
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import for_activations, in_words, may_fit
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "error", "likely")
 
 
-def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]:
-    memory = facts.memory
-    if memory is None or memory.capacity is None or workload.serving is not None:
+def check(
+    workload: Workload,
+    cluster: Cluster,
+    written_layout: LayoutSpec,
+    layout: Layout,
+    memory: MemoryUse,
+    plan: Plan,
+    what_if: WhatIf,
+) -> Iterator[Problem]:
+    if memory.capacity is None or workload.serving is not None:
         return  # of engines that serve requests, `weights-leave-no-cache` reports it
     states = memory.weights.value + memory.gradients.value + memory.optimizer.value
     total, capacity = memory.total.value, memory.capacity.value
@@ -69,20 +78,20 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     training = workload.kind == "train"
     what = "activations" if training else "key-value cache"
     yield RULE.problem(
-        _key(facts, layout) if training else "workload.sequence_length",
+        _key(written_layout, layout) if training else "workload.sequence_length",
         f"{say(total, 'B')} on the fullest accelerator ({say(states, 'B')} of states, {say(memory.activations.value, 'B')} of {what}, "
-        f"{say(memory.other.value, 'B')} of framework memory) exceed its {say(capacity, 'B')}{_range(facts.plan)}",
+        f"{say(memory.other.value, 'B')} of framework memory) exceed its {say(capacity, 'B')}{_range(plan)}",
         in_words(
-            for_activations(facts) if training else [],
+            for_activations(what_if, cluster, layout) if training else [],
             "use recomputation, cp or more ranks" if training else "shorten the cache, or raise tp",
         ),
-        severity="warning" if may_fit(facts.plan) else "error",
+        severity="warning" if may_fit(plan) else "error",
     )
 
 
-def _range(plan: Plan | None) -> str:
+def _range(plan: Plan) -> str:
     """The predicted range, where it decides between an error and a warning."""
-    if plan is None or plan.memory_range is None:
+    if plan.memory_range is None:
         return ""
     low, high = (say(bound, "B") for bound in plan.memory_range)
     return (
@@ -92,9 +101,8 @@ def _range(plan: Plan | None) -> str:
     )
 
 
-def _key(facts: Facts, layout: Layout) -> str:
+def _key(written: LayoutSpec, layout: Layout) -> str:
     """The key most likely to be changed: what the author wrote about activations."""
-    written = facts.written_layout
-    if written and written.micro_batch and written.micro_batch > 1:
+    if written.micro_batch and written.micro_batch > 1:
         return "layout.micro_batch"
     return "layout.recompute" if layout.recompute != "full" else "layout.cp"

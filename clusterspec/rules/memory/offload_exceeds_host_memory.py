@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OffloadSpec
 from clusterspec.units import percent, say
@@ -58,11 +58,11 @@ MOST = 0.80
 """Of the host memory: the operating system, data loaders and pinned buffers take the rest."""
 
 
-def check(facts: Facts, training: Workload, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(training: Workload, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     optimizer, activations = layout.offload_optimizer, layout.offload_activations
     if cluster.host_memory is None or (optimizer == 0 and activations == 0):
         return
-    whole = facts.with_layout(offload=OffloadSpec())
+    whole = what_if.with_layout(offload=OffloadSpec())
     if whole is None or whole.memory is None:
         return
     each = optimizer * whole.memory.optimizer.value + activations * whole.memory.activations.value

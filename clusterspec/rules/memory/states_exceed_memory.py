@@ -47,19 +47,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import MemoryUse
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import for_states, in_words, may_fit
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "error", "likely")
+SERVING_HELP = "raise tp or pp, or store weights in fewer bytes (`parameter_precision`)"
 
 
-def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]:
-    memory = facts.memory
-    if memory is None or memory.capacity is None:
+def check(
+    workload: Workload, cluster: Cluster, layout: Layout, memory: MemoryUse, plan: Plan, what_if: WhatIf
+) -> Iterator[Problem]:
+    if memory.capacity is None:
         return
     states = memory.weights.value + memory.gradients.value + memory.optimizer.value
     capacity = memory.capacity.value
@@ -71,14 +75,13 @@ def check(facts: Facts, workload: Workload, layout: Layout) -> Iterator[Problem]
     yield RULE.problem(
         "layout.sharding" if training else "layout.tp",
         f"{say(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its {say(capacity, 'B')} of memory",
-        _help(facts, training),
-        severity="warning" if may_fit(facts.plan) else "error",
+        _help(what_if, cluster, layout) if training else SERVING_HELP,
+        severity="warning" if may_fit(plan) else "error",
     )
 
 
-def _help(facts: Facts, training: bool) -> str:
-    if not training:
-        return "raise tp or pp, or keep weights in fewer bytes (`parameter_precision`)"
+def _help(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     return in_words(
-        for_states(facts), "raise tp or pp, add nodes, or keep optimizer states in fewer bytes or on the host"
+        for_states(what_if, cluster, layout),
+        "raise tp or pp, add nodes, or keep optimizer states in fewer bytes or on the host",
     )

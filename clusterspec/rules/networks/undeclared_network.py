@@ -51,28 +51,27 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.spec.model import NetworksSpec
+from clusterspec.spec.model import NetworksSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
 NAMES = ("frontend", "storage", "out_of_band")
 
 
-def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    spec: Spec, procurement: ProcurementSpec | None, networks: NetworksSpec | None, cluster: Cluster
+) -> Iterator[Problem]:
     """In a cloud the out-of-band network belongs to the provider."""
-    if facts.networks is None and (facts.procurement is None or cluster.cloud):
+    if networks is None and (procurement is None or cluster.cloud):
         return
-    written = facts.networks or NetworksSpec()
+    written = networks or NetworksSpec()
     wanted = [name for name in NAMES if name != "out_of_band" or not cluster.cloud]
     missing = [
-        name
-        for name in wanted
-        if getattr(written, name) is None and not facts.spec.unreadable(("cluster", "networks", name))
+        name for name in wanted if getattr(written, name) is None and not spec.unreadable(("cluster", "networks", name))
     ]
     if missing:
-        at = f"cluster.networks.{missing[0]}" if facts.networks else "cluster.networks"
+        at = f"cluster.networks.{missing[0]}" if networks else "cluster.networks"
         named = both(name.replace("_", "-") for name in missing)
         plural = "s are" if len(missing) > 1 else " is"
         yield RULE.problem(

@@ -51,25 +51,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import percent, say_bits
 
 RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 
 
-def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    slot = facts.nic_slot
-    if slot is None or slot.bandwidth is None:
+def check(
+    nic_slot: Interconnect, slips: Slips, written_cluster: ClusterSpec, cluster: Cluster, scale_out: ScaleOut
+) -> Iterator[Problem]:
+    if nic_slot.bandwidth is None:
         return
-    rate, payload = scale_out.nic_bandwidth.value, slot.bandwidth.value
-    if rate <= payload or facts.slips.concern("nic"):
+    rate, payload = scale_out.nic_bandwidth.value, nic_slot.bandwidth.value
+    if rate <= payload or slips.concern("nic"):
         return
     yield RULE.problem(
-        "cluster.pcie" if facts.written_cluster and facts.written_cluster.pcie else "cluster.scale_out.nic_bandwidth",
-        f"a {slot.name} slot carries {say_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
+        "cluster.pcie" if written_cluster.pcie else "cluster.scale_out.nic_bandwidth",
+        f"a {nic_slot.name} slot carries {say_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
         f"{say_bits(rate)} of the NIC",
         "use a newer slot, or state the NIC at the rate of its slot",
         related=[("cluster.scale_out.nic_bandwidth", "the line rate")],

@@ -47,17 +47,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.nics import starved
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural, say
 
 RULE = Rule.of(__name__, "warning", yields_to=("uneven-nics", "fewer-nics-than-instance"))
 
 
-def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(slips: Slips, training: Workload | None, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
     by_design = min(1.0, cluster.accelerator.nics_per_accelerator or 1.0)
     if cluster.accelerators <= cluster.scale_up.domain or not 0 < nics < accelerators * by_design:
@@ -68,5 +68,5 @@ def check(facts: Facts, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Probl
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {say(share, 'B/s')} each under full load "
         f"instead of {say(rate, 'B/s')}",
         f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
-        severity="note" if facts.training and starved(cluster, facts.slips) else "warning",
+        severity="note" if training and starved(cluster, slips) else "warning",
     )

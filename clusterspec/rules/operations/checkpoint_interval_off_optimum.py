@@ -56,13 +56,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Model
 from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.knowledge.failures import FailureRate
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -71,10 +71,12 @@ FAR_OFF = 3.0
 """Times the optimum, where the failure rate is only the usual one: a rate three times as low moves the optimum by 1.7."""
 
 
-def check(facts: Facts, failures: FailureRate, operations: OperationsSpec) -> Iterator[Problem]:
+def check(
+    failures: FailureRate, operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None
+) -> Iterator[Problem]:
     stated = failures.stated
     between = stated or failures.usual
-    saving = checkpoint_time(operations, facts.networks, facts.model)
+    saving = checkpoint_time(operations, networks, model)
     if operations.checkpoint_interval is None or saving is None or not between:
         return
     interval, cost = operations.checkpoint_interval.value, saving.seconds

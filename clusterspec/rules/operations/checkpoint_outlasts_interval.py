@@ -52,11 +52,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Model
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "error")
@@ -65,8 +65,8 @@ MOST = 0.10
 HELP = "use a longer interval, a faster store, or asynchronous saving"
 
 
-def check(facts: Facts, operations: OperationsSpec) -> Iterator[Problem]:
-    interval, saving = operations.checkpoint_interval, checkpoint_time(operations, facts.networks, facts.model)
+def check(operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None) -> Iterator[Problem]:
+    interval, saving = operations.checkpoint_interval, checkpoint_time(operations, networks, model)
     if interval is None or saving is None or interval.value <= 0:
         return
     part = saving.seconds / interval.value

@@ -44,19 +44,21 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 LEAST = 48 * 3600.0
 
 
-def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
-    if cluster.cloud or (facts.operations is None and facts.procurement is None):
+def check(
+    operations: OperationsSpec | None, procurement: ProcurementSpec | None, cluster: Cluster
+) -> Iterator[Problem]:
+    if cluster.cloud or (operations is None and procurement is None):
         return
-    burn_in = facts.operations.burn_in if facts.operations else None
+    burn_in = operations.burn_in if operations else None
     if burn_in is None:
-        at = "operations.burn_in" if facts.operations else "procurement"
+        at = "operations.burn_in" if operations else "procurement"
         yield RULE.problem(at, "no burn-in is planned, so early failures stop jobs", "write `burn_in: 72 h`")
     elif burn_in.value < LEAST:
         yield RULE.problem(

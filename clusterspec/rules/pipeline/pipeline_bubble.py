@@ -47,11 +47,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
+from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.shares import bubble, share
+from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
@@ -62,17 +64,19 @@ LEAST = 0.01
 """The smallest share of the step for which a batch is proposed, whatever a team configured."""
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(
+    thresholds: Thresholds, training: Workload, model: Model, layout: Layout, timed: Plan | None
+) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many < layout.pp:
         return
-    idle, most = _idle(facts, layout, many), facts.threshold(RULE.name, MOST)
+    idle, most = _idle(timed, layout, many), thresholds.of(RULE.name, MOST)
     if round(idle, 2) <= most:
         return
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
-    split = "" if layout.virtual_stages > 1 else f", or {_virtual(facts, layout)} virtual stages"
+    split = "" if layout.virtual_stages > 1 else f", or {_virtual(model, layout)} virtual stages"
     grave = ", more than a quarter of the machine" if idle > GRAVE else ""
     yield RULE.problem(
         "layout.pp",
@@ -83,14 +87,14 @@ def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]
     )
 
 
-def _idle(facts: Facts, layout: Layout, many: int) -> float:
+def _idle(timed: Plan | None, layout: Layout, many: int) -> float:
     """The idle share of the step."""
     if layout.schedule in {"1f1b", "gpipe", "interleaved"}:
         return float(idle_share(layout.pp, many, layout.virtual_stages))
-    return share(bubble(facts.timed), facts.timed) if facts.timed else 0.0
+    return share(bubble(timed), timed) if timed else 0.0
 
 
-def _virtual(facts: Facts, layout: Layout) -> int:
-    """The smallest number of virtual stages, above one, that the layers divide into; 2 where they are not known."""
-    layers = facts.model.layers // layout.pp if facts.model else 2
+def _virtual(model: Model, layout: Layout) -> int:
+    """The smallest number of virtual stages, above one, that the layers divide into; 2 where there is none."""
+    layers = model.layers // layout.pp
     return next((stages for stages in range(2, layers + 1) if layers % stages == 0), 2)

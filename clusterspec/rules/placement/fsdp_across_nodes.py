@@ -51,27 +51,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Layout, ScaleUp, Workload
+from clusterspec.cost.term import MemoryUse
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.sharding import hsdp_instead
-from clusterspec.rules.advice.what_if import compared, severity_of
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(facts: Facts, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.sharding != "fsdp" or (facts.scale_up is not None and facts.scale_up.topology == "torus"):
+def check(
+    placements: Placements,
+    scale_up: ScaleUp,
+    training: Workload,
+    layout: Layout,
+    memory: MemoryUse | None,
+    what_if: WhatIf,
+) -> Iterator[Problem]:
+    if layout.sharding != "fsdp" or scale_up.topology == "torus":
         return
-    better, placement = hsdp_instead(facts), facts.placement("shard")
+    better, placement = what_if.hsdp, placements.of("shard")
     if better is None or placement is None:
         return
-    held = f", {say(facts.memory.total.value, 'B')} now" if facts.memory else ""
+    held = f", {say(memory.total.value, 'B')} now" if memory else ""
     yield RULE.problem(
         "layout.sharding",
-        f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {compared(facts, better)}{held}",
+        f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {what_if.compared(better)}{held}",
         f"write `{better.words}`",
-        severity=severity_of(better.saving(facts)),
+        severity=severity_of(what_if.saving(better)),
     )

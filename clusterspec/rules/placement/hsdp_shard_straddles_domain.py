@@ -48,20 +48,20 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import compared, fitting
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     if layout.sharding != "hsdp" or cluster.scale_up.domain == 1:
         return
     domain, block = used_domain(cluster, layout), layout.shard_group * layout.tp
-    placement = facts.placement("shard")
+    placement = placements.of("shard")
     if placement is None or domain % block == 0 or placement.straddling == 0:
         return
     own = max(1, domain // layout.tp)
@@ -69,7 +69,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         message = f"{straddlers(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} is neither a divisor nor a multiple of the domain of {domain}"
         yield RULE.problem("layout.shard_group", message, f"write {own}, the ranks of a domain over tp")
         return
-    fits = fitting(facts, [{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
-    if fits and (fits[0].saving(facts) or 0) > 0:
-        message = f"{straddlers(placement)}, although one domain holds the states: {compared(facts, fits[0])}"
+    fits = what_if.fitting([{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
+    if fits and (what_if.saving(fits[0]) or 0) > 0:
+        message = f"{straddlers(placement)}, although one domain holds the states: {what_if.compared(fits[0])}"
         yield RULE.problem("layout.shard_group", message, f"write {own}")

@@ -49,15 +49,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import AcceptanceSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, procurement: ProcurementSpec) -> Iterator[Problem]:
-    if not facts.acceptance and not facts.spec.unreadable(("acceptance",)):
+def check(spec: Spec, procurement: ProcurementSpec, acceptance: tuple[AcceptanceSpec, ...] | None) -> Iterator[Problem]:
+    if not acceptance and not spec.unreadable(("acceptance",)):
         message = "the procurement has no acceptance test, so no figure obliges the supplier"
         yield RULE.problem(
             "procurement",

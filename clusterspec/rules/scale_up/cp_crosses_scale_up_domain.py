@@ -48,27 +48,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.knowledge.shares import exposed, share
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "note")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    placement = facts.placement("cp") if layout.cp > 1 else None
+def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan | None) -> Iterator[Problem]:
+    placement = placements.of("cp") if layout.cp > 1 else None
     if placement is not None and placement.straddling:
         help_ = f"keep tp × cp to at most {cluster.ranks_per_domain} ranks, or use hierarchical context parallelism"
-        yield RULE.problem("layout.cp", straddlers(placement) + _exposed(facts), help_)
+        yield RULE.problem("layout.cp", straddlers(placement) + _exposed(timed), help_)
 
 
-def _exposed(facts: Facts) -> str:
+def _exposed(plan: Plan | None) -> str:
     """The communication of cp that nothing overlaps, as the end of a sentence."""
-    plan = facts.timed
     if plan is None or plan.step is None:
         return " and communicate over NICs"
     seconds = exposed(plan, {"cp"})

@@ -49,15 +49,15 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleUpSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
+def check(written_scale_up: ScaleUpSpec | None, cluster: Cluster) -> Iterator[Problem]:
     domain, node = cluster.scale_up.domain, cluster.accelerators_per_node
-    written = facts.written_scale_up.domain if facts.written_scale_up else None
+    written = written_scale_up.domain if written_scale_up else None
     there = cluster.all_nodes * node
     at = "cluster.scale_up.domain"
     if written is not None and written > there:
@@ -65,6 +65,6 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem(at, message, f"write at most {there:,}, or leave the key out: the platform supplies it")
     elif domain % node and node % domain:
         message = f"a domain of {domain} accelerators is not a whole number of nodes of {node}, nor the reverse"
-        shape = facts.written_scale_up.shape if facts.written_scale_up else None
+        shape = written_scale_up.shape if written_scale_up else None
         at = at if written is not None or not shape else "cluster.scale_up.shape"
         yield RULE.problem(at, message, f"use a multiple or a divisor of {node}, or correct `accelerators_per_node`")

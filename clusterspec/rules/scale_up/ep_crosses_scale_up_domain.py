@@ -51,22 +51,33 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.knowledge.shares import exposed, share
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, model: Model, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    if model.experts == 0 or layout.ep == 1 or _overlap_stated(facts):
+def check(
+    slips: Slips,
+    placements: Placements,
+    model: Model,
+    cluster: Cluster,
+    written_layout: LayoutSpec,
+    layout: Layout,
+    timed: Plan | None,
+) -> Iterator[Problem]:
+    if model.experts == 0 or layout.ep == 1 or _overlap_stated(written_layout):
         return
-    placement = facts.placement("ep")
+    placement = placements.of("ep")
     if placement is None or placement.straddling == 0:
         return
     most = used_domain(cluster, layout) // max(1, layout.expert_tp)
@@ -74,20 +85,18 @@ def check(facts: Facts, model: Model, cluster: Cluster, layout: Layout) -> Itera
         ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
     )
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
-    message = f"{straddlers(placement)}{reached(facts, cluster, placement, 'all-to-all')}{_exposed(facts)}"
+    message = f"{straddlers(placement)}{reached(slips, cluster, placement, 'all-to-all')}{_exposed(timed)}"
     yield RULE.problem("layout.ep", message, help_)
 
 
-def _overlap_stated(facts: Facts) -> bool:
+def _overlap_stated(written: LayoutSpec) -> bool:
     """Whether the spec states that the all-to-all overlaps."""
-    written = facts.written_layout.overlap if facts.written_layout else None
-    return bool(written and getattr(written, "ep", None))
+    return bool(written.overlap and written.overlap.ep)
 
 
-def _exposed(facts: Facts) -> str:
+def _exposed(plan: Plan | None) -> str:
     """The exposed all-to-all, as the end of a sentence."""
-    plan = facts.timed
     seconds = exposed(plan, {"ep"}) if plan else 0.0
     if plan is None or plan.step is None or seconds <= 0:
         return ""
-    return f"; {say(seconds, 's')} of a step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"
+    return f"; {say(seconds, 's')} per step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"

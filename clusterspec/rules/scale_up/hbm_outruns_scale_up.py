@@ -41,9 +41,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import ScaleUp
+from clusterspec.cluster.model import Layout, ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, say
 
@@ -51,11 +51,11 @@ RULE = Rule.of(__name__, "note")
 MOST = 12
 
 
-def check(facts: Facts, accelerator: Accelerator, scale_up: ScaleUp) -> Iterator[Problem]:
+def check(slips: Slips, accelerator: Accelerator, scale_up: ScaleUp, layout: Layout | None) -> Iterator[Problem]:
     memory = accelerator.memory_bandwidth
-    if facts.layout is not None and facts.layout.tp == 1:
+    if layout is not None and layout.tp == 1:
         return
-    if memory is None or scale_up.bandwidth.value <= 0 or facts.slips.concern("scale-up"):
+    if memory is None or scale_up.bandwidth.value <= 0 or slips.concern("scale-up"):
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:

@@ -55,14 +55,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import ScaleOutSpec, ScaleUpSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
-    written, up = facts.written_scale_up, cluster.scale_up
+def check(
+    written_scale_up: ScaleUpSpec | None, written_scale_out: ScaleOutSpec | None, cluster: Cluster
+) -> Iterator[Problem]:
+    written, up = written_scale_up, cluster.scale_up
     entry = up.interconnect
     if (
         written
@@ -74,7 +76,7 @@ def check(facts: Facts, cluster: Cluster) -> Iterator[Problem]:
         without = "" if entry.in_network_reduction else f"{entry.name} has no in-network reduction"
         message = without or f"in-network reduction needs switches, and the topology is {up.topology}"
         yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))
-    written_out, out = facts.written_scale_out, cluster.scale_out
+    written_out, out = written_scale_out, cluster.scale_out
     if written_out and written_out.in_network_reduction and out and not out.technology.in_network_reduction:
         at = "cluster.scale_out.in_network_reduction"
         message = f"{out.technology.name} has no in-network reduction"

@@ -49,30 +49,30 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, ScaleUp
 from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural, say
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
+def check(placements: Placements, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
     if scale_up.topology != "full-mesh" or scale_up.domain < 3:
         return
-    size = _accelerators(facts, "tp") if layout.tp > 1 else 1
+    size = _accelerators(placements, "tp") if layout.tp > 1 else 1
     if 1 < size < scale_up.domain:
         yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster)
         return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}
-    size = _accelerators(facts, "shard") if sharded else 1
+    size = _accelerators(placements, "shard") if sharded else 1
     if 1 < size < scale_up.domain:
         key = "layout.shard_group" if layout.sharding == "hsdp" else "layout.sharding"
         yield _problem(f"a shard group of {layout.shard_group}", key, size, cluster)
 
 
-def _accelerators(facts: Facts, axis: str) -> int:
+def _accelerators(placements: Placements, axis: str) -> int:
     """Packages of one group that lies whole in one domain; 1 where it does not."""
-    placement = facts.placement(axis)
+    placement = placements.of(axis)
     return placement.accelerators if placement and placement.domains == 1 else 1
 
 

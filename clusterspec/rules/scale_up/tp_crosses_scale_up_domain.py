@@ -59,33 +59,42 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.what_if import beside, severity_of
+from clusterspec.rules.advice.what_if import WhatIf, severity_of
 from clusterspec.rules.advice.within import inside
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.domains import beyond
 from clusterspec.rules.knowledge.ranks import straddlers
 from clusterspec.rules.knowledge.served import DECODE, Served
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(
+    slips: Slips,
+    placements: Placements,
+    served: Served | None,
+    legality: Legality,
+    cluster: Cluster,
+    layout: Layout,
+    what_if: WhatIf,
+) -> Iterator[Problem]:
     if not beyond(cluster, layout) or (cluster.scale_out is not None and cluster.scale_out.in_network_reduction):
         return
-    placement = facts.placement("tp")
+    placement = placements.of("tp")
     if placement is None or (placement.nodes == 1 and cluster.scale_up.topology == "pcie"):
         return
-    if facts.served is not None:
-        yield _in_serving(facts.served, facts.legality, cluster, placement)
+    if served is not None:
+        yield _in_serving(served, legality, cluster, placement)
         return
-    best = inside(facts)
-    loss = best.saving(facts) if best else None
+    best = inside(what_if, cluster, layout)
+    loss = what_if.saving(best) if best else None
     yield RULE.problem(
         "layout.tp",
         f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}"
-        f"{reached(facts, cluster, placement, 'all-reduce')}{beside(facts, best)}",
+        f"{reached(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
         f"keep tp within the domain: `{best.words}`"
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
@@ -94,14 +103,14 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     )
 
 
-def _in_serving(served: Served, legality: Legality | None, cluster: Cluster, placement: Placement) -> Problem:
+def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
     """The same of a serving plan: the loss is one of throughput, and the ranks beyond the domain become stages."""
     from clusterspec.rules.advice.serving import best, compared
 
     layout, domain = served.layout, cluster.ranks_per_domain
     stages = layout.pp * -(-layout.tp // domain)
     candidates = ({"tp": domain, "pp": stages}, {"tp": domain})
-    gain = best(served, legality, candidates) if legality is not None and not layout.separate_engines else None
+    gain = best(served, legality, candidates) if not layout.separate_engines else None
     found = gain if gain and gain.share > 0 else None
     key = DECODE if layout.separate_engines else "layout.tp"
     return RULE.problem(

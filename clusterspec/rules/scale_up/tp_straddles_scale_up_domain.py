@@ -48,25 +48,26 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import beside, severity_of
+from clusterspec.rules.advice.what_if import WhatIf, severity_of
 from clusterspec.rules.advice.within import inside
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.domains import beyond, used_domain
 from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.knowledge.trust import reached
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(slips: Slips, placements: Placements, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     if layout.tp == 1 or cluster.scale_up.topology == "pcie" or beyond(cluster, layout):
         return
-    placement = facts.placement("tp")
+    placement = placements.of("tp")
     if placement is None or placement.straddling == 0:
         return
-    best = inside(facts)
-    loss = best.saving(facts) if best else None
+    best = inside(what_if, cluster, layout)
+    loss = what_if.saving(best) if best else None
     domain = used_domain(cluster, layout)
     help_ = f"write `{best.words}`" if best else f"use a tp that divides {domain}, first in the order"
     if domain % layout.tp and cluster.scale_up.domain > cluster.accelerators_per_node and not layout.nodes_per_domain:
@@ -74,7 +75,7 @@ def check(facts: Facts, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         help_ += f"; or use {whole} nodes of each domain (`nodes_per_domain: {whole}`)" if whole else ""
     yield RULE.problem(
         "layout.tp" if domain % layout.tp else "layout.order",
-        f"{straddlers(placement)}{reached(facts, cluster, placement, 'all-reduce')}{beside(facts, best)}",
+        f"{straddlers(placement)}{reached(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
         help_,
         severity=severity_of(loss),
     )

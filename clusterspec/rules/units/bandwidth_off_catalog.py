@@ -49,10 +49,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Interconnect
+from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
-from clusterspec.rules.knowledge.slips import FigureSlip
+from clusterspec.rules.knowledge.slips import FigureSlip, Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units.slips import AGREES, near
@@ -60,22 +61,22 @@ from clusterspec.units.slips import AGREES, near
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
 
-def check(facts: Facts) -> Iterator[Problem]:
-    for slip in facts.slips.found:
+def check(slips: Slips, scale_up: ScaleUp | None, catalog: Catalog) -> Iterator[Problem]:
+    for slip in slips.found:
         if slip.stated.kind == "scale-up" and not slip.readings:
-            others = _with_that_bandwidth(slip, facts)
+            others = _with_that_bandwidth(slip, scale_up, catalog)
             named = f"; {both(others)} have that" if others else ""
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
             yield RULE.problem(slip.stated.at, slip.comparison + named, help_)
 
 
-def _with_that_bandwidth(slip: FigureSlip, facts: Facts) -> list[str]:
+def _with_that_bandwidth(slip: FigureSlip, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:
     """Up to three interconnects of the same family that have the figure."""
     wanted = slip.stated.quantity.per_direction
-    interconnect = facts.scale_up.interconnect if facts.scale_up else None
+    interconnect = scale_up.interconnect if scale_up else None
     if interconnect is None:
         return []
-    entries = (facts.catalog.find("interconnect", id_) for id_ in facts.catalog.ids("interconnect"))
+    entries = (catalog.find("interconnect", id_) for id_ in catalog.ids("interconnect"))
     fits = (
         entry.id
         for entry in entries

@@ -55,7 +55,6 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.units import percent
@@ -67,11 +66,11 @@ ABOVE_RANGE = 1.25
 """Times the upper end of the predicted MFU from which the plan contradicts its own expectation."""
 
 
-def check(facts: Facts, written_workload: WorkloadSpec) -> Iterator[Problem]:
+def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Problem]:
     mfu = written_workload.expected_mfu
     if mfu is None or not 0 < mfu <= 1:
         return
-    at, highest = "workload.expected_mfu", _highest(facts.timed)
+    at, highest = "workload.expected_mfu", _highest(timed)
     if highest is not None and mfu > ABOVE_RANGE * highest:
         message = f"the expected MFU of {percent(mfu)} exceeds the {percent(highest, 2)} at the upper end of the predicted range"
         yield RULE.problem(at, message, "plan with the predicted MFU (`clusterspec estimate`), or cite a measurement")

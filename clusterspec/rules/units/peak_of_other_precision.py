@@ -53,9 +53,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
-from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
@@ -67,11 +67,11 @@ OFF = 0.05
 SAME = 0.03
 
 
-def check(facts: Facts) -> Iterator[Problem]:
-    for stated in facts.peaks:
+def check(peaks: tuple[StatedPeak, ...], catalog: Catalog) -> Iterator[Problem]:
+    for stated in peaks:
         if stated.known is None or abs(stated.ratio - 1) <= OFF or near(stated.ratio, SPARSE_GAIN, AGREES):
             continue  # the sparse figure has its own rule
-        owners = _in_other_precisions(stated) or _of_other_accelerators(stated, facts)
+        owners = _in_other_precisions(stated) or _of_other_accelerators(stated, catalog)
         if owners:
             known = say(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
@@ -82,9 +82,9 @@ def _in_other_precisions(stated: StatedPeak) -> list[str]:
     return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _same(stated, peak)]
 
 
-def _of_other_accelerators(stated: StatedPeak, facts: Facts) -> list[str]:
+def _of_other_accelerators(stated: StatedPeak, catalog: Catalog) -> list[str]:
     """Up to three; the whole catalog is read only once the figure is known to be off."""
-    entries = (facts.catalog.find("accelerator", id_) for id_ in facts.catalog.ids("accelerator"))
+    entries = (catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator"))
     fits = [
         f"{entry.id} in {stated.precision}"
         for entry in entries

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import Sparsity
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.knowledge.peaks import StatedPeak
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import both
 from clusterspec.units import say
@@ -64,8 +64,8 @@ from clusterspec.units import say
 RULE = Rule.of(__name__, "error")
 
 
-def check(facts: Facts) -> Iterator[Problem]:
-    for stated in facts.peaks:
+def check(peaks: tuple[StatedPeak, ...]) -> Iterator[Problem]:
+    for stated in peaks:
         if stated.known and stated.is_sparse:
             written, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
             sparse = written.replace(Sparsity.DENSE, Sparsity.SPARSE)
