@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from clusterspec.finding import Problem
 from clusterspec.rules import index
@@ -44,22 +45,25 @@ def judge(facts: Facts) -> list[Problem]:
 
 
 def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
-    """The problems of one rule; none where the spec lacks a part that its check requires.
-
-    A part whose name ends in ``?`` is optional: the check takes None where the spec lacks it.
-    """
-    if not needs:
+    """The problems of one rule; none where the spec lacks a part that its check requires."""
+    known = parts_of(facts, needs) if needs else None
+    if known is None:
         return []
-    known = []
-    for need in needs:
-        part = getattr(facts, need.removesuffix("?"))
-        if part is None and not need.endswith("?"):
-            return []
-        known.append(part)
     silent = _SILENT.get(name)
     if silent is not None and silent(*known):
         return []
     return list(module(name).check(*known))
+
+
+def parts_of(facts: Facts, needs: tuple[str, ...]) -> list[Any] | None:
+    """The parts that a check takes, in order; None where a required one is absent. Optional parts end in ``?``."""
+    known = []
+    for need in needs:
+        part = getattr(facts, need.removesuffix("?"))
+        if part is None and not need.endswith("?"):
+            return None
+        known.append(part)
+    return known
 
 
 def _once(problems: list[Problem]) -> list[Problem]:

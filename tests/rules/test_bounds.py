@@ -144,7 +144,7 @@ BOUNDS = [
     ),
     (
         "fsdp-regathers-every-microbatch",
-        POD + "workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: {}}}\n"
+        POD + "workload: {{model: llama-3.1-8b, sequence_length: 16384, global_batch: {}}}\n"
         "layout: {{tp: 1, sharding: fsdp, recompute: full}}\n",
         320,
         256,

@@ -22,7 +22,7 @@ Where the all-gathers overlap: `clusterspec estimate` shows what is exposed.
 ```yaml layout.sharding
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 512}
 layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
 ```
 
@@ -31,7 +31,7 @@ layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 128}
 layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
 ```
 
