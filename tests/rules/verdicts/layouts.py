@@ -205,7 +205,7 @@ ADVICE = [
         ),
         "layout.pp",
         "warning",
-        "28 or 32 layers; or count embedding and loss as layers: 8 a stage",
+        "28 or 32 layers; or count embedding and loss as layers: 8 per stage",
         layout("pp: 4"),
     ),
     Verdict(
