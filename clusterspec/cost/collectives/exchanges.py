@@ -37,7 +37,9 @@ def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate
     far = all_to_all.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
     seconds = near / (inside.line.value * inside.exchange.value)
     outside = far / between.rate if between else 0.0
-    return Candidate(name, "Simple", latency, seconds, outside, 0.0, launching(paths), overlapped(paths))
+    calls = all_to_all.calls(paths.ranks) * (paths.nodes == 1)
+    launch = launching(paths) + stack.LAUNCH_PER_CALL.value * calls
+    return Candidate(name, "Simple", latency, seconds, outside, 0.0, launch, overlapped(paths))
 
 
 def send(paths: Paths) -> Candidates:

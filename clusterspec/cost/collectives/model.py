@@ -22,9 +22,9 @@ class Inside:
     to one of them, both at line rate in B/s per direction. ``ring``, ``exchange`` and ``reduction`` are the shares of
     the line that rings, direct exchanges and in-switch reduction reach; ``reduction`` is ``None`` where the switches do
     not reduce or the group is too small. ``chunks`` is the number of chunks that the switches hold per rank.
-    ``low_latency`` is the limit of the LL protocol and ``tree`` that of a tree over more than two islands, both as bus
-    bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or ``pci``); ``reach`` is the number of hops to
-    the farthest rank of a torus.
+    ``low_latency`` is the limit of the LL protocol, ``tree`` and ``ring_between`` those of a tree and of a ring over
+    more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or ``pci``);
+    ``reach`` is the number of hops to the farthest rank of a torus.
     """
 
     tier: str
@@ -40,6 +40,7 @@ class Inside:
     tree: Figure | None
     hops: str
     reach: float = 0.0
+    ring_between: Figure | None = None
 
     @property
     def ring_rate(self) -> float:

@@ -78,6 +78,7 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
         tree=known.get("tree"),
         hops="nvlink",
         reach=torus_reach(cluster, group),
+        ring_between=known.get("ring.between"),
     )
 
 

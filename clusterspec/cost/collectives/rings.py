@@ -53,10 +53,15 @@ def _rings(paths: Paths, factor: float, steps: float) -> Candidates:
 
 def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a ring inside an island and between islands (infinite where there are none)."""
-    most = low_latency_most(paths) if protocol is LL else inf
+    most = low_latency_most(paths) if protocol is LL else _most(paths)
     inside = min(most, paths.inside.ring_rate * protocol.share * _mesh_gain(paths))
     between = min(most, paths.between.rate * protocol.share) if paths.between else inf
     return inside, between
+
+
+def _most(paths: Paths) -> float:
+    """The highest bus bandwidth in B/s of a ring over more than two islands."""
+    return paths.inside.ring_between.value if paths.inside.ring_between and paths.islands > 2 else inf
 
 
 def _mesh_gain(paths: Paths) -> float:

@@ -117,6 +117,13 @@ SWITCH_TREE = assumed(
 )
 
 CHANNELS = assumed(LIBRARY, "channels", 32, "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each")
+TREE_DEPTH = assumed(
+    LIBRARY,
+    "tree depth",
+    16,
+    "hops up and down a tree over two nodes of eight, whose full pipeline holds two chunks of each channel;"
+    " deeper trees hold more in proportion",
+)
 LAUNCH = assumed(
     LIBRARY, "launch", 12e-6, "launching a kernel and seeing its end: 8 bytes take 13 to 45 us in all", "s"
 )
@@ -125,6 +132,14 @@ LAUNCH_PER_RANK = assumed(
     "launch of each further rank of one process",
     1.5e-6,
     "one process drives all ranks of a node, as nccl-tests -g does",
+    "s",
+)
+LAUNCH_PER_CALL = assumed(
+    LIBRARY,
+    "launch of each send and receive of one process",
+    0.15e-6,
+    "the same process posts all sends and receives of an all-to-all: 8 H20 take 58 us for 1 to 4 MiB"
+    " (nccl-tests issue 314)",
     "s",
 )
 PER_MESSAGE = cited(LIBRARY, "posting a message", 1e-6, _tuning("net overhead", "1 us to post a message"), "s")

@@ -32,7 +32,9 @@ def tree_all_reduce(paths: Paths) -> Candidates:
             inside=tree.chain_traffic(1.0) / chain,
             between=tree.island_traffic(1.0, paths.islands) / links,
             held=max(tree.chain_traffic(1.0) / chain, tree.island_traffic(1.0, paths.islands) / links)
-            * filled(protocol, 1.0),
+            * filled(protocol, 1.0)
+            * tree.depth(paths.inside.ranks, log2(paths.islands))
+            / stack.TREE_DEPTH.value,
             launch=launching(paths),
             overlapped=overlapped(paths),
         )

@@ -20,6 +20,16 @@ def messages(ranks: float) -> float:
     return ranks - 1
 
 
+@formula("2 * ranks * (ranks - 1)")
+def calls(ranks: float) -> float:
+    """Sends and receives that all ranks post together: 2 n (n − 1).
+
+    >>> calls(8)
+    112
+    """
+    return 2 * ranks * (ranks - 1)
+
+
 @formula("size * (ranks_in_island - 1) / ranks")
 def traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends to others of its island: (m − 1) / n · S.

@@ -25,6 +25,16 @@ def island_traffic(size: float, islands: float) -> float:
     return smaller(islands - 1.0, 2.0) * size
 
 
+@formula("2 * (ranks_in_island - 1 + levels)")
+def depth(ranks_in_island: float, levels: float) -> float:
+    """Hops up a tree and down again, ``levels`` of islands and a chain of ranks in each: 2 (m − 1 + l).
+
+    >>> depth(8, 1), depth(8, 0)
+    (16, 14)
+    """
+    return 2 * (ranks_in_island - 1 + levels)
+
+
 @formula("2 * size")
 def chain_traffic(size: float) -> float:
     """Bytes that a rank inside the chain of an island sends, up and down: 2 S.
