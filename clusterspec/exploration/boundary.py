@@ -10,10 +10,10 @@ from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import Section, SolveReport
-from clusterspec.search.conditions import parse
+from clusterspec.search.conditions import Condition, parse
 from clusterspec.search.evaluate import evaluation
 from clusterspec.search.layouts import section_of
-from clusterspec.search.levers import LEVERS
+from clusterspec.search.levers import LEVERS, OF_LOAD, Lever
 from clusterspec.search.run import Limits
 from clusterspec.search.run import search as run_search
 from clusterspec.search.solve import Probe
@@ -24,14 +24,15 @@ from clusterspec.search.variation import Changes, divides
 
 def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
     """The least or most of one key that meets a condition. Raises `ConditionFault` for a condition that is none."""
-    lever = LEVERS[key]
     base = one.plan.step_time.value if one.plan.step_time else None
     condition = parse(until, base)
+    lever = _toward(LEVERS[key], condition)
     present = lever.value(one.design)
     nothing = SolveReport(
         one.settings.tool, one.input, key, lever.unit, condition.text, present, None, None, False, {}, None, ()
     )
-    if present is None or one.document is None or one.plan.memory is None:
+    served = one.plan.serving is not None and key in OF_LOAD
+    if (present is None and not served) or one.document is None or one.plan.memory is None:
         return replace(nothing, why=f"the design has no {key} to vary")
     studied = Studied(one)
     sections: dict[float, Section] = {}
@@ -42,11 +43,11 @@ def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> Sol
             return _best_plan(studied, lever.changes(value), varied, sections, value)
         return estimate(varied) if divides(varied) else None
 
-    found = find_boundary(lever, condition, plan_at, present)
+    found = find_boundary(lever, condition, plan_at, present or 1.0)
     plan = found.plan
     return replace(
         nothing,
-        value=found.value,
+        value=_counted(lever, found.value),
         catalog_step=found.catalog_step,
         free=found.free,
         layout=sections.get(found.value or 0.0, present_section(one)) if plan else {},
@@ -54,6 +55,17 @@ def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> Sol
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
         why="" if found.value is not None else _nearest(found.probes, condition.at_most),
     )
+
+
+def _counted(lever: Lever, value: float | None) -> float | None:
+    """A value as the spec would state it: whole where the key is a count."""
+    written = lever.written(value) if value is not None else None
+    return float(written) if isinstance(written, int | float) else value
+
+
+def _toward(lever: Lever, condition: Condition) -> Lever:
+    """The lever in the sense of the condition: throughput grows with the load, and so does latency."""
+    return replace(lever, better=1) if lever.name in OF_LOAD and not condition.at_most else lever
 
 
 def _nearest(probes: tuple[Probe, ...], at_most: bool) -> str:

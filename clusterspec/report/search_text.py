@@ -150,6 +150,10 @@ def search_csv(report: SearchReport) -> str:
     return grid.separated(fields, rows)
 
 
+UPWARD = ("concurrency", "request_rate", "input_tokens", "sequence_length", "oversubscription")
+"""Keys of which the most is sought that keeps a metric below its limit."""
+
+
 def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
     """The boundary in a sentence, and the values that were tried."""
     lines = wrapped(_answer(report), ink.measure)
@@ -178,7 +182,8 @@ def _answer(report: SolveReport) -> str:
     if report.catalog_step is not None and report.catalog_step != report.value:
         sold = f"; the nearest that is sold or usual and meets it: {_amount(report, report.catalog_step)}"
     now = f" (now {_amount(report, report.present)})" if report.present is not None else ""
-    return f"{report.condition} holds from {report.key} = {_amount(report, report.value)}{now}{sold}."
+    sense = "up to" if report.key in UPWARD and "<=" in report.condition else "from"
+    return f"{report.condition} holds {sense} {report.key} = {_amount(report, report.value)}{now}{sold}."
 
 
 def _amount(report: SolveReport, value: float) -> str:

@@ -30,6 +30,11 @@ def _headroom(plan: Plan) -> float | None:
     return 1 - stored.total / stored.capacity.value
 
 
+def _served(name: str) -> Callable[[Plan], float | None]:
+    """A number of a serving plan; None where the plan trains."""
+    return lambda plan: getattr(plan.serving, name) if plan.serving is not None else None
+
+
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
     "step_time": ("s", lambda plan: plan.step_seconds),
@@ -38,6 +43,11 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "headroom": ("1", _headroom),
     "memory": ("B", lambda plan: plan.memory_bytes),
     "tokens_per_second_per_accelerator": ("1", lambda plan: plan.tokens_per_second_per_accelerator),
+    "ttft": ("s", _served("ttft")),
+    "tpot": ("s", _served("tpot")),
+    "request_latency": ("s", _served("request_latency")),
+    "output_tokens_per_second": ("1", _served("output_tokens_per_second")),
+    "output_tokens_per_second_per_accelerator": ("1", _served("per_accelerator")),
 }
 """What a condition may name: the unit of its limit, and its value in a plan."""
 RELATIVE = "slowdown"

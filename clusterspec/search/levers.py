@@ -51,6 +51,20 @@ def _rate_text(value: float) -> str:
     return f"{value / GIGABIT:.9g} Gb/s"
 
 
+def _load(name: str) -> Callable[[Design], float | None]:
+    """A number of the requests of a serving plan; None where it is not given."""
+
+    def value(design: Design) -> float | None:
+        load = design.workload.serving if design.workload else None
+        found = getattr(load, name) if load is not None else None
+        return None if found is None else float(found)
+
+    return value
+
+
+SERVING: Path = ("workload", "serving")
+OF_LOAD = frozenset({"concurrency", "request_rate"})
+"""Levers of which more gives more throughput and longer waits: a condition decides which end is sought."""
 SCALE_OUT: Path = ("cluster", "scale_out")
 SCALE_UP: Path = ("cluster", "scale_up")
 LEVERS: Mapping[str, Lever] = {
@@ -126,6 +140,35 @@ LEVERS: Mapping[str, Lever] = {
             lambda design: float(design.workload.sequence_length) if design.workload else None,
             int,
             whole=True,
+        ),
+        Lever(
+            "concurrency",
+            (*SERVING, "concurrency"),
+            "1",
+            tuple(2.0**power for power in range(13)),
+            -1,
+            _load("concurrency"),
+            lambda value: max(1, int(value)),
+            removed=((*SERVING, "request_rate"),),
+        ),
+        Lever(
+            "request_rate",
+            (*SERVING, "request_rate"),
+            "1",
+            tuple(2.0**power for power in range(-3, 11)),
+            -1,
+            _load("request_rate"),
+            lambda value: float(f"{value:.6g}"),
+            removed=((*SERVING, "concurrency"),),
+        ),
+        Lever(
+            "input_tokens",
+            (*SERVING, "input_tokens"),
+            "1",
+            tuple(2.0**power for power in range(7, 18)),
+            -1,
+            _load("input_tokens"),
+            lambda value: max(1, int(value)),
         ),
     )
 }

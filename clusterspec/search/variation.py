@@ -66,5 +66,6 @@ def divides(design: Design) -> bool:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None:
         return False
-    whole = layout.ranks == layout.nodes * cluster.ranks_per_node
+    there = layout.nodes * cluster.ranks_per_node
+    whole = layout.ranks <= there if layout.separate_engines else layout.ranks == there
     return whole and (workload.kind == "serve" or workload.global_batch % (layout.dp * layout.micro_batch) == 0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cost.serving import ServingTimes
 from clusterspec.exploration.boundary import solve
 from clusterspec.exploration.levers import sensitivity
 from clusterspec.search.conditions import ConditionFault, parse
@@ -113,3 +114,29 @@ def test_sensitivity_ranks_the_levers_by_the_time_for_a_token() -> None:
 def test_next_steps_leave_out_the_present_one() -> None:
     assert next_steps(LEVERS["nic_bandwidth"], 50e9) == (25e9, 100e9)
     assert next_steps(LEVERS["oversubscription"], 1.0) == (None, 1.5)
+
+
+SERVED = """
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 64}}
+layout: {framework: vllm, tp: 8}
+"""
+
+
+def served(concurrency: int) -> ServingTimes:
+    times = study_of(SERVED.replace("64", str(concurrency))).plan.serving
+    assert times is not None
+    return times
+
+
+def test_the_most_requests_in_flight_are_found_that_keep_a_latency() -> None:
+    report = solve(study_of(SERVED), "concurrency", "tpot<=30ms")
+    assert report.value is not None and report.value == int(report.value)
+    assert served(int(report.value)).tpot <= 0.030 < served(int(report.value * 1.01) + 1).tpot
+
+
+def test_the_fewest_requests_in_flight_are_found_that_reach_a_throughput() -> None:
+    report = solve(study_of(SERVED), "concurrency", "output_tokens_per_second>=2000")
+    assert report.value is not None
+    assert served(int(report.value) - 2).output_tokens_per_second < 2000
+    assert served(int(report.value) + 1).output_tokens_per_second >= 2000

@@ -15,6 +15,8 @@ from clusterspec.search.conditions import ConditionFault
 def run(asked: argparse.Namespace) -> int:
     """Prints the least or most of one key that meets a condition."""
     one = study_of(asked, asked.spec)
+    if asked.layout == "best" and one.spec.workload is not None and one.spec.workload.kind == "serve":
+        raise UsageFault("--layout best searches layouts of training; `clusterspec search` finds plans of serving")
     try:
         report = solve(one, asked.key, asked.until, best_layout=asked.layout == "best")
     except ConditionFault as fault:

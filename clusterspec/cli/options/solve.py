@@ -14,6 +14,9 @@ KEYS = (
     "nodes",
     "global_batch",
     "sequence_length",
+    "concurrency",
+    "request_rate",
+    "input_tokens",
 )
 
 
@@ -26,12 +29,13 @@ def describe(one: argparse.ArgumentParser) -> None:
         metavar="CONDITION",
         type=named,
         required=True,
-        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%",
+        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%; in serving "
+        "tpot<=50ms, ttft<=2s, request_latency<=30s, output_tokens_per_second>=10000",
     )
     one.add_argument(
         "--layout",
         choices=("fixed", "best"),
         default="fixed",
-        help="keep the layout of the spec, or search the best one at every value (default: fixed)",
+        help="keep the layout of the spec, or search the best one of training at every value (default: fixed)",
     )
     formats(one, "text", "json")
