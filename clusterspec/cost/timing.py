@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute.embedding_and_head import update_traffic
 from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.formulas.elementwise import divided, larger
 from clusterspec.cost.parameters import Chunk, Share
 from clusterspec.cost.record import PartTime, ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.stages import StageGroup, stage_groups
@@ -17,13 +19,13 @@ from clusterspec.cost.step.pipeline import DUALPIPE_SHARE, HIDES_SENDS, StageTim
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaOverlap, ReplicaSeconds
 from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
 from clusterspec.cost.tables import EMBEDDING, HEAD, Groups, Part, Tables
-from clusterspec.cost.tables.group import NoPathError
+from clusterspec.cost.tables.group import Group, NoPathError
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
 from clusterspec.cost.traffic.tensor import activations
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, field
 
 
 def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
@@ -72,6 +74,12 @@ class LayoutTiming:
     tables: Tables
     layout: Layout
     hiding: Hiding
+    column_groups: Mapping[str, Group] = field(default_factory=dict)
+    """The groups of each axis where the degrees of the layout are columns."""
+
+    def group(self, axis: str) -> Group:
+        """The groups of an axis."""
+        return self.column_groups[axis] if self.column_groups else self.tables.group(self.layout, axis)
 
     def record(self) -> StepRecord:
         groups = self.groups()
@@ -139,7 +147,7 @@ class LayoutTiming:
 
     @property
     def layer_by_layer(self) -> bool:
-        return self.layout.sharding in LAYER_BY_LAYER and self.layout.pp == 1
+        return self.layout.sharding in LAYER_BY_LAYER and not divided(self.layout.pp)
 
     @property
     def gather(self) -> float:
@@ -172,7 +180,7 @@ class LayoutTiming:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
         layout, workload = self.layout, self.tables.workload
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
-        each = weights * (1 / max(1, share.units)) if self.layer_by_layer else weights + outside
+        each = weights * (1 / larger(1, share.units)) if self.layer_by_layer else weights + outside
         ends = gathers(outside, workload, layout) + reductions(outside, workload, layout)
         return ReplicaGroups(
             gather=gathers(each, workload, layout),
@@ -195,8 +203,7 @@ class LayoutTiming:
         return tuple(ReplicaTransfers(one, each, self._costs(each), self.gather) for one, each in pairs if one.seconds)
 
     def _costs(self, transfers: tuple[Transfer, ...]) -> tuple[CollectiveCost, ...]:
-        group = self.tables.group
-        return tuple(group(self.layout, each.axis).cost(each.collective, each.size) for each in transfers)
+        return tuple(self.group(each.axis).cost(each.collective, each.size) for each in transfers)
 
     def seconds(self, transfers: tuple[Transfer, ...]) -> float:
         return sum(cost.queued for cost in self._costs(transfers))
@@ -208,11 +215,11 @@ class LayoutTiming:
         et al., arXiv 2104.04473, section 4.1).
         """
         layout = self.layout
-        if layout.pp == 1:
+        if not divided(layout.pp):
             return ()
         whole = activations(Shard.of(self.tables.workload, layout))
         transfers = [Transfer("pp", "send-recv", whole / layout.tp)]
-        if layout.tp > 1 and not layout.sequence_parallel:
+        if divided(layout.tp) and not layout.sequence_parallel:
             transfers.append(Transfer("tp", "all-gather", whole))
         hidden = self.hiding.pp and layout.schedule in HIDES_SENDS
         costs = self._costs(tuple(transfers))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar, cast
 
 import numpy
 
@@ -14,14 +14,14 @@ from clusterspec.cost.timing import tables_of
 from clusterspec.records import replace
 from clusterspec.search.evaluate import Block, Evaluate
 from clusterspec.search.front import Numbers
-from clusterspec.search.space import Family, SearchJob, Space
+from clusterspec.search.space import Family, SearchJob, Sharding, Space
 
-ROWS = 1 << 18
-"""Layouts of one batch, at most: a few columns of so many numbers fit the caches and bound the memory."""
+ROWS = 1 << 20
+"""Layouts of one batch, at most: they bound the memory, and what is new among them is computed together."""
 Column = numpy.ndarray[tuple[int], numpy.dtype[numpy.int64]]
 Floats = numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]
 Columns = dict[str, Column]
-NUMBER = "number"
+T = TypeVar("T")
 
 
 class _Words(NamedTuple):
@@ -33,6 +33,15 @@ class _Words(NamedTuple):
     orders: tuple[tuple[str, ...], ...]
 
 
+class _Rows(NamedTuple):
+    """The layouts of a batch: columns of their divisions, and columns of the rows that refer to them."""
+
+    divisions: Columns
+    rows: Columns
+    number: Column
+    """The number of each layout in the space, with the first of the orders."""
+
+
 def on_columns(design: Design, job: SearchJob) -> Evaluate:
     """An evaluation by batches; the tables that one batch fills serve all others."""
     tables = tables_of(design)
@@ -41,15 +50,13 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
     def evaluate(space: Space) -> Iterator[Block]:
         if batch is None:
             return
-        for words, columns in _batches(space):
-            for start in range(0, len(columns[NUMBER]), ROWS):
-                part = {name: column[start : start + ROWS] for name, column in columns.items()}
-                number = part.pop(NUMBER)
-                for at, order in enumerate(words.orders):
-                    found = batch(_variants(job, words, order), cast(dict[str, Array], part))
-                    times = cast(Floats, found.step_time)
-                    times = cast(Floats, numpy.where(numpy.isnan(times), numpy.inf, times))
-                    yield Block(_numbers(number + at), _numbers(times), _numbers(found.memory))
+        for words, table in _batches(space):
+            divisions, rows = cast(dict[str, Array], table.divisions), cast(dict[str, Array], table.rows)
+            found = batch(_variants(job, words), words.orders, divisions, rows)
+            for at, column in enumerate(found.step_times):
+                times = cast(Floats, column)
+                times = cast(Floats, numpy.where(numpy.isnan(times), numpy.inf, times))
+                yield Block(_numbers(table.number + at), _numbers(times), _numbers(found.memory))
 
     return evaluate
 
@@ -59,14 +66,14 @@ def _numbers(column: object) -> Numbers:
     return cast(Numbers, column)
 
 
-def _variants(job: SearchJob, words: _Words, order: tuple[str, ...]) -> list[Layout]:
-    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, order=order)
+def _variants(job: SearchJob, words: _Words) -> list[Layout]:
+    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, order=words.orders[0])
     words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
     return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]
 
 
-def _batches(space: Space) -> Iterator[tuple[_Words, Columns]]:
-    """The columns of every batch; families with the same orders share them. Numbers are those of the first order."""
+def _batches(space: Space) -> Iterator[tuple[_Words, _Rows]]:
+    """The columns of every batch; families with the same orders share them."""
     groups: dict[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]], list[tuple[int, Family]]] = {}
     for first, family in zip(space.first, space.families, strict=False):
         groups.setdefault((family.orders, family.recompute), []).append((first, family))
@@ -75,28 +82,75 @@ def _batches(space: Space) -> Iterator[tuple[_Words, Columns]]:
         schedules = dict.fromkeys(each.schedule for _, family in members for each in family.pipelines)
         for kind in kinds:
             for schedule in schedules:
-                parts = [_rows(first, family, kind, schedule) for first, family in members]
-                parts = [part for part in parts if len(part[NUMBER])]
-                if parts:
-                    whole = {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
-                    yield _Words(kind, schedule, recompute, orders), whole
+                for some in _parts(members):
+                    found = _rows(some, kind, schedule)
+                    if len(found.number):
+                        yield _Words(kind, schedule, recompute, orders), found
 
 
-def _rows(first: int, family: Family, kind: str, schedule: str) -> Columns:
-    """The layouts of a family with one sharding, one schedule and its first order."""
-    pipelines = [at for at, each in enumerate(family.pipelines) if each.schedule == schedule]
-    shardings = [at for at, each in enumerate(family.shardings) if each.kind == kind]
-    again = len(family.recompute)
-    inner = len(shardings) * again
-    size = len(pipelines) * inner
-    pipe = numpy.repeat(numpy.array(pipelines, "int64"), inner)
-    shard = numpy.tile(numpy.repeat(numpy.array(shardings, "int64"), again), len(pipelines))
-    recompute = numpy.tile(numpy.arange(again, dtype="int64"), len(pipelines) * len(shardings))
+def _parts(members: list[tuple[int, Family]]) -> Iterator[list[tuple[int, Family]]]:
+    """Families one after another, with about `ROWS` layouts in each part."""
+    part: list[tuple[int, Family]] = []
+    size = 0
+    for first, family in members:
+        part.append((first, family))
+        size += family.size
+        if size >= ROWS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
+    """The layouts of some families with one sharding, one schedule and their first order."""
+    pipelines = [_chosen(family.pipelines, lambda each: each.schedule == schedule) for _, family in members]
+    shardings = [_chosen(family.shardings, lambda each: each.kind == kind) for _, family in members]
+    again = len(members[0][1].recompute)
+    pipes, shards = (_column([len(each) for each in found]) for found in (pipelines, shardings))
+    of, offset = _spread(pipes * shards * again)
+    rest, recompute = numpy.divmod(offset, again)
+    pipe, shard = numpy.divmod(rest, shards[of])
+    pipe, shard = pipe + _starts(pipes)[of], shard + _starts(shards)[of]
+    every = [each for found in pipelines for _, each in found]
+    index = _column([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
+    index = index * _column([len(family.shardings) for _, family in members])[of]
+    index = index + (_column([at for found in shardings for at, _ in found])[shard] if len(of) else of)
+    first = _column([first for first, _ in members])[of]
+    parallel = _column([int(family.sequence_parallel) for _, family in members])[of]
+    rows = {
+        "division": shard,
+        "micro_batch": _column([each.micro_batch for each in every])[pipe],
+        "virtual_stages": _column([each.virtual_stages for each in every])[pipe],
+        "variant": 2 * recompute + parallel,
+    }
+    number = first + (index * again + recompute) * len(members[0][1].orders)
+    return _Rows(_divisions(members, shards, shardings), rows, number)
+
+
+def _divisions(
+    members: list[tuple[int, Family]], counts: Column, shardings: list[list[tuple[int, Sharding]]]
+) -> Columns:
+    """The degrees of each family with each of its shard groups."""
     degrees = ("tp", "cp", "ep", "expert_tp", "pp", "dp")
-    columns = {name: numpy.full(size, getattr(family, name), "int64") for name in degrees}
-    columns["virtual_stages"] = numpy.array([each.virtual_stages for each in family.pipelines], "int64")[pipe]
-    columns["micro_batch"] = numpy.array([each.micro_batch for each in family.pipelines], "int64")[pipe]
-    columns["shard_group"] = numpy.array([each.group for each in family.shardings], "int64")[shard]
-    columns["variant"] = 2 * recompute + int(family.sequence_parallel)
-    index = ((pipe * len(family.shardings) + shard) * again + recompute) * len(family.orders)
-    return {**columns, NUMBER: first + index}
+    found = {name: numpy.repeat(_column([getattr(family, name) for _, family in members]), counts) for name in degrees}
+    return {**found, "shard_group": _column([each.group for some in shardings for _, each in some])}
+
+
+def _chosen(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[int, T]]:
+    """The choices that meet a condition, each with its position."""
+    return [(at, each) for at, each in enumerate(choices) if condition(each)]
+
+
+def _spread(counts: Column) -> tuple[Column, Column]:
+    """For so many rows of each member: its position, and the row's position among the rows of its member."""
+    of = numpy.repeat(numpy.arange(len(counts)), counts)
+    return of, numpy.arange(len(of)) - _starts(counts)[of]
+
+
+def _starts(counts: Column) -> Column:
+    return numpy.cumsum(counts) - counts
+
+
+def _column(values: Sequence[int]) -> Column:
+    return numpy.array(values, "int64")

@@ -1,4 +1,4 @@
-"""Step time and memory of many layouts: sub-results from tables, composed on columns."""
+"""Times many layouts at once: sub-results from tables, composed on columns."""
 
 from __future__ import annotations
 
@@ -9,83 +9,59 @@ from typing import NamedTuple
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.call import Call
-from clusterspec.cost.batch.index import PairIndex, RowIndex, RowTable, ValueIndex
-from clusterspec.cost.batch.layouts import DEGREES
-from clusterspec.cost.batch.memory import MemoryTables, memory_of
-from clusterspec.cost.batch.placement import PlacementIndex
-from clusterspec.cost.batch.stages import StageTable
+from clusterspec.cost.batch.divisions import Divisions
+from clusterspec.cost.batch.tables import BatchTables
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.records import replace
 
-ROWS = 1 << 13
-"""Rows evaluated together; their columns fit in the L2 cache of one core."""
+Order = tuple[str, ...]
 
 
 class BatchResult(NamedTuple):
-    """One column per result: seconds of a step (NaN where no fabric connects the ranks of a group), and bytes on the
-    fullest accelerator.
+    """A column of memory, bytes on the fullest accelerator, and for each order a column of the seconds of a step, not a
+    number where no fabric connects the ranks of a group.
     """
 
-    step_time: Array
+    step_times: list[Array]
     memory: Array
 
 
-class BatchTables:
-    """The tables of one job. The rows of a call look up their entries by number."""
-
-    def __init__(self, library: ArrayLibrary) -> None:
-        self.placements = PlacementIndex(library)
-        self.values = {name: ValueIndex(library) for name in DEGREES}
-        self.tokens = RowIndex(library, 4)
-        self.shapes = PairIndex(library)
-        self.cuts = RowIndex(library, 3)
-        self.layers: dict[Hiding, RowTable] = {}
-        self.stages: dict[bool, StageTable] = {}
-        self.weights: dict[bool, RowTable] = {}
-        self.sends: dict[bool, RowTable] = {}
-        self.replicas: dict[tuple[object, ...], RowTable] = {}
-        self.variants: dict[tuple[object, ...], int] = {}
-        self.memory = MemoryTables(library)
-
-
 class Batch:
-    """Estimates columns of layouts of one job. Each call reuses the sub-results of earlier calls."""
+    """Columns of layouts of one job. Results of one call are reused by later calls."""
 
     def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
-        self.tables, self.library = tables, library
-        self._known = BatchTables(library)
+        self.library = library
+        self._known = BatchTables(tables, library)
 
-    def __call__(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
-        """Layouts with the `DEGREES` in ``columns``, one in each row.
+    def __call__(
+        self,
+        variants: Sequence[Layout],
+        orders: Sequence[Order],
+        divisions: Mapping[str, Array],
+        rows: Mapping[str, Array],
+    ) -> BatchResult:
+        """Layouts with each of the ``orders`` of axes, one layout a row.
 
-        ``variants`` are layouts that differ in recomputation, sequence parallelism and the method of context
-        parallelism alone; the column ``variant`` has the index of the one that a row varies (the first for all
-        rows where it is absent). The degrees of a row make up all the ranks of its variant.
+        A row has a ``division`` (a position in the columns of ``divisions``: tp, cp, ep, expert_tp, pp, dp and
+        shard_group, which make up all the ranks), a ``micro_batch``, ``virtual_stages`` and a ``variant`` (a position
+        in ``variants``: layouts that differ in recomputation, sequence parallelism and the method of context
+        parallelism alone).
         """
-        count = len(columns["tp"])
-        found = BatchResult(self.library.full(count, nan), self.library.full(count, nan))
-        for first in range(0, count, ROWS):
-            rows = slice(first, first + ROWS)
-            part = {name: column[rows] for name, column in columns.items()}
-            for whole, some in zip(found, self._block(variants, part), strict=True):
-                whole[rows] = some
+        count, known = len(rows["division"]), Divisions(self._known, divisions)
+        placed = [known.placed(replace(variants[0], order=order)) for order in orders]
+        found = BatchResult([self.library.full(count, nan) for _ in orders], self.library.full(count, nan))
+        for chosen in self._apart(variants[0], divisions["pp"].take(rows["division"])):
+            part = {name: column[chosen] for name, column in rows.items()}
+            call = Call(self._known, variants, placed, part)
+            for column, blocks in zip(
+                (found.memory, *found.step_times), (call.memory(), *call.step_times()), strict=True
+            ):
+                column[chosen] = self.library.concatenate(blocks)
         return found
 
-    def _block(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
-        """Estimates rows with one stage and rows with several separately, since their data parallelism differs."""
-        if variants[0].sharding not in LAYER_BY_LAYER:
-            return self._computed(variants, columns)
-        count = len(columns["tp"])
-        found = BatchResult(self.library.full(count, nan), self.library.full(count, nan))
-        for rows in (columns["pp"] < 2, columns["pp"] > 1):
-            chosen = self.library.flatnonzero(rows)
-            if len(chosen):
-                part = {name: column[chosen] for name, column in columns.items()}
-                for whole, some in zip(found, self._computed(variants, part), strict=True):
-                    whole[chosen] = some
-        return found
-
-    def _computed(self, variants: Sequence[Layout], columns: Mapping[str, Array]) -> BatchResult:
-        call = Call(self.tables, self._known, self.library, variants, columns)
-        return BatchResult(call.step_time(), memory_of(call))
+    def _apart(self, template: Layout, pp: Array) -> list[object]:
+        """Rows with one stage and rows with several, where data parallelism differs between them; else all rows."""
+        if template.sharding not in LAYER_BY_LAYER:
+            return [slice(None)]
+        return [rows for rows in (self.library.flatnonzero(pp < 2), self.library.flatnonzero(pp > 1)) if len(rows)]

@@ -1,11 +1,14 @@
-"""Type casts for columns passed to functions typed for numbers, and a cache lookup."""
+"""Layouts as columns: numbers where formulas are written for one layout, and the choices that columns cannot hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
-from clusterspec.cost.batch.arrays import Array
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.layouts import DEGREES, layout_of
+from clusterspec.records import replace
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -16,13 +19,85 @@ def number(column: Array) -> float:
     return cast(float, column)
 
 
-def whole(column: Array) -> int:
-    """A column where a layout has a whole number."""
-    return cast(int, column)
+def column(value: float) -> Array:
+    """The result of a formula that was given columns."""
+    return cast(Array, value)
+
+
+def whole(values: Array) -> int:
+    """A column where a layout has an integer."""
+    return cast(int, values)
 
 
 def kept(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
-    """The value stored under a key; computed on the first request."""
+    """The value stored under a key, made when it is first requested."""
     if key not in tables:
         tables[key] = made()
     return tables[key]
+
+
+class Variant(NamedTuple):
+    """The choices of a layout that vary inside a batch and are not numbers.
+
+    ``method`` of context parallelism is empty where there is none, and ``sequence_parallel`` False without tensor
+    parallelism.
+    """
+
+    recompute: str | tuple[str, ...]
+    method: str
+    sequence_parallel: bool
+
+    def of(self, template: Layout) -> Layout:
+        """The template with these choices."""
+        return replace(
+            template,
+            recompute=self.recompute,
+            cp_method=self.method or template.cp_method,
+            sequence_parallel=self.sequence_parallel,
+        )
+
+
+class LayoutColumns(NamedTuple):
+    """Some layouts: columns of integers for the `DEGREES` and expert_dp, and the number of each layout's variant."""
+
+    library: ArrayLibrary
+    workload: Workload
+    degrees: Mapping[str, Array]
+    variant: Array
+
+    def some(self, rows: Array) -> LayoutColumns:
+        """Those at some positions."""
+        degrees = {name: column.take(rows) for name, column in self.degrees.items()}
+        return self._replace(degrees=degrees, variant=self.variant.take(rows))
+
+    def layout(self, row: int, template: Layout) -> Layout:
+        """One of them, with the choices of a template."""
+        return layout_of(template, self.workload, {name: int(self.degrees[name][row]) for name in DEGREES})
+
+    @property
+    def micro_batches(self) -> Array:
+        """Micro-batches of one replica and step."""
+        each = self.degrees["dp"] * self.degrees["micro_batch"]
+        return self.library.maximum(self.workload.global_batch // each, 1)
+
+    def together(self, template: Layout, ones: Sequence[str] = ()) -> Layout:
+        """All of them as one layout whose degrees are columns; those of ``ones`` are 1 in all rows."""
+        floats: dict[str, Any] = {name: self._float(column) for name, column in self.degrees.items()}
+        floats |= dict.fromkeys(ones, 1)
+        return replace(template, **floats, micro_batches=whole(self._float(self.micro_batches)))
+
+    def _float(self, values: Array) -> Array:
+        return self.library.asarray(values, "float64")
+
+
+def joined(parts: Sequence[LayoutColumns]) -> LayoutColumns:
+    """The layouts of all parts, in order."""
+    library = parts[0].library
+    degrees = {name: library.concatenate([part.degrees[name] for part in parts]) for name in parts[0].degrees}
+    return parts[0]._replace(degrees=degrees, variant=library.concatenate([part.variant for part in parts]))
+
+
+def positions(library: ArrayLibrary, codes: Array) -> dict[int, Array]:
+    """The positions of each distinct number in a column."""
+    found, _ = library.unique(codes, return_index=True)
+    return {code: library.flatnonzero(library.equal(codes, code)) for code in found.tolist()}

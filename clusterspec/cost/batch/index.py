@@ -1,26 +1,30 @@
-"""Numbers distinct rows of integers; the same row has the same number in every call.
+"""Numbers distinct rows of integers; equal rows have equal numbers in every call.
 
-Rows are numbered pair by pair through dense tables, so that a call takes a few passes over its columns and no sorting.
-Tables grow with the number of distinct values.
+A row is numbered pair by pair through dense tables: a call makes a few passes over its columns and sorts nothing. The
+size of a table grows with the values that have occurred.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 
 
 class Numbers(NamedTuple):
-    """A number for each row, all of them below ``end``."""
+    """The number of each row, all of them below ``end``."""
 
     values: Array
     end: int
 
+    def take(self, rows: Array) -> Numbers:
+        """The numbers of some rows."""
+        return Numbers(self.values.take(rows), self.end)
+
 
 class ValueIndex:
-    """Numbers the values of one column: 0, 1, 2 … in the order in which they are first seen."""
+    """Numbers the values of one column 0, 1, 2 … in the order of their first occurrence."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
@@ -28,7 +32,7 @@ class ValueIndex:
         self._table = library.full(64, -1, "int64")
 
     def __call__(self, values: Array) -> Numbers:
-        """For each value its number. Values are whole and not negative."""
+        """The number of each value; values are non-negative integers."""
         most = int(values.max())
         if most >= len(self._table):
             grown = self.library.full(2 * most + 2, -1, "int64")
@@ -44,7 +48,7 @@ class ValueIndex:
 
 
 class PairIndex:
-    """Numbers the pairs of two columns of numbers, and reports one row of each new pair."""
+    """Numbers the pairs of two columns of numbers."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
@@ -52,21 +56,22 @@ class PairIndex:
         self._shape = (8, 8)
         self._table = library.full(64, -1, "int64")
 
-    def __call__(self, first: Numbers, second: Numbers, added: Callable[[int], None] | None = None) -> Numbers:
-        """The number of each pair; ``added`` is called with one row of each new pair, in ascending number."""
+    def __call__(self, first: Numbers, second: Numbers) -> Numbers:
+        """The number of each pair."""
+        return self.fresh(first, second)[0]
+
+    def fresh(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
+        """The number of each pair, and one row of each new pair in ascending number; None where there is none."""
         self._grow(first.end, second.end)
         code = first.values * self._shape[1] + second.values
         found = self._table.take(code)
-        if found.min() < 0:
-            rows = self.library.flatnonzero(found < 0)
-            fresh, where = self.library.unique(code[rows], return_index=True)
-            self._table[fresh] = self.library.asarray(range(self.size, self.size + len(fresh)))
-            self.size += len(fresh)
-            if added is not None:
-                for row in rows[where].tolist():
-                    added(row)
-            found = self._table.take(code)
-        return Numbers(found, self.size)
+        if found.min() >= 0:
+            return Numbers(found, self.size), None
+        rows = self.library.flatnonzero(found < 0)
+        new, where = self.library.unique(code[rows], return_index=True)
+        self._table[new] = self.library.asarray(range(self.size, self.size + len(new)))
+        self.size += len(new)
+        return Numbers(self._table.take(code), self.size), rows[where]
 
     def _grow(self, first: int, second: int) -> None:
         rows, columns = self._shape
@@ -79,22 +84,25 @@ class PairIndex:
 
 
 class RowIndex:
-    """Numbers rows of several columns."""
+    """Numbers rows of two or more columns."""
 
     def __init__(self, library: ArrayLibrary, columns: int) -> None:
         self._pairs = [PairIndex(library) for _ in range(columns - 1)]
 
-    def __call__(self, columns: Sequence[Numbers], added: Callable[[int], None] | None = None) -> Numbers:
-        """The number of each row; ``added`` is called with one row of each new number, in ascending order."""
-        found = columns[0]
-        last = len(self._pairs) - 1
-        for place, (pair, column) in enumerate(zip(self._pairs, columns[1:], strict=True)):
-            found = pair(found, column, added if place == last else None)
-        return found
+    def __call__(self, columns: Sequence[Numbers]) -> Numbers:
+        """The number of each row."""
+        return self.fresh(columns)[0]
+
+    def fresh(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
+        """The number of each row, and one row of each new number in ascending order; None where there is none."""
+        found, rows = columns[0], None
+        for pair, column in zip(self._pairs, columns[1:], strict=True):
+            found, rows = pair.fresh(found, column)
+        return found, rows
 
 
 class RowTable:
-    """Values stored for each distinct row: computed once for one row of each kind, looked up for all others."""
+    """Values stored for each distinct row: computed for one row of each kind, looked up for all others."""
 
     def __init__(self, library: ArrayLibrary, columns: int, width: int) -> None:
         self.library, self.width = library, width
@@ -102,35 +110,29 @@ class RowTable:
         self._values = library.zeros((width, 64))
         self.size = 0
 
-    def __call__(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
-        """The values of each row, one column per value; ``compute`` returns them for the row at a position."""
+    def __call__(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> list[Array]:
+        """The values of each row, one column per value; ``compute`` returns the columns for one row of every new
+        kind, given the positions of those rows.
+        """
         return self.look_up(self.number(columns, compute))
 
-    def number(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> Numbers:
+    def one_by_one(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
+        """The same where ``compute`` returns the values of the row at one position."""
+        return self(columns, lambda rows: self.each(rows, compute))
+
+    def number(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> Numbers:
         """The number of each row, which `look_up` takes."""
-        fresh: list[Sequence[float]] = []
-        found = self._index(columns, lambda row: fresh.append(compute(row)))
-        if fresh:
-            self._add(fresh)
+        found, rows = self._index.fresh(columns)
+        if rows is not None:
+            self.add(len(rows), compute(rows))
         return found
 
-    def in_bulk(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> list[Array]:
-        """The same as a call; ``compute`` returns the columns for one row of every new kind."""
-        rows: list[int] = []
-        found = self._index(columns, rows.append)
-        if rows:
-            self._add_columns(len(rows), compute(self.library.asarray(rows, "int64")))
-        return self.look_up(found)
+    def reserve(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
+        """The number of each row, and the rows whose values `add` has to supply, in this order."""
+        return self._index.fresh(columns)
 
-    def look_up(self, numbers: Numbers) -> list[Array]:
-        """The values stored for each row, one column per value."""
-        return [self._values[place].take(numbers.values) for place in range(self.width)]
-
-    def _add(self, fresh: Sequence[Sequence[float]]) -> None:
-        columns = [self.library.asarray([row[place] for row in fresh]) for place in range(self.width)]
-        self._add_columns(len(fresh), columns)
-
-    def _add_columns(self, count: int, columns: Sequence[Array]) -> None:
+    def add(self, count: int, columns: Sequence[Array]) -> None:
+        """Stores the values of ``count`` new numbers."""
         end = self.size + count
         if end > len(self._values[0]):
             grown = self.library.zeros((self.width, 2 * end))
@@ -139,3 +141,12 @@ class RowTable:
         for place, column in enumerate(columns):
             self._values[place, self.size : end] = column
         self.size = end
+
+    def look_up(self, numbers: Numbers, places: Iterable[int] | None = None) -> list[Array]:
+        """The values stored for each row, one column per value: all, or those at some places."""
+        return [self._values[place].take(numbers.values) for place in places or range(self.width)]
+
+    def each(self, rows: Array, compute: Callable[[int], Sequence[float]]) -> Sequence[Array]:
+        """The columns of the values that ``compute`` returns for the rows at some positions, one after another."""
+        values = [compute(row) for row in rows.tolist()]
+        return [self.library.asarray([each[place] for each in values]) for place in range(self.width)]

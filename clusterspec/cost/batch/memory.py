@@ -6,13 +6,12 @@ The sums are those of `clusterspec.cost.memory.peak_memory`, which accept column
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.columns import kept, number, whole
-from clusterspec.cost.batch.index import Numbers, RowTable, ValueIndex
-from clusterspec.cost.batch.layouts import DEGREES
+from clusterspec.cost.batch.columns import kept, number, positions, whole
+from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.rank_memory import several
 from clusterspec.cost.memory import peak
@@ -25,10 +24,10 @@ from clusterspec.cost.memory.recomputation import kept as stored_tensors
 from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.stages import StageGroup, stage_groups
-from clusterspec.records import replace
 
 if TYPE_CHECKING:
-    from clusterspec.cost.batch.call import Call
+    from clusterspec.cost.batch.call import Block
+    from clusterspec.cost.batch.tables import BatchTables
 
 KINDS = tuple(Layers)
 NETWORKS: tuple[frozenset[Layers], ...] = (
@@ -47,87 +46,74 @@ class MemoryTables:
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
         self.totals: dict[tuple[object, ...], RowTable] = {}
-        self.layers = RowTable(library, 3, len(KINDS) + len(NETWORKS) + 1)
-        self.groups: dict[bool, dict[int, tuple[StageGroup, ...]]] = {}
+        self.layers = RowTable(library, 2, len(KINDS) + len(NETWORKS) + 1)
+        self.executions, self.stages = PairIndex(library), PairIndex(library)
+        self.groups: dict[tuple[bool, int], tuple[StageGroup, ...]] = {}
         self.shares: dict[tuple[bool, int], RowTable] = {}
         self.in_flight_tables: dict[tuple[str, int], RowTable] = {}
         self.micro_batches = ValueIndex(library)
 
 
-def memory_of(call: Call) -> Array:
-    """Bytes on the fullest accelerator for each row of a call. Rows that differ in placement only share one result."""
-    template, known = call.template, call.known.memory
-    columns = [call.shape, call.numbers["ep"], call.numbers["expert_tp"], call.kinds]
-    if template.sharding == "hsdp":
-        columns.append(call.numbers["shard_group"])
+def memory_of(known: BatchTables, template: Layout, block: Block) -> Array:
+    """Bytes on the fullest accelerator for each row of a block. Rows that differ in placement only share one result."""
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
-    table = kept(known.totals, key, lambda: RowTable(call.library, len(columns), 1))
-    (found,) = table.in_bulk(columns, lambda rows: (_Rows(call, rows).total(),))
+    table = kept(known.memory.totals, key, lambda: RowTable(known.library, 2, 1))
+    columns = [block.divisions.held.take(block.division), block.execution]
+    (found,) = table(columns, lambda rows: (_Rows(known, template, block, rows).total(),))
     return found
 
 
 class _Rows:
-    """Some rows of a call: their job with columns for degrees, and the ranks at each position in stage order."""
+    """Some rows of a block: their job with columns for degrees, and the ranks at each position in stage order."""
 
-    def __init__(self, call: Call, rows: Array) -> None:
-        self.call, self.known, self.library, self.rows = call, call.known.memory, call.library, rows
-        self.kinds = self._some(call.kinds)
+    def __init__(self, known: BatchTables, template: Layout, block: Block, rows: Array) -> None:
+        self.tables, self.known, self.library, self.template = known.tables, known.memory, known.library, template
+        self.layouts, self.variants = block.some(rows), tuple(known.variants)
+        division, degrees = block.division.take(rows), block.divisions
+        virtual = known.values["virtual_stages"](self.layouts.degrees["virtual_stages"])
+        self.kinds = self.known.stages(degrees.numbers["pp"].take(division), virtual)
+        self.cut, self.shape = degrees.cut.take(division), degrees.shape.take(division)
+        micro_batch = known.values["micro_batch"](self.layouts.degrees["micro_batch"])
+        self.execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
+        self.mirrored = template.schedule == "dualpipe"
         self.groups = self._groups()
-        self.places = max(len(self.groups[kind]) for kind in set(self.kinds.values.tolist()))
-        self.micro_batches = call.micro_batches[rows]
-        self.job = self._job(self._columns_of_layout(call.template, rows))
-        self._layers = self._layer_numbers()
-
-    def _some(self, found: Numbers) -> Numbers:
-        """The numbers of these rows."""
-        return Numbers(found.values[self.rows], found.end)
+        self.places = max(map(len, self.groups.values()))
+        self.job = self._job(self.layouts.together(template))
+        self._layers = [number(column) for column in self.known.layers([self.shape, self.execution], self._of_layers)]
 
     def total(self) -> Array:
         """Bytes on the fullest accelerator."""
         most: float = 0.0
         for place in range(self.places):
             most = larger(most, filled(self.job, self.rank(place), self.layer(place)).total)
-        return cast(Array, most * self.call.tables.cluster.ranks_per_accelerator)
+        return cast(Array, most * self.tables.cluster.ranks_per_accelerator)
 
     def _groups(self) -> dict[int, tuple[StageGroup, ...]]:
         """The groups of equal stages by the number of pp and virtual stages."""
-        known = self.known.groups.setdefault(self.call.mirrored, {})
-        for position, kind in enumerate(self.kinds.values.tolist()):
-            if kind not in known:
-                layout = self.layout(position)
-                known[kind] = stage_groups(self.call.tables.workload.model, layout)
-        return known
+        kinds, first = self.library.unique(self.kinds.values, return_index=True)
+        for kind, row in zip(kinds.tolist(), first.tolist(), strict=True):
+            if (self.mirrored, kind) not in self.known.groups:
+                groups = stage_groups(self.tables.workload.model, self.layout(row))
+                self.known.groups[self.mirrored, kind] = groups
+        return {kind: self.known.groups[self.mirrored, kind] for kind in kinds.tolist()}
 
-    def layout(self, position: int) -> Layout:
+    def layout(self, row: int) -> Layout:
         """The layout of one of the rows."""
-        return self.call.row(int(self.rows[position])).layout
+        return self.layouts.layout(row, self.template)
 
     def _job(self, layout: Layout) -> Job:
-        tables = self.call.tables
-        return Job.on(tables.cluster.accelerator.vendor, tables.workload, layout)
+        return Job.on(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
 
-    def _columns_of_layout(self, variant: Layout, rows: Array) -> Layout:
-        """A layout whose degrees are columns, with one number for each of some rows of the call."""
-        call = self.call
-        degrees: dict[str, Any] = {name: call.float_of(call.columns[name][rows]) for name in (*DEGREES, "expert_dp")}
-        return replace(variant, **degrees, micro_batches=whole(call.micro_batches[rows] * 1.0))
-
-    def _layer_numbers(self) -> list[float]:
-        columns = [self.call.shape, self.call.numbers["ep"], self.call.numbers["expert_tp"]]
-        return [number(column) for column in self.known.layers.in_bulk([*map(self._some, columns)], self._of_layers)]
-
-    def _of_layers(self, positions: Array) -> list[Array]:
+    def _of_layers(self, rows: Array) -> list[Array]:
         """Bytes of one layer in some of the rows; rows with equal non-numeric settings (such as recomputation) are
         computed together.
         """
-        rows = self.rows[positions]
-        variant = self.call.columns["variant"][rows]
+        layouts = self.layouts.some(rows)
         found = [self.library.zeros(len(rows)) for _ in range(self.known.layers.width)]
-        for index in sorted(set(variant.tolist())):
-            chosen = self.library.flatnonzero(self.library.equal(variant, index))
-            job = self._job(self._columns_of_layout(self.call.variants[index], rows[chosen]))
+        for variant, at in positions(self.library, layouts.variant).items():
+            job = self._job(layouts.some(at).together(self.variants[variant].of(self.template)))
             for column, value in zip(found, _of_layer(job), strict=True):
-                column[chosen] = value
+                column[at] = value
         return found
 
     def _group(self, kind: int, place: int) -> StageGroup:
@@ -137,26 +123,26 @@ class _Rows:
 
     def rank(self, place: int) -> Rank:
         """The ranks of the stages at a position."""
-        shares = kept(self.known.shares, (self.call.mirrored, place), lambda: RowTable(self.library, 2, len(SHARES)))
-        columns = [self._some(self.call.cut), self.kinds]
-        found = dict(zip(SHARES, shares(columns, lambda position: self._share(position, place)), strict=True))
+        shares = kept(self.known.shares, (self.mirrored, place), lambda: RowTable(self.library, 2, len(SHARES)))
+        columns = shares.one_by_one([self.cut, self.kinds], lambda row: self._share(row, place))
+        found = dict(zip(SHARES, columns, strict=True))
         units = whole(found.pop("units"))
         share = Share(**{name: number(column) for name, column in found.items()}, units=units)
-        schedule = self.call.template.schedule
-        table = kept(self.known.in_flight_tables, (schedule, place), lambda: RowTable(self.library, 2, len(KINDS) + 4))
-        counted = self.known.micro_batches(self.micro_batches)
-        counts = table([self.kinds, counted], lambda position: self._in_flight(position, place))
+        key = (self.template.schedule, place)
+        table = kept(self.known.in_flight_tables, key, lambda: RowTable(self.library, 2, len(KINDS) + 4))
+        counted = self.known.micro_batches(self.layouts.micro_batches)
+        counts = table.one_by_one([self.kinds, counted], lambda row: self._in_flight(row, place))
         *held, most, inputs, outputs, head = map(number, counts)
         return Rank(share, dict(zip(KINDS, held, strict=True)), most, inputs, outputs, head, frozenset())
 
-    def _share(self, position: int, place: int) -> tuple[float, ...]:
-        chunks = self._group(int(self.kinds.values[position]), place).chunks
-        share = self.call.tables.share(self.layout(position), chunks)
+    def _share(self, row: int, place: int) -> tuple[float, ...]:
+        chunks = self._group(int(self.kinds.values[row]), place).chunks
+        share = self.tables.share(self.layout(row), chunks)
         return tuple(getattr(share, name) for name in SHARES)
 
-    def _in_flight(self, position: int, place: int) -> list[float]:
+    def _in_flight(self, row: int, place: int) -> list[float]:
         """Layers of each kind times micro-batches in flight, and the fields of `Rank` that depend on the stage."""
-        group, layout = self._group(int(self.kinds.values[position]), place), self.layout(position)
+        group, layout = self._group(int(self.kinds.values[row]), place), self.layout(row)
         counts = in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
         held = passes(group.chunks, counts)
@@ -170,7 +156,7 @@ class _Rows:
 
     def _has(self, kind: Layers) -> bool:
         """Whether the model may have layers of a kind."""
-        model = self.call.tables.workload.model
+        model = self.tables.workload.model
         there = {
             Layers.WINDOW: model.window_layers,
             Layers.LINEAR: model.linear_layers,
@@ -180,7 +166,7 @@ class _Rows:
 
     def _working(self, working: Sequence[float], place: int) -> float:
         """The working memory of the layers at a position, by their feed-forward networks."""
-        networks = {kind: self._networks(kind, place) for kind in set(self.kinds.values.tolist())}
+        networks = {kind: self._networks(kind, place) for kind in self.groups}
         if len(set(networks.values())) == 1:
             return working[networks.popitem()[1]]
         codes = [networks.get(kind, 0) for kind in range(self.kinds.end)]

@@ -33,6 +33,8 @@ class PlacementIndex:
         self._value = ValueIndex(library)
         self._tables: dict[tuple[str, int], RowTable] = {}
         self._numbers: dict[Group, int] = {}
+        self.groups: list[Group] = []
+        """The groups by their number."""
 
     def number(
         self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf
@@ -68,11 +70,14 @@ class PlacementIndex:
         key = (axis, len(columns))
         if key not in self._tables:
             self._tables[key] = RowTable(self.library, len(columns), 1)
-        (found,) = self._tables[key](columns, lambda row: (self._number_of(group_of(row, axis)),))
+        (found,) = self._tables[key].one_by_one(columns, lambda row: (self._number_of(group_of(row, axis)),))
         return Numbers(self.library.asarray(found, "int64"), len(self._numbers))
 
     def _number_of(self, group: Group) -> int:
-        return self._numbers.setdefault(group, len(self._numbers))
+        if group not in self._numbers:
+            self._numbers[group] = len(self.groups)
+            self.groups.append(group)
+        return self._numbers[group]
 
 
 def _dense_digits(order: tuple[str, ...], split: bool) -> list[str]:

@@ -38,9 +38,9 @@ class StageTable:
 
     def number(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
         """The number of the pair in each row; ``compute`` returns the kinds for the row at a position."""
-        before = len(self.kinds)
-        found = self._index(pp, virtual_stages, lambda row: self.kinds.append(compute(row)))
-        if len(self.kinds) > before:
+        found, fresh = self._index.fresh(pp, virtual_stages)
+        if fresh is not None:
+            self.kinds += map(compute, fresh.tolist())
             self._columns = list(self._filled())
             self._lengths = self.library.asarray([len(kinds) for kinds in self.kinds])
         return found

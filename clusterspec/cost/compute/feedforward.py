@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.compute.fixed import ROUTER_BYTES
 from clusterspec.cost.compute.kernels import GemmShape, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.formulas.elementwise import chosen, divided, larger
+from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.routing import fullest
 from clusterspec.records import dataclass
 
@@ -63,8 +63,8 @@ def permutation(shard: Shard, routing: Routing) -> Work:
     """Permutation of tokens before dispatch, sorting by expert after it, and the reverse."""
     hidden = shard.width * shard.model.expert_width
     leave = hidden * (shard.rows + routing.leaving)
-    sort = hidden * 2 * routing.arriving * routing.imbalance if divided(shard.ep) else 0.0
-    sort = chosen(routing.experts > 1, sort, 0.0)
+    sorts = (routing.experts > 1) & (shard.ep > 1)
+    sort = chosen(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)
     both = 2 * (leave + sort)
     return stream("dispatch and combine", (both, both), 4)
 

@@ -119,24 +119,30 @@ class Tables:
         key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
         found = self._kernels.get(key)
         if found is None:
-            shard = Shard.of(self.workload, layout, layer.mixer)
-            found = self._kernels[key] = LayerKernels.of(layer, shard, self.software, self.rates.speed)
+            found = self._kernels[key] = self.layer_kernels(layer, layout)
         again = self._recomputed.get((layout.recompute, key))
         if again is None:
             again = found.again(layout.recompute, self.software, self.rates.speed)
             self._recomputed[layout.recompute, key] = again
         return found._replace(recomputed=again)
 
+    def layer_kernels(self, layer: Layer, layout: Layout) -> LayerKernels:
+        """The kernels of a layer without recomputation; the degrees of the layout may be columns."""
+        assert self.rates is not None
+        return LayerKernels.of(layer, Shard.of(self.workload, layout, layer.mixer), self.software, self.rates.speed)
+
     def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
         key = (name, *_degrees(layout))
         found = self._parts.get(key)
         if found is None:
-            shard, timer = Shard.of(self.workload, layout), self._timer(layout, hiding)
-            work = embedding_and_head.embedding(shard) if name == EMBEDDING else self._head(shard)
-            found = self._parts[key] = timer.part(name, work)
+            found = self._parts[key] = self._timer(layout, hiding).part(name, self.end_work(name, layout))
         return found
 
-    def _head(self, shard: Shard) -> Work:
+    def end_work(self, name: str, layout: Layout) -> Work:
+        """The kernels of the embedding or the head; the degrees of the layout may be columns."""
+        shard = Shard.of(self.workload, layout)
+        if name == EMBEDDING:
+            return embedding_and_head.embedding(shard)
         return embedding_and_head.head(shard, self.software.loss, self.software.accumulation)
 
     def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.formulas.elementwise import absent, chosen
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
@@ -25,9 +26,8 @@ class Weights:
     def of(cls, held: Share, layout: Layout) -> Weights:
         """The weights of a rank's layers; experts that are sharded as other weights count as dense."""
         dense = held.dense + held.replicated
-        if layout.ep == 1 and layout.expert_tp == layout.tp:
-            return cls(dense + held.expert)
-        return cls(dense, held.expert)
+        alike = (layout.ep == 1) & (layout.expert_tp == layout.tp)
+        return cls(dense + chosen(alike, held.expert, 0.0), chosen(alike, 0.0, held.expert))
 
     def __add__(self, other: Weights) -> Weights:
         return Weights(self.dense + other.dense, self.expert + other.expert)
@@ -47,7 +47,7 @@ def parameter_bytes(workload: Workload) -> float:
 
 
 def _present(*transfers: Transfer) -> tuple[Transfer, ...]:
-    return tuple(transfer for transfer in transfers if transfer.size)
+    return tuple(transfer for transfer in transfers if not absent(transfer.size))
 
 
 def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:

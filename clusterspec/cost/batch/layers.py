@@ -1,0 +1,189 @@
+"""The layers of many layouts, timed together: kernels by the degrees that shard them, transfers by their groups.
+
+`clusterspec.cost.tables.layer` does the arithmetic, as for one layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.batch.arrays import Array
+from clusterspec.cost.batch.columns import LayoutColumns, column, number, positions
+from clusterspec.cost.batch.groups import GroupColumns
+from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
+from clusterspec.cost.batch.tables import LAYER_AXES, BatchTables
+from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.compute.speed import PassKernels
+from clusterspec.cost.layers import Layer
+from clusterspec.cost.step.pipeline import StageTime
+from clusterspec.cost.tables.group import Group
+from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.tables.layer import LayerKernels, timed_layer
+from clusterspec.cost.tables.phase import PhaseTimer
+
+SUMS = ("device", "gemms", "core", "launches", "expert_launches")
+"""The sums of the kernels of a pass that are stored."""
+AGAIN = ("device", "launches", "expert_launches")
+"""The same of recomputation, which no transfer waits for."""
+PASSES = ("forward", "backward", "exposed", "calls")
+"""What is stored of a layer: seconds of its passes, and the exposed seconds and calls of its forward transfers."""
+
+
+class LayerRows(NamedTuple):
+    """Some layouts, and the numbers that their layers depend on: of ``kernels`` the degrees that shard a layer, of
+    ``path`` those and the groups of its axes, of ``places`` the groups of each axis.
+    """
+
+    layouts: LayoutColumns
+    shape: Numbers
+    path: Numbers
+    places: Mapping[str, Numbers]
+
+    def some(self, rows: Array) -> LayerRows:
+        """Those at some positions."""
+        places = {axis: found.take(rows) for axis, found in self.places.items()}
+        return LayerRows(self.layouts.some(rows), self.shape.take(rows), self.path.take(rows), places)
+
+
+Part = tuple[Array, LayerRows, Layout]
+"""Positions of rows whose layouts differ in numbers alone, the rows, and a layout with what they have in common."""
+
+
+class LayerTimes:
+    """Tables of the times of all parts of the model."""
+
+    def __init__(self, known: BatchTables, hiding: Hiding) -> None:
+        self.known, self.tables, self.library, self.hiding = known, known.tables, known.library, hiding
+        self.layers = tuple(part for part in self.tables.parts if isinstance(part, Layer))
+        self.ends = tuple(part for part in self.tables.parts if isinstance(part, str))
+        self._executions = PairIndex(self.library)
+        self._kernels = RowTable(self.library, 2, 2 * len(SUMS) * len(self.layers) + 2 * len(self.ends))
+        self._again = RowTable(self.library, 2, len(AGAIN) * len(self.layers))
+        self._passes = RowTable(self.library, 2, len(PASSES) * len(self.layers))
+
+    def __call__(self, rows: LayerRows, template: Layout) -> list[StageTime]:
+        """One micro-batch through each part; not a number where nothing connects the ranks of a group."""
+        variants = tuple(self.known.variants)
+        method, again = (
+            self._numbers(rows, words) for words in ([one[1:] for one in variants], [one[0] for one in variants])
+        )
+        micro_batch = self.known.values["micro_batch"](rows.layouts.degrees["micro_batch"])
+        execution = self._executions(micro_batch, method)
+
+        def parts(fresh: Array, codes: Numbers) -> Iterator[Part]:
+            return self._split(rows.some(fresh), codes.values.take(fresh), template)
+
+        kernels = self._kernels.number(
+            [rows.shape, execution], lambda new: self._of_kernels(len(new), parts(new, method))
+        )
+        sums = self._kernels.look_up(kernels)
+        axes = self._divided(rows, method)
+        passes = self._passes(
+            [rows.path, execution], lambda new: self._of_passes(len(new), parts(new, axes), _taken(sums, new))
+        )
+        words = Numbers(method.values * again.end + again.values, method.end * again.end)
+        repeated = self._again(
+            [kernels, again], lambda new: self._of_again(len(new), parts(new, words), _taken(sums, new))
+        )
+        full = self.library.asarray([one.recompute == "full" for one in variants]).take(rows.layouts.variant)
+        times = [self._time(index, passes, repeated, full) for index in range(len(self.layers))]
+        ends = [*map(number, sums[2 * len(SUMS) * len(self.layers) :])]
+        return [*times, *(StageTime(there, back, 0.0) for there, back in zip(ends[::2], ends[1::2], strict=True))]
+
+    def _numbers(self, rows: LayerRows, words: Sequence[object]) -> Numbers:
+        """The number of each row's word, given those of all variants."""
+        found: dict[object, int] = {}
+        codes = [found.setdefault(word, len(found)) for word in words]
+        return Numbers(self.library.asarray(codes, "int64").take(rows.layouts.variant), len(found))
+
+    def _divided(self, rows: LayerRows, method: Numbers) -> Numbers:
+        """A number for the axes that have several ranks, and the choices of parallelism."""
+        codes = method.values
+        for axis in LAYER_AXES:
+            codes = 2 * codes + 1 * (rows.layouts.degrees[axis] > 1)
+        return Numbers(codes, method.end * 2 ** len(LAYER_AXES))
+
+    def _split(self, rows: LayerRows, codes: Array, template: Layout) -> Iterator[Part]:
+        """Rows with equal codes, whose layouts differ in numbers alone; axes that have one rank in all rows are 1."""
+        variants = tuple(self.known.variants)
+        for at in positions(self.library, codes).values():
+            part = rows.some(at)
+            ones = [axis for axis in LAYER_AXES if not (part.layouts.degrees[axis] > 1).any()]
+            variant = variants[int(part.layouts.variant[0])]
+            yield at, part, part.layouts.together(variant.of(template), ones)
+
+    def _of_kernels(self, count: int, parts: Iterator[Part]) -> list[Array]:
+        """The sums of the kernels of each layer, and the seconds of the ends of the model."""
+        found = self._empty(count, self._kernels)
+        for at, _, layout in parts:
+            kernels = [self.tables.layer_kernels(layer, layout) for layer in self.layers]
+            sums = [getattr(one, name) for each in kernels for one in (each.forward, each.backward) for name in SUMS]
+            ends = [self._timer({}).part(end, self.tables.end_work(end, layout)).time for end in self.ends]
+            _put(found, at, [*sums, *(seconds for time in ends for seconds in time[:2])])
+        return found
+
+    def _of_passes(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
+        """The passes of each layer with their transfers."""
+        found = self._empty(count, self._passes)
+        for at, rows, layout in parts:
+            timer = self._timer({axis: self._groups(axis, places) for axis, places in rows.places.items()})
+            values: list[float] = []
+            for layer, there, back in zip(self.layers, *self._stored(_taken(sums, at)), strict=True):
+                shard = Shard.of(self.tables.workload, layout, layer.mixer)
+                time = timed_layer("", LayerKernels(layer, shard, {}, there, back), layout, timer)
+                calls = sum(one.transfer.calls for one in time.forward.transfers)
+                values += [time.forward.total, time.backward.total, time.forward.exposed, calls]
+            _put(found, at, values)
+        return found
+
+    def _stored(self, sums: Sequence[Array]) -> tuple[list[PassKernels], list[PassKernels]]:
+        """The kernels of the forward and of the backward pass of each layer."""
+        passes = [
+            PassKernels((), flops=0.0, **dict(zip(SUMS, map(number, sums[first:]), strict=False)))
+            for first in range(0, 2 * len(SUMS) * len(self.layers), len(SUMS))
+        ]
+        return passes[::2], passes[1::2]
+
+    def _of_again(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
+        """The sums of the kernels that each layer runs again."""
+        found = self._empty(count, self._again)
+        assert self.tables.rates is not None
+        for at, _, layout in parts:
+            again = self._stored(_taken(sums, at))[0]
+            if layout.recompute != "full":
+                kernels = (self.tables.layer_kernels(layer, layout) for layer in self.layers)
+                software, speed = self.tables.software, self.tables.rates.speed
+                again = [each.again(layout.recompute, software, speed) for each in kernels]
+            _put(found, at, [getattr(one, name) for one in again for name in AGAIN])
+        return found
+
+    def _time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
+        """The passes of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
+        forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
+        sums = dict(zip(AGAIN, map(number, repeated[len(AGAIN) * index :]), strict=False))
+        kernels = PassKernels((), gemms=0.0, core=0.0, flops=0.0, **sums)
+        sent, called = (number(self.library.where(full, each, 0.0)) for each in (exposed, calls))
+        launch = self._timer({}).launching(kernels, sent, called)
+        return StageTime(number(forward), number(backward), kernels.device + sent + launch)
+
+    def _groups(self, axis: str, places: Numbers) -> GroupColumns:
+        return GroupColumns(self.library, self.known.placements.groups, places.values)
+
+    def _timer(self, groups: Mapping[str, GroupColumns]) -> PhaseTimer:
+        assert self.tables.rates is not None
+        found = cast(Mapping[str, Group], groups)
+        return PhaseTimer(self.tables.rates.speed, self.tables.software, self.hiding, found.__getitem__)
+
+    def _empty(self, count: int, table: RowTable) -> list[Array]:
+        return [self.library.zeros(count) for _ in range(table.width)]
+
+
+def _taken(columns: Sequence[Array], rows: Array) -> list[Array]:
+    return [each.take(rows) for each in columns]
+
+
+def _put(columns: Sequence[Array], rows: Array, values: Sequence[float]) -> None:
+    for each, value in zip(columns, values, strict=True):
+        each[rows] = column(value)

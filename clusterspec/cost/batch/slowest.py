@@ -1,0 +1,186 @@
+"""The slowest stage of many layouts: one micro-batch through it, what it sends, and the weights that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.batch.arrays import Array
+from clusterspec.cost.batch.columns import LayoutColumns, column, joined, number, positions
+from clusterspec.cost.batch.groups import GroupColumns
+from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
+from clusterspec.cost.batch.layers import LayerRows, LayerTimes
+from clusterspec.cost.batch.stages import StageTable, kinds_of
+from clusterspec.cost.batch.tables import BatchTables
+from clusterspec.cost.parameters import Share
+from clusterspec.cost.step import pipeline
+from clusterspec.cost.step.pipeline import StageTime
+from clusterspec.cost.tables.group import Group
+from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.timing import LayoutTiming, weights_of
+
+SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
+"""The fields of `Share`."""
+
+
+class StageRows(NamedTuple):
+    """Some layouts and the numbers that their stages depend on: ``cut`` the degrees that shard weights."""
+
+    layers: LayerRows
+    cut: Numbers
+    pp: Numbers
+
+    @property
+    def layouts(self) -> LayoutColumns:
+        return self.layers.layouts
+
+    def some(self, rows: Array) -> StageRows:
+        """Those at some positions."""
+        return StageRows(self.layers.some(rows), self.cut.take(rows), self.pp.take(rows))
+
+
+class SlowestStage(NamedTuple):
+    """Columns of the slowest stage: seconds of one micro-batch there and on all stages, seconds of one send, weights,
+    layers; ``share`` is the number of the weights, ``kind`` of the virtual stages and the place of the stage.
+    """
+
+    forward: float
+    backward: float
+    recomputation: float
+    every: float
+    send: float
+    dense: float
+    expert: float
+    layers: float
+    share: float
+    kind: float
+
+    @property
+    def time(self) -> StageTime:
+        return StageTime(self.forward, self.backward, self.recomputation)
+
+
+class SlowestStages:
+    """The slowest stage of each layout by what it depends on. Layouts are numbered first, and computed together."""
+
+    def __init__(self, known: BatchTables, hiding: Hiding) -> None:
+        self.known, self.library, self.hiding = known, known.library, hiding
+        self.layers, self.stages = LayerTimes(known, hiding), StageTable(self.library)
+        self.shares = RowTable(self.library, 3, len(SHARES))
+        self._table = RowTable(self.library, 2, len(SlowestStage._fields))
+        self._kinds = PairIndex(self.library)
+        self._waiting: list[StageRows] = []
+
+    def reserve(self, stage: Numbers, execution: Numbers, rows: Callable[[Array], StageRows]) -> Numbers:
+        """The number of each row's stage; the new ones, which ``rows`` gives by position, wait to be filled."""
+        found, fresh = self._table.reserve([stage, execution])
+        if fresh is not None:
+            self._waiting.append(rows(fresh))
+        return found
+
+    def fill(self, template: Layout) -> None:
+        """Computes all that waits."""
+        if self._waiting:
+            rows = _joined(self._waiting)
+            self._waiting = []
+            self._table.add(len(rows.layouts.variant), [column(value) for value in self._computed(rows, template)])
+
+    def __getitem__(self, numbers: Numbers) -> SlowestStage:
+        return SlowestStage(*map(number, self._table.look_up(numbers)))
+
+    def field(self, name: str, numbers: Numbers) -> Array:
+        """One field of `SlowestStage` that is a number of a table."""
+        found = self._table.look_up(numbers, [SlowestStage._fields.index(name)])
+        return self.library.asarray(found[0], "int64")
+
+    def kind(self, numbers: Numbers) -> Numbers:
+        """The number of the virtual stages and the place of the slowest stage of each row."""
+        return Numbers(self.field("kind", numbers), self._kinds.size)
+
+    def _computed(self, rows: StageRows, template: Layout) -> SlowestStage:
+        tables, layouts = self.known.tables, rows.layouts
+        virtual = self.known.values["virtual_stages"](layouts.degrees["virtual_stages"])
+
+        def timing(row: int) -> LayoutTiming:
+            return LayoutTiming(tables, layouts.layout(row, template), self.hiding)
+
+        kinds = self.stages.number(rows.pp, virtual, lambda row: kinds_of(timing(row).groups()))
+        times = self.layers(rows.layers, template)
+        stage, every, place = self._slowest(times, kinds, timing(0).chunk_share)
+
+        def share(row: int) -> Sequence[float]:
+            chunks = self.stages.kinds[int(kinds.values[row])][int(place.values[row])].chunks
+            held = tables.share(timing(row).layout, chunks)
+            return [getattr(held, name) for name in SHARES]
+
+        numbers = self.shares.number([rows.cut, kinds, place], lambda fresh: self.shares.each(fresh, share))
+        held = self.share(numbers)
+        weights = weights_of(held, layouts.together(template))
+        kind = self._kinds(virtual, place)
+        send = self._sends(rows, template)
+        floats = (number(numbers.values * 1.0), number(kind.values * 1.0))
+        return SlowestStage(*stage, every, send, weights.dense, weights.expert, held.units, *floats)
+
+    def share(self, numbers: Numbers) -> Share:
+        """The weights of each number, as columns."""
+        found = dict(zip(SHARES, map(number, self.shares.look_up(numbers)), strict=True))
+        units = cast(int, found.pop("units"))
+        return Share(**found, units=units)
+
+    def _slowest(
+        self, times: Sequence[StageTime], kinds: Numbers, chunk_share: float
+    ) -> tuple[StageTime, float, Numbers]:
+        """One micro-batch on the slowest stage and on all stages together, and the position of the slowest kind."""
+        stages: list[StageTime] = []
+        every = 0.0
+        for count, *content in self.stages.columns(kinds):
+            parts = [(part, number(held)) for part, held in zip(times, content, strict=True)]
+            stages.append(pipeline.stage_time(parts, chunk_share))
+            every = every + number(count) * stages[-1].total
+        stage, place = pipeline.slowest(stages)
+        found = self.library.full(len(kinds.values), 0.0) + place
+        return stage, every, Numbers(self.library.asarray(found, "int64"), len(stages))
+
+    def _sends(self, rows: StageRows, template: Layout) -> float:
+        """Seconds of the sends of one stage for one micro-batch; 0 where there is one stage."""
+        layouts = rows.layouts
+        found = self.library.zeros(len(layouts.variant))
+        degrees, variants = layouts.degrees, tuple(self.known.variants)
+        parallel = self.library.asarray([each.sequence_parallel * 1 for each in variants]).take(layouts.variant)
+        codes = 4 * parallel + 2 * (degrees["tp"] > 1) + 1 * (degrees["pp"] > 1)
+        for code, at in positions(self.library, codes).items():
+            if code % 2:
+                part = rows.some(at)
+                layout = part.layouts.together(
+                    variants[int(part.layouts.variant[0])].of(template), () if code & 2 else ("tp",)
+                )
+                groups = {axis: self._groups(part, axis) for axis in ("tp", "pp")}
+                sends = LayoutTiming(self.known.tables, layout, self.hiding, groups).sends()
+                found[at] = column(sum(one.cost.queued for one in sends))
+        return number(found)
+
+    def _groups(self, rows: StageRows, axis: str) -> Group:
+        places = rows.layers.places[axis].values
+        return cast(Group, GroupColumns(self.library, self.known.placements.groups, places))
+
+
+def _joined(parts: Sequence[StageRows]) -> StageRows:
+    """The rows of all parts, in order."""
+    library = parts[0].layouts.library
+
+    def numbers(found: Sequence[Numbers]) -> Numbers:
+        return Numbers(library.concatenate([one.values for one in found]), max(one.end for one in found))
+
+    layers = [part.layers for part in parts]
+    places = {axis: numbers([each.places[axis] for each in layers]) for axis in layers[0].places}
+    return StageRows(
+        LayerRows(
+            joined([each.layouts for each in layers]),
+            numbers([each.shape for each in layers]),
+            numbers([each.path for each in layers]),
+            places,
+        ),
+        numbers([part.cut for part in parts]),
+        numbers([part.pp for part in parts]),
+    )
