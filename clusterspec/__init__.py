@@ -1,7 +1,7 @@
 """clusterspec checks, estimates and reports on AI cluster designs.
 
-The library says what the commands say. `load` gives a design, which can be changed, checked and estimated; the
-other functions take the path of a spec and return a typed value with `to_json`.
+The library returns the results of the commands. `load` returns a design, which can be changed, checked and estimated;
+the other functions take the path of a spec and return a typed result with `to_json`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), toda
 
 
 def study(path: str | Path) -> Study:
-    """One spec taken as far as it can be resolved, with the configuration of its folder.
+    """A spec resolved as far as possible, with the configuration of its folder.
 
-    Raises `OSError` when the file cannot be read.
+    Raises `OSError` if the file cannot be read.
     """
     from pathlib import Path
 
@@ -44,7 +44,7 @@ def study(path: str | Path) -> Study:
 
 
 def check(path: str | Path) -> CheckReport:
-    """What is wrong with a spec, where, and what to do. Raises `OSError`."""
+    """The findings of a spec. Raises `OSError`."""
     from clusterspec import pipeline
 
     one = study(path)
@@ -68,7 +68,7 @@ def collective(
 
 
 def bill(path: str | Path) -> BillReport:
-    """What has to be bought, with derivations. Raises `OSError`."""
+    """The bill of materials with derivations. Raises `OSError`."""
     from clusterspec import pipeline
 
     return pipeline.bill(study(path))
@@ -77,7 +77,7 @@ def bill(path: str | Path) -> BillReport:
 def diagnose(
     path: str | Path, logs: Sequence[str | Path], collective: str | None = None, ranks: int | None = None
 ) -> DiagnosisReport:
-    """Logs of collectives compared with a design, and the causes of what is slow.
+    """Logs of collectives compared with a design, and the causes of low bandwidth.
 
     ``collective`` and ``ranks`` apply to logs that do not state them. Raises `OSError`, and the `FormatError` of
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
@@ -89,7 +89,7 @@ def diagnose(
 
 
 def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:
-    """Logs against the acceptance tests of a spec: pass, fail, not run. Raises as `diagnose` does."""
+    """The outcome of the acceptance tests of a spec in some logs: pass, fail or not run. Raises as `diagnose`."""
     from clusterspec import measurement
 
     return measurement.accept(study(path), measurement.read_logs(logs))[0]

@@ -1,7 +1,7 @@
 """Problems, which point at key paths, and findings, which point at lines.
 
-Code that finds a fault builds a `Problem`; only `clusterspec.document.places` turns problems into
-findings, so positions are worked out in one place.
+Code that finds an error builds a `Problem`; only `clusterspec.document.places` turns problems into
+findings, so that positions are computed in one place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the gravest."""
+        """The rank of a severity, 0 for errors."""
         return list(Severity).index(self)
 
 
@@ -31,7 +31,7 @@ what else is wrong with such a text is not known."""
 
 
 class Confidence(StrEnum):
-    """How sure the rule is: arithmetic, evidence, or a rule of thumb."""
+    """The basis of a rule: arithmetic, evidence, or a rule of thumb."""
 
     CERTAIN = "certain"
     LIKELY = "likely"
@@ -49,7 +49,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to change, in words and as replacements; offered only when one reading remains.
+    """A fix as a description and replacements; offered only if it is unambiguous.
 
     ``safe`` fixes are applied by ``--fix``: a quantity with exactly one reading, a misspelt key with exactly one near
     key. All others are suggestions, applied by ``--unsafe-fixes`` alone: a value that names hardware, a model, a
@@ -63,11 +63,11 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault at a key path.
+    """A problem at a key path.
 
-    ``path`` may name a key that is absent: the finding then points at the nearest mapping that
-    is there. ``at_key`` points at the key rather than the value. ``related`` are further places,
-    as key paths or, where no path can say it, as spans.
+    ``path`` may be an absent key: the finding then points at the nearest present mapping. ``at_key``
+    points at the key rather than the value. ``related`` are other positions with a note, as key paths
+    or spans.
     """
 
     rule: str
@@ -85,7 +85,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A replacement made concrete: the text to put in place of a span."""
+    """A text that replaces a span."""
 
     span: Span
     text: str
@@ -93,10 +93,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem with its place: what a person gets.
+    """A problem with its position, as reported to the user.
 
-    ``written`` is the value that it refers to as the author wrote it (empty where there is none, or a mapping).
-    ``fix_safe`` says whether ``--fix`` applies the edits.
+    ``written`` is the value as written, empty for a mapping or an absent key. ``fix_safe`` tells whether ``--fix``
+    applies the edits.
     """
 
     rule: str

@@ -36,7 +36,7 @@ Catalogs = str | Path | Sequence[str | Path]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One spec, resolved. Two designs are equal where their text, catalog and day are."""
+    """A resolved spec. Two designs are equal if their text, catalog and date are equal."""
 
     study: Study
 
@@ -44,7 +44,7 @@ class Design:
 
     @property
     def name(self) -> str:
-        """The name that the spec gives, else that of its file."""
+        """The name in the spec, else the name of its file."""
         return self.study.spec.name or self.study.source.name
 
     @property
@@ -54,7 +54,7 @@ class Design:
 
     @property
     def workload(self) -> Workload | None:
-        """The resolved workload; None if there is none, or too little of it."""
+        """The resolved workload; None if it is absent or incomplete."""
         return self.study.design.workload
 
     @property
@@ -64,11 +64,11 @@ class Design:
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Every default that was taken: key, value, reason."""
+        """The assumptions: key, value and reason of every default applied."""
         return self.study.design.assumptions
 
     def to_mapping(self) -> dict[str, Any]:
-        """The spec as plain values, with what it extends merged in."""
+        """The spec as plain values, with its bases merged in."""
         document = self.study.document
         value = document.value if document is not None else None
         return copy.deepcopy(value) if isinstance(value, dict) else {}
@@ -76,12 +76,12 @@ class Design:
     # Results
 
     def check(self) -> CheckReport:
-        """The findings, with the sources that they point into."""
+        """The findings, with the texts they refer to."""
         return pipeline.check([self.study], self.study.settings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings alone, in order of place."""
+        """The findings, sorted by position."""
         return self.study.findings
 
     def estimate(self) -> EstimateReport:
@@ -109,16 +109,16 @@ class Design:
     ) -> SearchReport:
         """The best legal layouts of this cluster and workload.
 
-        ``pins`` fix keys of the layout; ``min_headroom`` is the share of the memory to leave free; ``objective`` is
-        step_time (the default), memory, cost or tokens_per_accelerator, of a serving plan accelerators (the default
-        with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
+        ``pins`` fix keys of the layout; ``min_headroom`` is the fraction of memory to leave free. ``objective`` for
+        training is step_time (the default), memory, cost or tokens_per_accelerator; for serving accelerators (the
+        default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         """
         from clusterspec.exploration.layouts import SearchOptions, search
 
         return search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
 
     def bill(self) -> BillReport:
-        """What has to be bought, counted and priced."""
+        """The bill of materials with prices."""
         return pipeline.bill(self.study)
 
     # Other designs
@@ -126,7 +126,7 @@ class Design:
     def with_layout(self, **changes: Any) -> Design:
         """The design with keys of its layout changed; None deletes a key.
 
-        A written dp is dropped where a degree from which it follows changes.
+        An explicit dp is removed if a degree that determines it changes.
         """
         derived = {"dp": None} if "dp" not in changes and DEGREES & changes.keys() else {}
         return self._with("layout", {**derived, **changes})
@@ -165,11 +165,11 @@ class Design:
 def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None) -> Design:
     """The design of a spec: a file (a path), YAML text (a string with a line break), or a mapping.
 
-    ``catalog`` names folders of entries that lie over the shipped ones; ``today`` is the day by which waivers
-    expire and hardware is released. The configuration of the spec's folder holds.
+    ``catalog`` are folders of entries with precedence over the shipped ones; ``today`` is the date for the expiry of
+    waivers and the release of hardware. The configuration of the spec's folder applies.
 
-    Raises `OSError` if the file cannot be read, `NotADirectoryError` for a catalog that is not there, and
-    `ConfigFault` for a configuration that is wrong. A wrong spec raises nothing: its findings say what is wrong.
+    Raises `OSError` if the file cannot be read, `NotADirectoryError` if a catalog folder does not exist, and
+    `ConfigFault` for an invalid configuration. An invalid spec does not raise; it has findings.
     """
     day = date.fromisoformat(today) if isinstance(today, str) else today
     folders = [Path(catalog)] if isinstance(catalog, str | Path) else [Path(each) for each in catalog]

@@ -1,4 +1,4 @@
-"""Why we believe a number. Every figure in a cluster, a cost or a report carries one of these."""
+"""Provenance of numbers: every figure in a cluster, a cost or a report has an origin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clusterspec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The author of the spec wrote it, at ``span`` (``key`` is the dotted key path)."""
+    """A value written in the spec at ``span``; ``key`` is the dotted key path."""
 
     key: str
     span: Span | None = None
@@ -19,10 +19,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A catalog entry says so, and names its source.
+    """A figure of a catalog entry with its source.
 
-    ``entry`` is ``kind/id``, ``fact`` the key inside it, ``source`` the title of the source,
-    ``url`` where it was read, ``read`` the date of reading, ``note`` a doubt or a choice made.
+    ``entry`` is ``kind/id``, ``fact`` the key in it, ``source`` the title of the source, ``url`` its
+    address, ``read`` the date of access, ``note`` a doubt or a choice between sources.
     """
 
     entry: str
@@ -38,7 +38,7 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A log or a stated measurement of the user's own machine."""
+    """A figure from a log or a measurement of the user's machine."""
 
     what: str
     span: Span | None = None
@@ -49,7 +49,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """Nobody said so; this is why we take it all the same. Reports list every one of these."""
+    """A default with the reason for it. Reports list all assumptions."""
 
     key: str
     why: str
@@ -60,7 +60,7 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """It follows from other figures by ``formula``."""
+    """A figure computed from other figures by ``formula``."""
 
     formula: str
 

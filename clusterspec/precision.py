@@ -1,7 +1,7 @@
-"""Number formats: the bytes that one number takes, and the peak rates of products in it.
+"""Number formats: bytes per number, and the peak rates of their products.
 
-This is the only table of precisions. Memory, traffic, optimizer states and rates read it. A name
-that is not in the table raises `KeyError`; there is no default width.
+This is the only table of precisions, used for memory, traffic, optimizer states and rates. An
+unknown name raises `KeyError`; there is no default width.
 
 Sources: OCP Microscaling Formats (MX) Specification 1.0 for mxfp8 and mxfp4 (one 8-bit scale for
 each 32 elements); NVIDIA, "Introducing NVFP4" for nvfp4 (one 8-bit scale for each 16 elements); Lin
@@ -18,10 +18,10 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """One number format: ``bits`` of an element, and a scale of ``scale_bits`` for each ``block`` elements.
+    """A number format: ``bits`` per element, and a scale of ``scale_bits`` per ``block`` elements.
 
-    ``rates`` are the names of the peaks that products of such numbers run at, the narrowest first:
-    an accelerator without the first takes the next one, after widening the operands.
+    ``rates`` are the peaks at which products of such numbers run, narrowest first: an accelerator
+    without the first uses the next one, after widening the operands.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Precision:
 
     @property
     def bytes(self) -> float:
-        """Bytes of one number with its share of the block's scale: in memory, on the wire, in the optimizer.
+        """The bytes of one number, including its share of the block scale.
 
         >>> PRECISIONS["bf16"].bytes, PRECISIONS["mxfp4"].bytes, PRECISIONS["nvfp4"].bytes
         (2.0, 0.53125, 0.5625)
@@ -68,7 +68,7 @@ NARROW = frozenset(OPERANDS)
 
 
 def width(name: str) -> float:
-    """Bytes of one number in a precision, scales included. Raises `KeyError` for an unknown name.
+    """The bytes of one number in a precision, including scales. Raises `KeyError` for an unknown name.
 
     >>> width("fp32"), width("fp8"), width("none")
     (4.0, 1.0, 0.0)
@@ -77,7 +77,7 @@ def width(name: str) -> float:
 
 
 def activation_width(work: str) -> float:
-    """Bytes of an activation between two products whose precision is ``work``: 16 bits, 32 where products are wider.
+    """The bytes of an activation between products of precision ``work``: 16 bits, or 32 for wider products.
 
     >>> activation_width("fp8"), activation_width("bf16"), activation_width("tf32")
     (2.0, 2.0, 4.0)
@@ -86,7 +86,7 @@ def activation_width(work: str) -> float:
 
 
 def operand_width(work: str) -> float:
-    """Bytes of one number that a product of precision ``work`` keeps of its input, in its block format.
+    """The bytes of one number of the saved input of a product of precision ``work``, in its block format.
 
     >>> operand_width("fp8"), operand_width("fp4"), operand_width("bf16")
     (1.03125, 0.5625, 2.0)
@@ -95,9 +95,9 @@ def operand_width(work: str) -> float:
 
 
 def rate(name: str, peaks: Container[str]) -> str | None:
-    """The peak at which an accelerator with these ``peaks`` multiplies numbers kept in a precision.
+    """The peak at which an accelerator with ``peaks`` multiplies numbers of a precision.
 
-    None where it has none that is at least as wide.
+    None if it has no peak that is at least as wide.
 
     >>> rate("mxfp4", {"bf16", "fp8"}), rate("int4", {"bf16"}), rate("fp32", {"bf16"})
     ('fp8', 'bf16', None)

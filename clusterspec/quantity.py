@@ -1,8 +1,8 @@
-"""What we measure: quantities as written, and figures with a unit and an origin.
+"""Quantities as written, and figures with a unit and an origin.
 
-A `Quantity` is a value as written, converted to SI on input. A `Figure` is a number that
-the cluster or a cost works with. Bandwidths are figures in bytes per second per direction,
-peaks are figures in dense FLOP/s; neither can be built without saying how the source counted.
+A `Quantity` is a value as written, converted to SI on input. A `Figure` is a number used by the
+cluster and cost models. Bandwidths are figures in bytes per second per direction, peaks are figures
+in dense FLOP/s; both require a statement of how the source counted.
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ class Sparsity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity as written, with its value in SI as the words say it.
+    """A quantity as written, with its value in SI units.
 
-    ``value`` is in ``unit`` (``B/s``, ``B``, ``FLOP/s``, ``W``, ``s``, ``1``), exactly as
-    counted by the author: a duplex bandwidth is still both directions here. ``written`` is the
-    text, ``symbol`` the unit that it means (``Gb/s``, also where ``Gbps`` was written), ``bits`` whether
-    that counts bits.
+    ``value`` is in ``unit`` (``B/s``, ``B``, ``FLOP/s``, ``W``, ``s``, ``1``) as counted by the
+    author: a duplex bandwidth is the sum of both directions. ``written`` is the text, ``symbol`` its
+    normalized unit (``Gb/s`` for ``Gbps``), ``bits`` whether that counts bits.
     """
 
     value: float
@@ -47,18 +46,18 @@ class Quantity:
 
     @property
     def per_direction(self) -> float:
-        """Bytes per second in one direction; a quantity without a direction counts one."""
+        """Bytes per second per direction; a quantity without a direction is per direction."""
         return self.value / 2 if self.direction is Direction.DUPLEX else self.value
 
     @property
     def dense(self) -> float:
-        """FLOP/s without structured sparsity; a quantity that does not say counts dense."""
+        """FLOP/s without structured sparsity; a quantity without a sparsity is dense."""
         return self.value / 2 if self.sparsity is Sparsity.SPARSE else self.value
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number, its SI unit, and why we believe it."""
+    """A number with its SI unit and its origin."""
 
     value: float
     unit: str
@@ -82,22 +81,22 @@ class Bandwidth(Figure):
 
     @classmethod
     def one_way(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
-        """From a figure that counts one direction."""
+        """A bandwidth from a figure per direction."""
         return cls(bytes_per_second, RATE, origin)
 
     @classmethod
     def duplex(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
-        """From a figure that sums both directions."""
+        """A bandwidth from a figure that sums both directions."""
         return cls(bytes_per_second / 2, RATE, origin)
 
     @classmethod
     def line_rate(cls, bytes_per_second: float, origin: Origin) -> Bandwidth:
-        """From the line rate of a port, which by the field's usage counts one direction."""
+        """A bandwidth from the line rate of a port, which is per direction."""
         return cls(bytes_per_second, RATE, origin)
 
     @classmethod
     def of(cls, quantity: Quantity, origin: Origin) -> Bandwidth:
-        """From a written quantity, by the direction it says; without one, it counts one direction."""
+        """A bandwidth from a written quantity and its direction; without one it is per direction."""
         return cls(quantity.per_direction, quantity.unit, origin)
 
 
@@ -107,10 +106,10 @@ class Peak(Figure):
 
     @classmethod
     def dense(cls, flops: float, origin: Origin) -> Peak:
-        """From a figure without structured sparsity."""
+        """A peak from a dense figure."""
         return cls(flops, "FLOP/s", origin)
 
     @classmethod
     def sparse(cls, flops: float, origin: Origin) -> Peak:
-        """From a figure that counts 2:4 structured sparsity, which is twice the dense one."""
+        """A peak from a figure with 2:4 structured sparsity, which is twice the dense one."""
         return cls(flops / 2, "FLOP/s", origin)

@@ -1,7 +1,7 @@
-"""Finds the files that ship with the program. Nobody else builds a path to them.
+"""Paths of the files shipped with the program; no other module builds them.
 
-In a checkout (and an editable install) the folders stand at the top of the repository; in a
-wheel they lie inside the package, under ``_data``.
+In a checkout and an editable install the folders are at the root of the repository; in a wheel they
+are in the package, under ``_data``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def schemas() -> FilePath:
 
 
 def catalog() -> FilePath:
-    """The folder of catalog entries, one folder a kind."""
+    """The folder of catalog entries, with one folder per kind."""
     return _folder("catalog")
 
 

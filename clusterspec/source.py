@@ -1,4 +1,4 @@
-"""Where something was written: positions, spans and the text they point into.
+"""Positions and spans in a text.
 
 Lines and columns count from 1, columns in Unicode code points, as editors show them.
 """
@@ -14,7 +14,7 @@ Path = tuple[Key, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """One place in a text; line and column from 1, columns in code points."""
+    """A position in a text; line and column from 1, columns in code points."""
 
     line: int
     column: int
@@ -22,7 +22,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of one file, from ``start`` up to, not including, ``end``."""
+    """A range of a file from ``start`` (inclusive) to ``end`` (exclusive)."""
 
     file: str
     start: Position
@@ -34,7 +34,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text with the name that people know it by (``-`` is standard input)."""
+    """A text with its file name (``-`` for standard input)."""
 
     name: str
     text: str
@@ -57,7 +57,7 @@ def pointer(path: Path) -> str:
 
 
 def dotted(path: Path) -> str:
-    """A path as people say it.
+    """A path in dotted notation.
 
     >>> dotted(("layout", "order", 0))
     'layout.order[0]'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.document.outline import at, branches
+from clusterspec.document.schema_nodes import at, branches
 from clusterspec.precision import PRECISIONS, activation_width, operand_width, rate, width
 from clusterspec.spec.schema import schema
 

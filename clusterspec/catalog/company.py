@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from clusterspec.catalog.folders import KINDS, PLACES, Folders
 from clusterspec.catalog.library import BrokenEntry, Catalog
 from clusterspec.catalog.raw_entry import RawEntry
-from clusterspec.document import decode, parse, read_bytes, settle
+from clusterspec.document import decode, parse, read_bytes, to_finding
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Position, Source, Span
@@ -117,4 +117,4 @@ def _source(file: FilePath) -> Source:
 def _misplaced(file: FilePath, why: str, help_: str) -> Held:
     source, top = _source(file), Position(1, 1)
     span = Span(source.name, top, top)
-    return Held(source, (settle(Problem("catalog-entry-misplaced", (), why, help_, span=span), None, source),))
+    return Held(source, (to_finding(Problem("catalog-entry-misplaced", (), why, help_, span=span), None, source),))

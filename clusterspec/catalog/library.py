@@ -11,7 +11,7 @@ from clusterspec import resources
 from clusterspec.catalog.checks import check
 from clusterspec.catalog.folders import KINDS, Folders
 from clusterspec.catalog.raw_entry import RawEntry, read_raw_entry
-from clusterspec.document import Document, decode, parse, read_bytes, settle
+from clusterspec.document import Document, decode, parse, read_bytes, to_finding
 from clusterspec.document.values import values
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass
@@ -156,7 +156,7 @@ class Catalog:
             return read_raw_entry(values(self._file(kind, id_).read_text("utf-8")))
         source, document, problems = self._document(kind, id_)
         if document is None or problems:
-            raise BrokenEntry(kind, id_, tuple(settle(problem, document, source) for problem in problems))
+            raise BrokenEntry(kind, id_, tuple(to_finding(problem, document, source) for problem in problems))
         return read_raw_entry(document.value)
 
     def shipped(self, kind: str, id_: str) -> bool:
@@ -183,4 +183,4 @@ class Catalog:
 
     def _settle(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
         source, document, _ = self._document(kind, id_)
-        return tuple(settle(problem, document, source) for problem in problems)
+        return tuple(to_finding(problem, document, source) for problem in problems)

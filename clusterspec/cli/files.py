@@ -11,7 +11,7 @@ from clusterspec.cli import OwnFault, UsageFault, callers, told
 from clusterspec.cli.inputs import STDIN, Desk, shown
 from clusterspec.cli.terminal import Progress
 from clusterspec.config.patterns import Ignored
-from clusterspec.document import find
+from clusterspec.document import spec_files
 from clusterspec.pipeline import Checked
 from clusterspec.records import replace
 from clusterspec.results import Input
@@ -38,14 +38,16 @@ def named(asked: argparse.Namespace, desk: Desk) -> list[str]:
     for path in asked.paths:
         try:
             found |= dict.fromkeys(
-                find.specs(path, only_specs=asked.only_specs, passed_over=passed_over, skipped=skipped(desk, path))
+                spec_files.specs(
+                    path, only_specs=asked.only_specs, passed_over=passed_over, skipped=skipped(desk, path)
+                )
             )
         except OSError as fault:
             raise UsageFault(f"{path}: {fault.strerror or fault}") from None
     return list(found)
 
 
-def skipped(desk: Desk, path: str) -> find.Skipped:
+def skipped(desk: Desk, path: str) -> spec_files.Skipped:
     """What a search of a folder passes over: what the configuration excludes, and what git ignores."""
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     config = desk.settings(folder.resolve()).config

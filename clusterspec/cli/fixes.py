@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clusterspec.cli.output import write_whole
-from clusterspec.document import apply_edits, decode, made_edits, read_bytes
+from clusterspec.document import applied_edits, apply_edits, decode, read_bytes
 from clusterspec.finding import Edit
 from clusterspec.pipeline import Checked
 from clusterspec.records import dataclass
@@ -60,7 +60,9 @@ def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> C
                 texts[edit.span.file] = one.sources[edit.span.file].text
     present = {name: text for name in rules if (text := given.get(name) or present_text(name)) is not None}
     return {
-        name: Change(name, before, after, tuple((edit, rules[name][edit]) for edit in made_edits(before, rules[name])))
+        name: Change(
+            name, before, after, tuple((edit, rules[name][edit]) for edit in applied_edits(before, rules[name]))
+        )
         for name, before in present.items()
         if before.removeprefix(MARK) == texts[name].removeprefix(MARK)
         and (after := apply_edits(before, rules[name])) != before

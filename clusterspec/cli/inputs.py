@@ -132,7 +132,7 @@ def unread(name: str, why: str) -> Checked:
     message, advice = f"this cannot be read: {why.lower()}", "make it readable, or exclude it in the configuration"
     problem = Problem("unreadable-yaml", (), message, advice, span=Span(name, top, top))
     source = Source(name, "")
-    return Checked(Input(name), (documents.settle(problem, None, source),), {name: source})
+    return Checked(Input(name), (documents.to_finding(problem, None, source),), {name: source})
 
 
 def folder_of(name: str) -> Path:

@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.cluster.software import Software, resolve_software
 from clusterspec.cluster.workload import resolve_workload
-from clusterspec.document.outline import at
+from clusterspec.document.schema_nodes import at
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.spec.model import LayoutSpec, Spec

@@ -1,6 +1,6 @@
-"""Choices of a team: ``clusterspec.toml``, or ``[tool.clusterspec]`` in ``pyproject.toml``.
+"""Configuration of a team: ``clusterspec.toml``, or ``[tool.clusterspec]`` in ``pyproject.toml``.
 
-The keys and their meaning are in ``schemas/config.schema.json``, from which docs/configuration.md is made.
+The keys are described in ``schemas/config.schema.json``, from which docs/configuration.md is generated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clusterspec.config.fault import ConfigFault
+from clusterspec.config.config_error import ConfigFault
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass, field, replace
 
@@ -27,7 +27,7 @@ DEEPEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """Choices for the files that one of the patterns names."""
+    """Settings for the files that match one of the patterns."""
 
     paths: tuple[str, ...]
     ignore: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What a team chose. ``select`` empty means every rule; ``catalog`` holds existing or absent folders."""
+    """The settings of a team. An empty ``select`` means all rules; folders of ``catalog`` may not exist."""
 
     file: Path | None = None
     select: tuple[str, ...] = ()
@@ -58,25 +58,25 @@ class Config:
 
     @property
     def root(self) -> Path:
-        """The folder that patterns are relative to."""
+        """The folder to which patterns are relative."""
         return self.file.parent if self.file else Path.cwd()
 
     def for_path(self, path: str) -> Config:
-        """The configuration of one file: with the overrides whose patterns name it, the last one on top."""
-        held = self
+        """The configuration of a file with its matching overrides applied; the last has precedence."""
+        applicable = self
         for override in self.overrides:
             if _named(override.paths, self.root, path):
-                held = replace(
-                    held,
-                    ignore=(*held.ignore, *override.ignore),
-                    error=(*held.error, *override.error),
-                    severity={**held.severity, **override.severity},
-                    profile=override.profile or held.profile,
+                applicable = replace(
+                    applicable,
+                    ignore=(*applicable.ignore, *override.ignore),
+                    error=(*applicable.error, *override.error),
+                    severity={**applicable.severity, **override.severity},
+                    profile=override.profile or applicable.profile,
                 )
-        return held
+        return applicable
 
     def excludes(self, path: str, *, folder: bool = False) -> bool:
-        """Whether a search of folders passes over a path."""
+        """Whether a search of folders skips a path."""
         return _named(self.exclude, self.root, path, folder=folder)
 
 
@@ -89,9 +89,9 @@ def _named(patterns: tuple[str, ...], root: Path, path: str, *, folder: bool = F
 
 
 def discover(folder: Path) -> Config:
-    """The configuration of the nearest folder upward that has one, no further than the project's root.
+    """The configuration of the nearest parent folder that has one, up to the project root (the folder of ``.git``).
 
-    The root is the folder of ``.git``. Raises `ConfigFault`.
+    Raises `ConfigFault`.
     """
     folder = folder.resolve()
     for candidate in (folder, *folder.parents):
@@ -106,9 +106,9 @@ def discover(folder: Path) -> Config:
 
 
 def load(path: Path) -> Config:
-    """The configuration in a file; in a ``pyproject.toml`` without ``[tool.clusterspec]`` the default one.
+    """The configuration in a file; the default for a ``pyproject.toml`` without ``[tool.clusterspec]``.
 
-    Raises `ConfigFault` for a file that cannot be read or is too large, that is no TOML, or holds what is not known.
+    Raises `ConfigFault` if the file cannot be read, is too large, is not TOML, or has unknown keys.
     """
     try:
         if not path.is_file():
@@ -127,7 +127,7 @@ def read(path: Path, data: bytes) -> Config:
     from clusterspec.config.schema import check, schema
 
     if len(data) > LARGEST:
-        raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the most that is read")
+        raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the maximum")
     try:
         text = data.decode("utf-8")
         if _deep(text):
@@ -146,26 +146,26 @@ def read(path: Path, data: bytes) -> Config:
         check(table, schema())
     except ConfigFault as fault:
         raise ConfigFault(f"{path}: {fault}") from None
-    return _made(table, path)
+    return _built(table, path)
 
 
 def _why(error: Exception) -> str:
-    """What keeps a text from being TOML, in words for its author."""
+    """The reason why a text is not TOML, for the error message."""
     if isinstance(error, RecursionError):
-        return "lists or tables in each other too deep"
+        return "lists or tables nested too deeply"
     return "a number of more than 4300 digits" if "integer string conversion" in str(error) else str(error)
 
 
 def _deep(text: str) -> bool:
-    """Whether a key has more dotted parts than any that is meant: tomllib takes quadratic memory for them."""
+    """Whether a key has too many dotted parts, for which tomllib needs quadratic memory."""
     if text.count(".") <= DEEPEST:
         return False
     part = r"""(?:(?<![\w-])[\w-]+|(?<![\\\w])"(?:[^"\\\n]|\\.){0,1000}"|'[^'\n]{0,1000}')[ \t]*\.[ \t]*"""
     return re.search(f"(?:{part}){{{DEEPEST},}}", text, re.ASCII) is not None
 
 
-def _made(table: dict[str, Any], path: Path) -> Config:
-    """The typed configuration of a table that the schema allows."""
+def _built(table: dict[str, Any], path: Path) -> Config:
+    """The typed configuration of a validated table."""
     values = {key.replace("-", "_"): _value(value) for key, value in table.items()}
     for key in ("catalog", "rules"):
         if key in values:

@@ -1,4 +1,4 @@
-"""Patterns of paths as ``.gitignore`` writes them, and the ``.gitignore`` files of a project."""
+"""Path patterns in ``.gitignore`` syntax, and the ``.gitignore`` files of a project."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _compiled(patterns: tuple[str, ...]) -> Any:
 
 
 def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = False) -> bool:
-    """Whether one of the patterns, which are relative to ``root``, names a path."""
+    """Whether a path matches one of the patterns, which are relative to ``root``."""
     given = tuple(patterns)
     if not given:
         return False
@@ -33,7 +33,7 @@ def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = Fa
 
 
 class Ignored:
-    """What the ``.gitignore`` files from the root of a repository downward name."""
+    """The paths ignored by the ``.gitignore`` files of a repository."""
 
     def __init__(self, start: str, data: Data | None = None) -> None:
         self._data = data or _data
@@ -43,7 +43,7 @@ class Ignored:
         self._patterns: dict[Path, tuple[str, ...]] = {}
 
     def __call__(self, path: str, *, folder: bool) -> bool:
-        """Whether a file or folder is ignored; a pattern of a deeper ``.gitignore`` decides over one above it."""
+        """Whether a file or folder is ignored; a deeper ``.gitignore`` has precedence."""
         place = Path(os.path.abspath(path))  # noqa: PTH100
         for parent in place.parents:
             patterns = self._of(parent)

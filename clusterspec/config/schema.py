@@ -1,6 +1,6 @@
-"""Holds a configuration against its schema (``schemas/config.schema.json``), in words for its author.
+"""Validation of a configuration against its schema (``schemas/config.schema.json``).
 
-The schema uses a small part of JSON Schema: type, enum, items, properties, additionalProperties, required and bounds.
+The schema uses a subset of JSON Schema: type, enum, items, properties, additionalProperties, required and bounds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from clusterspec import resources
-from clusterspec.config.fault import ConfigFault
+from clusterspec.config.config_error import ConfigFault
 
 Schema = dict[str, Any]
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -39,7 +39,7 @@ def schema() -> Schema:
 
 
 def check(value: Any, node: Schema, name: str = TOP) -> None:
-    """Raises `ConfigFault` for the first place where a value is not what the schema asks for."""
+    """Raises `ConfigFault` for the first violation of the schema."""
     if "enum" in node:
         _choice(value, node["enum"], name)
         return
@@ -47,7 +47,7 @@ def check(value: Any, node: Schema, name: str = TOP) -> None:
     allowed: Any = _TYPES[kind]
     if not isinstance(value, allowed) or (isinstance(value, bool) and kind != "boolean"):
         raise ConfigFault(f"{name} is {_wanted(node)}, not {_shown(value)}")
-    if kind == "number" and not node["minimum"] <= value <= node["maximum"]:  # nan is no number here
+    if kind == "number" and not node["minimum"] <= value <= node["maximum"]:  # nan is not allowed
         raise ConfigFault(f"{name} is a number, not {_shown(value)}")
     if kind == "string" and not node.get("minLength", 0) <= len(value) <= node.get("maxLength", 10_000):
         raise ConfigFault(

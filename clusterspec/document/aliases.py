@@ -1,7 +1,7 @@
-"""Names that other programs give to keys of the spec: frameworks, schedulers, inventories.
+"""Names of spec keys in other programs: frameworks, schedulers, inventories.
 
-Megatron-LM, DeepSpeed, torchtitan, Hugging Face and vLLM name the same quantities differently; a key that is one of
-their names is unknown here, and the message names ours.
+Megatron-LM, DeepSpeed, torchtitan, Hugging Face and vLLM name the same quantities differently. If an unknown key is
+one of their names, the message suggests the key of the spec.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _WORDS = {plain(alias): key for key, aliases in _KEYS.items() for alias in alias
 
 
 def meant_by(word: str) -> str:
-    """The key of the spec that another program's name means; empty if it means none.
+    """The spec key that corresponds to a name of another program; empty if there is none.
 
     >>> meant_by("tensor-model-parallel-size"), meant_by("gpusPerNode"), meant_by("colour")
     ('tp', 'accelerators_per_node', '')

@@ -1,7 +1,7 @@
-"""Whether a value is what a JSON Schema asks for: the answer alone, which is all that a sound document needs.
+"""Whether a value is valid by a JSON Schema, without error messages.
 
-jsonschema takes longer to import than a spec takes to check. It is asked for the words about what does not conform; a
-test proves that both agree on sound, flawed and mutated specs. The keywords are those of the schemas of this program.
+Importing jsonschema takes longer than checking a spec, so it is imported only to describe errors. A test shows that
+both agree on valid, invalid and mutated specs. Supported are the keywords that the schemas of this program use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from clusterspec.document.outline import Schema
+from clusterspec.document.schema_nodes import Schema
 
 Keyword = Callable[[Any, Any, Schema, Schema], bool]
 """Whether a value meets a keyword: its argument, the node that it stands in, and the root of the schema."""
@@ -21,9 +21,9 @@ _ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description", "
 
 
 def conforms(value: Any, node: Schema, root: Schema) -> bool:
-    """Whether a value is valid by a node of a schema; references start from ``root``.
+    """Whether a value is valid by a node of a schema; references are resolved in ``root``.
 
-    Raises `NotImplementedError` for a keyword that this module does not know.
+    Raises `NotImplementedError` for an unsupported keyword.
     """
     for keyword, argument in node.items():
         if keyword in _ANNOTATIONS or keyword.startswith("x-"):
@@ -90,7 +90,7 @@ def _items(value: Any, each: Schema, _: Schema, root: Schema) -> bool:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Equality of JSON, in which true is not 1."""
+    """JSON equality, in which true is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 

@@ -1,4 +1,4 @@
-"""Writes a plain value as YAML text."""
+"""Plain values as YAML text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def dump(value: Any) -> str:
-    """YAML of plain values in their order, one key a line; `parse` reads the same value back."""
+    """The YAML text of a plain value, one key per line; `parse` returns the same value."""
     import yaml
 
     text: str = yaml.dump(value, Dumper=yaml.SafeDumper, sort_keys=False, allow_unicode=True, width=100)

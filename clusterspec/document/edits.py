@@ -1,4 +1,4 @@
-"""Applies edits to a text."""
+"""Application of edits to a text."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ _MARK = "\ufeff"
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text with every edit made. Equal edits count once; of two that overlap the first wins.
+    """The text with all edits applied. Equal edits apply once; of two that overlap, the first applies.
 
-    A byte order mark at the start of ``text`` is kept and takes no column.
+    A byte order mark at the start of ``text`` is kept and does not count as a column.
     """
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
     parts, done = [mark], 0
-    for start, end, edit in _made(text, edits):
+    for start, end, edit in _applied(text, edits):
         parts += [text[done:start], edit.text]
         done = end
     return "".join([*parts, text[done:]])
 
 
-def made_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
-    """The edits that `apply_edits` makes, in the order of the text."""
-    return [edit for _, _, edit in _made(text.removeprefix(_MARK), edits)]
+def applied_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
+    """The edits that `apply_edits` applies, in text order."""
+    return [edit for _, _, edit in _applied(text.removeprefix(_MARK), edits)]
 
 
-def _made(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
-    """Each edit that is made, with the offsets of the text that it replaces."""
+def _applied(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
+    """The applied edits, each with the start and end offset of the replaced text."""
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)

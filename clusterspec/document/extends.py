@@ -1,4 +1,4 @@
-"""Resolves ``extends``: a spec inside the project whose keys this one adds to, replaces or deletes."""
+"""Resolution of ``extends``: a base spec of the project whose keys a spec adds to, replaces or deletes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from clusterspec.document.model import Document, Place
 from clusterspec.document.parse import parse
-from clusterspec.document.text import decode, read_bytes
+from clusterspec.document.source_text import decode, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
@@ -23,12 +23,12 @@ MAX_BASES = 16
 
 
 class _UnresolvedError(Exception):
-    """Why a base cannot be had."""
+    """Raised, with the reason, if a base cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """Where bases may lie, which files were read already, and the keys that the top level of a spec may have."""
+    """The root folder of allowed bases, the files already read, and the top-level keys of a spec."""
 
     root: FilePath
     seen: set[FilePath]
@@ -36,7 +36,7 @@ class _Project:
 
 
 def project_root(folder: FilePath) -> FilePath:
-    """The nearest folder upward that holds a mark of a project, else ``folder``; symlinks resolved."""
+    """The nearest parent folder with a project marker, else ``folder``; symlinks are resolved."""
     folder = folder.resolve()
     for candidate in (folder, *folder.parents):
         if any(os.path.exists(candidate / mark) for mark in ROOT_MARKS):  # noqa: PTH110 — never raises
@@ -45,9 +45,9 @@ def project_root(folder: FilePath) -> FilePath:
 
 
 def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document, list[Problem]]:
-    """The document, which is in ``folder``, with its bases merged in.
+    """A document of ``folder`` with its bases merged in, and the problems with them.
 
-    A base that cannot be had gives the rule unresolved-extends, and a document marked partial.
+    A base that cannot be read gives an unresolved-extends problem and a document marked partial.
     """
     named = _named(document)
     if named is None:
@@ -70,7 +70,7 @@ def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> 
 
 
 def _named(document: Document) -> str | None:
-    """What ``extends`` names; a value that is no text is left to the schema."""
+    """The value of ``extends``; None if it is not text, which schema validation reports."""
     value = document.value.get(KEY) if isinstance(document.value, dict) else None
     return value if isinstance(value, str) else None
 
@@ -88,20 +88,20 @@ def _short(text: str) -> str:
 def _base(
     document: Document, folder: FilePath, named: str, project: _Project
 ) -> tuple[FilePath, Document | None, list[Problem]]:
-    """The base that ``document`` in ``folder`` names: its folder, its document, what is wrong with its text."""
+    """The base of a document in ``folder``: its folder, its document, and the problems with its text."""
     target = folder / named
     data = _data(target, project)
     name = os.path.normpath(os.path.join(os.path.dirname(document.source.name), named))  # noqa: PTH118, PTH120
     base, problems = parse(decode(name, data))
     if project.keys and not _meant_as_spec(base, data, project.keys):
-        raise _UnresolvedError("which is no spec: its top level has no `clusterspec: 1`")
+        raise _UnresolvedError("which is not a spec: its top level has no `clusterspec: 1`")
     if base is not None and not isinstance(base.value, dict):
-        raise _UnresolvedError("whose top level is no mapping")
+        raise _UnresolvedError("whose top level is not a mapping")
     return target.parent, base, problems
 
 
 def _meant_as_spec(base: Document | None, data: bytes, keys: Collection[str]) -> bool:
-    """Whether a file says that it is a spec, or holds nothing that a spec may not hold at its top level."""
+    """Whether a file has the key of specs, or only keys that a spec may have at its top level."""
     if base is None:
         return _TOP_KEY.search(data) is not None
     return not isinstance(base.value, dict) or KEY_OF_SPECS in base.value or base.value.keys() <= {*keys}
@@ -113,20 +113,20 @@ def _data(target: FilePath, project: _Project) -> bytes:
         if not resolved.is_relative_to(project.root):
             raise _UnresolvedError("which lies outside the project")
         if resolved in project.seen:
-            raise _UnresolvedError("which closes a circle")
+            raise _UnresolvedError("which forms a cycle")
         if len(project.seen) > MAX_BASES:
             raise _UnresolvedError(f"which makes a chain of more than {MAX_BASES} files")
         if not resolved.is_file():
-            raise _UnresolvedError("which is no file" if resolved.exists() else "which does not exist")
+            raise _UnresolvedError("which is not a file" if resolved.exists() else "which does not exist")
         project.seen.add(resolved)
         return read_bytes(resolved)
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of symlinks before Python 3.13
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a cycle of symlinks before Python 3.13
         reason = getattr(error, "strerror", None) or "not a file name"
         raise _UnresolvedError(f"which cannot be opened: {reason.lower()}") from None
 
 
 def _fold(chain: list[Document], *, partial: bool) -> Document:
-    """The chain as one document: the first in it wins."""
+    """A chain of documents as one; the first has precedence."""
     value, places = chain[-1].value, chain[-1].places
     for over in reversed(chain[:-1]):
         under = {key: item for key, item in value.items() if key != KEY}
@@ -143,7 +143,7 @@ def _fold(chain: list[Document], *, partial: bool) -> Document:
 
 
 def merge(base: Any, value: Any) -> Any:
-    """``value`` laid over ``base``: mappings key by key, anything else replaces, null deletes a key.
+    """``value`` merged over ``base``: mappings key by key, other values replace, null deletes a key.
 
     >>> merge({"a": 1, "b": {"c": 2, "d": 3}}, {"a": None, "b": {"d": 4}})
     {'b': {'c': 2, 'd': 4}}

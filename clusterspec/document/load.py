@@ -1,4 +1,4 @@
-"""Reads a spec with the files that it extends."""
+"""Reading of a spec with its bases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from clusterspec.document.extends import extend
 from clusterspec.document.model import Document
 from clusterspec.document.parse import parse
-from clusterspec.document.text import LARGEST, decode, read_bytes
+from clusterspec.document.source_text import LARGEST, decode, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Source
 
@@ -17,14 +17,14 @@ STDIN = "-"
 
 
 class CannotOpenError(Exception):
-    """A file that was named cannot be opened: the caller's fault, in one line."""
+    """Raised, with a one-line reason, if a file cannot be opened."""
 
 
 def load(path: str, stdin_filename: str = STDIN) -> tuple[Document | None, list[Problem]]:
-    """The document in a file, or in standard input for ``-``, and what is wrong with its text and bases.
+    """The document of a file, or of standard input for ``-``, and the problems with its text and bases.
 
-    ``stdin_filename`` is the name that findings in standard input carry. Raises `CannotOpenError`
-    when the file cannot be opened.
+    ``stdin_filename`` is the file name in findings of standard input. Raises `CannotOpenError` if
+    the file cannot be opened.
     """
     if path == STDIN:
         data = sys.stdin.buffer.read(LARGEST + 1)
@@ -38,10 +38,10 @@ def load(path: str, stdin_filename: str = STDIN) -> tuple[Document | None, list[
 
 
 def load_source(source: Source, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document | None, list[Problem]]:
-    """The document in a text that is in ``folder``, its bases merged in, and what is wrong with them.
+    """The document of a text in ``folder``, with its bases merged in, and the problems found.
 
-    Bytes that are not UTF-8 are expected as lone surrogates (``errors="surrogateescape"``). With ``keys``, those of
-    a spec's top level, a base is refused that is no spec: nothing of it is to be printed.
+    Bytes that are not UTF-8 are expected as lone surrogates (``errors="surrogateescape"``). With ``keys``, the
+    top-level keys of a spec, a base that is not a spec is rejected, so that none of its content is printed.
     """
     document, problems = parse(source)
     if document is None:

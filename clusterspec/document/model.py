@@ -1,4 +1,4 @@
-"""The YAML as written: plain values, each with its place, and the comments beside them."""
+"""YAML documents: plain values with positions, and comments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clusterspec.source import Path, Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands, and its key where it has one (the root and list items have none)."""
+    """The position of a value, and of its key; None for the root and list items."""
 
     key: Span | None
     value: Span
@@ -19,7 +19,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment with its ``#``; ``alone`` when nothing else is on its line."""
+    """A comment with its ``#``; ``alone`` if nothing else is on its line."""
 
     file: str
     line: int
@@ -30,12 +30,12 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document, its bases merged in.
+    """A YAML document with its bases merged in.
 
-    ``value`` holds only dict, list, str, int, float, bool and None, and every dict key is a str.
-    ``places`` has an entry for each path of ``value``, naming the file the value comes from.
-    ``sources`` are all the texts read, by name. ``partial`` is true when a file named by
-    ``extends`` could not be had: what seems absent may have stood there.
+    ``value`` consists of dict, list, str, int, float, bool and None; dict keys are str.
+    ``places`` has an entry for each path of ``value``, with the file it comes from. ``sources`` are
+    all texts read, by name. ``partial`` is true if a file of ``extends`` could not be read, so that
+    absent keys may be defined there.
     """
 
     source: Source

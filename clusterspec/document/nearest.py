@@ -1,4 +1,4 @@
-"""Did you mean: the words nearest to one that is not known."""
+"""Suggestions for misspelled words, by edit distance."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _MAX_LENGTH = 100
 
 
 def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
-    """The known words fewest edits away, where those are no more than ``distance``; one for short words.
+    """The known words at the smallest edit distance, at most ``distance`` (one for short words).
 
-    Spelling habits count as no edit: case, camel case, and ``_`` for ``-``.
+    Case, camel case, and ``_`` for ``-`` do not count as edits.
 
     >>> nearest("nicsPerNod", ["nics_per_node", "nodes"])
     ['nics_per_node']
@@ -23,7 +23,7 @@ def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
 
 
 def near(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
-    """All known words within the distance that `nearest` allows; those that differ in habits alone where there are any.
+    """All known words within the distance of `nearest`; only those that differ in case or separators if any do.
 
     >>> near("tpp", ["tp", "pp", "dp"])
     ['pp', 'tp']
@@ -33,7 +33,7 @@ def near(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
 
 
 def _ranked(word: str, known: Iterable[str], distance: int) -> list[tuple[int, str]]:
-    """The known words within the distance, each with its number of edits."""
+    """The known words within the distance, each with its edit distance."""
     if len(word) > _MAX_LENGTH:
         return []
     given = plain(word)
@@ -53,7 +53,7 @@ def one_of(words: list[str]) -> str:
 
 
 def plain(word: str) -> str:
-    """A word without spelling habits: lower case, ``_`` between its parts.
+    """A word in snake case.
 
     >>> plain("nicsPerNode"), plain("scale-out")
     ('nics_per_node', 'scale_out')
@@ -62,7 +62,7 @@ def plain(word: str) -> str:
 
 
 def edits(one: str, other: str) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    """The edit distance of two words: insertions, deletions, replacements and adjacent transpositions.
 
     >>> edits("sclae_out", "scale_out")
     1

@@ -1,7 +1,7 @@
-"""From parser events to a tree of nodes: iterative, bounded, and strict about keys.
+"""Composition of parser events to a tree of nodes: iterative, bounded, and strict about keys.
 
-PyYAML's own composer is recursive and keeps the last of two equal keys, so events are composed
-here. Whatever the text, the work is bounded by the limits below.
+PyYAML's composer is recursive and keeps the last of two equal keys, so events are composed here.
+The limits below bound the work for any text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from clusterspec.document.events import Event
 from clusterspec.document.scalars import Scalar, resolve
-from clusterspec.document.text import Lines, unreadable
+from clusterspec.document.source_text import Lines, unreadable
 from clusterspec.finding import Problem
 from clusterspec.records import dataclass, field
 from clusterspec.source import Source
@@ -27,7 +27,7 @@ _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s|#[^\n]*)*)*")
 
 
 class RefusedError(Exception):
-    """The text cannot be composed at all; holds the one problem that says why."""
+    """Raised, with the problem, if a text cannot be composed."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -36,10 +36,10 @@ class RefusedError(Exception):
 
 @dataclass(slots=True)
 class Node:
-    """One value: a scalar, a list of nodes, or pairs of key node and value node.
+    """A value: a scalar, a list of nodes, or pairs of key node and value node.
 
-    ``start`` and ``end`` are offsets into the text. ``size`` counts the nodes in it, ``height``
-    its levels, aliases unfolded.
+    ``start`` and ``end`` are offsets into the text. ``size`` is the number of nodes in it, ``height``
+    its nesting depth, both with aliases expanded.
     """
 
     content: Scalar | list[Node] | dict[str, tuple[Node, Node]]
@@ -53,7 +53,7 @@ class Node:
 
 @dataclass(slots=True)
 class _Open:
-    """A collection whose end has not been met; ``skip`` when the pending value is to be dropped."""
+    """A collection whose end event has not been read; ``skip`` if the next value is to be dropped."""
 
     node: Node
     anchor: str | None
@@ -63,7 +63,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Composer:
-    """Builds the nodes of one text; `compose` may raise `RefusedError`, softer faults go to ``problems``."""
+    """Builds the nodes of a text. `compose` may raise `RefusedError`; recoverable problems go to ``problems``."""
 
     source: Source
     lines: Lines
@@ -77,7 +77,7 @@ class Composer:
     _aliases: int = 0
 
     def compose(self, events: Iterator[Event]) -> Node | None:
-        """The root of the first document; None when the text holds no document."""
+        """The root of the first document; None if the text has no document."""
         documents = 0
         for event in events:
             kind = event.kind
@@ -105,7 +105,7 @@ class Composer:
         return RefusedError(unreadable(self.lines.span(start, end), message, advice))
 
     def _start_of(self, event: Event) -> int:
-        """Where the value itself starts; a tag before it is refused."""
+        """The offset of a value after its anchor. Reports a tag before it."""
         start = event.start
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:40]
@@ -135,7 +135,7 @@ class Composer:
         if self._aliases > MAX_ALIASES:
             raise self._refuse(start, end, f"more than {MAX_ALIASES} aliases in one file")
         if any(opened.anchor == event.anchor for opened in self._stack):
-            raise self._refuse(start, end, f"the alias *{event.anchor} stands inside the value that it names")
+            raise self._refuse(start, end, f"the alias *{event.anchor} is inside the value that it refers to")
         target = self._anchors.get(event.anchor or "")
         if target is None:
             raise self._refuse(start, end, f"the alias *{event.anchor} names no anchor above it")
@@ -157,7 +157,7 @@ class Composer:
         self._place(node)
 
     def _place(self, node: Node) -> None:
-        """Puts a finished node where it belongs: into the open collection, as key, value or item."""
+        """Add a complete node to the open collection, as key, value or item."""
         if not self._stack:
             self._root = node
             return
@@ -187,13 +187,15 @@ class Composer:
             parent.skip = True
 
     def _is_key(self, node: Node, pairs: dict[str, tuple[Node, Node]]) -> bool:
-        """Whether a node can be a key here; reports why not."""
+        """Whether a node is a valid key; reports a problem if not."""
         written = self.source.text[node.start : node.end]
         if node.alias or not isinstance(node.content, str):
             what = (
                 "an alias" if node.alias else "a list or mapping" if isinstance(node.content, list | dict) else written
             )
-            self._report(node.start, node.end, f"{what or 'an empty key'} is no key: keys are text", "put it in quotes")
+            self._report(
+                node.start, node.end, f"{what or 'an empty key'} is not a key: keys are text", "put it in quotes"
+            )
         elif node.plain and node.content == "<<":
             self._report(node.start, node.end, "merge keys (<<) are refused", "repeat the keys, or use extends")
         elif node.content in pairs:

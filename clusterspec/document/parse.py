@@ -1,4 +1,4 @@
-"""From a text to a `Document`."""
+"""Parsing of YAML text to a `Document`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from clusterspec.document import plain
 from clusterspec.document.events import Event, parsed
 from clusterspec.document.model import Comment, Document, Place
 from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
-from clusterspec.document.text import Lines, forbidden, unreadable
+from clusterspec.document.source_text import Lines, forbidden, unreadable
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.source import Path, Source, Span
 
 _COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
 
-_IN_WORDS = (  # what libyaml says, and what it means to somebody who writes a spec
-    ("mapping values are not allowed", "a second `:` stands where none can", "indent the line, or quote the value"),
+_IN_WORDS = (  # messages of libyaml, with the message and advice of this program
+    ("mapping values are not allowed", "unexpected second `:`", "indent the line, or quote the value"),
     ("could not find expected ':'", "a key has no `:` after it", "write `key: value`"),
-    ("did not find expected key", "this does not continue the mapping it stands in", "line it up with the keys above"),
-    ("did not find expected '-'", "this does not continue the list it stands in", "line it up with the `-` above"),
+    ("did not find expected key", "this does not continue the mapping around it", "line it up with the keys above"),
+    ("did not find expected '-'", "this does not continue the list around in", "line it up with the `-` above"),
     ("did not find expected ',' or ']'", "a `[` is not closed", "separate items with `,` and close with `]`"),
     ("did not find expected ',' or '}'", "a `{` is not closed", "separate keys with `,` and close with `}`"),
     ("found unexpected end of stream", "a quote is not closed", "close the quote"),
@@ -32,10 +32,10 @@ _IN_WORDS = (  # what libyaml says, and what it means to somebody who writes a s
 
 
 def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[Problem]]:
-    """The document in a text and what is wrong with the text; no document where it cannot be read, or has more than
-    ``most`` values.
+    """The document of a text and the problems with the text; None if it cannot be parsed or has more than ``most``
+    values.
 
-    A byte order mark is dropped, and takes no column. ``extends`` is left as written.
+    A byte order mark is dropped and does not count as a column. ``extends`` is not resolved.
     """
     if source.text.startswith("\ufeff"):
         source = Source(source.name, source.text[1:])
@@ -56,7 +56,7 @@ def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[
 
 
 def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Problem]:
-    """A second key has no path of its own; it is stated to stand at the path of the first."""
+    """The problems with paths set; a duplicate key gets the path of the first."""
     if not any(problem.related for problem in problems):
         return problems
     paths: dict[Path | Span | None, Path] = {place.key: path for path, place in places.items()}
@@ -64,7 +64,7 @@ def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Prob
 
 
 def _events(source: Source, lines: Lines) -> Iterator[Event]:
-    """What the text consists of; a fault of syntax raises `RefusedError`."""
+    """The parser events of a text. Raises `RefusedError` for a syntax error."""
     found = plain.events(source.text)
     if found is not None:
         yield from found
@@ -78,16 +78,16 @@ def _events(source: Source, lines: Lines) -> Iterator[Event]:
 
 
 def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
-    said = str(getattr(error, "problem", None) or "it cannot be read")
-    message, advice = next(((words, advice) for part, words, advice in _IN_WORDS if part in said), (said, ""))
+    text = str(getattr(error, "problem", None) or "it cannot be read")
+    message, advice = next(((words, advice) for part, words, advice in _IN_WORDS if part in text), (text, ""))
     mark = getattr(error, "problem_mark", None)
     if "not closed" in message:
-        mark = getattr(error, "context_mark", None) or mark  # where it was opened
+        mark = getattr(error, "context_mark", None) or mark  # the position of the opening bracket or quote
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
-    if "mapping values are not allowed" in said and (deeper := _over_indented(source, span.start.line)):
+    if "mapping values are not allowed" in text and (deeper := _over_indented(source, span.start.line)):
         return unreadable(lines.span(*deeper), *_OVER_INDENTED)
-    if "cannot start any token" not in said:
+    if "cannot start any token" not in text:
         return unreadable(span, f"not YAML: {message}", advice)
     character = source.text[offset : offset + 1]
     if character == "\t":
@@ -104,7 +104,7 @@ _KEY = re.compile(r"( *)([^\s:#][^:]*):(?=\s|$)")
 
 
 def _over_indented(source: Source, number: int) -> tuple[int, int] | None:
-    """The offsets of the key on a line that is indented deeper than a ``key: value`` above it; None for any other."""
+    """The offsets of a key that is indented deeper than a ``key: value`` above it; None if the line has none."""
     rows = source.text.split("\n")
     above = next((row for row in reversed(rows[: number - 1]) if row.strip()), "")
     pair, key = _PAIR.match(above), _KEY.match(rows[number - 1])
@@ -115,7 +115,7 @@ def _over_indented(source: Source, number: int) -> tuple[int, int] | None:
 
 
 def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:
-    """Plain values and their places. Aliases become copies: the composer has counted them."""
+    """Plain values and their positions. Aliases become copies, which the composer has limited."""
     holder: list[Any] = [None]
     places: dict[Path, Place] = {}
     waiting: list[tuple[Node, Node | None, Path, Any, Any]] = [(root, None, (), holder, 0)]
@@ -135,7 +135,7 @@ def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:
 
 
 def _comments(source: Source, lines: Lines, scalars: list[tuple[int, int]]) -> Iterator[Comment]:
-    """Every ``#`` after white space that lies in no scalar starts a comment."""
+    """The comments: each ``#`` after white space outside a scalar starts one."""
     start = 0
     for begin, end in [*scalars, (len(source.text), 0)]:
         for match in _COMMENT.finditer(source.text, start, max(start, begin)):

@@ -1,4 +1,4 @@
-"""The one place where key paths become lines."""
+"""Conversion of key paths to lines: the only place that does it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from clusterspec.finding import Edit, Finding, Fix, Problem
 from clusterspec.source import Path, Position, Source, Span
 
 
-def settle(problem: Problem, document: Document | None, source: Source) -> Finding:
-    """The finding of a problem with the document in ``source``.
+def to_finding(problem: Problem, document: Document | None, source: Source) -> Finding:
+    """The finding of a problem with the document of ``source``.
 
-    Where the text could not be read there is no document, and what brings no span of its own
-    points at the first line.
+    If the text could not be parsed (``document`` is None), a problem without a span points at the first line.
     """
     document = document or Document(source, None, {(): _unread(source)}, sources={source.name: source})
     related = tuple((_related(document, where), words) for where, words in problem.related)
@@ -33,7 +32,7 @@ def settle(problem: Problem, document: Document | None, source: Source) -> Findi
 
 
 def _written(problem: Problem, span: Span, document: Document) -> str:
-    """The value that a problem refers to, as written: of a text without paths what the span marks, or its line."""
+    """The value that a problem refers to, as written; in text without paths, the span or its line."""
     if problem.path and problem.path in document.places:
         value = document.value
         for key in problem.path:
@@ -52,9 +51,9 @@ def _unread(source: Source) -> Place:
 
 
 def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
-    """Where a path stands: its value, or its key when asked or when the value fills several lines.
+    """The span of a path: its value, or its key with ``at_key`` or if the value has several lines.
 
-    A path that is absent stands where its nearest present ancestor does.
+    An absent path has the span of its nearest present ancestor.
     """
     present = path
     while present not in document.places:
@@ -76,7 +75,7 @@ def _fits_a_line(span: Span) -> bool:
 
 
 def _first_line(document: Document, span: Span) -> Span:
-    """A span cut off at the end of its first line, so that a block is not underlined whole."""
+    """A span limited to its first line, so that a block is not underlined entirely."""
     if span.start.line == span.end.line:
         return span
     text = document.sources[span.file].line(span.start.line).rstrip()
@@ -84,7 +83,7 @@ def _first_line(document: Document, span: Span) -> Span:
 
 
 def _top(document: Document) -> Span:
-    """What represents the whole document: its first key, or its first line."""
+    """The span that represents the whole document: its first key, or its first line."""
     if isinstance(document.value, dict):
         for name in document.value:
             place = document.places[(name,)]
@@ -94,7 +93,7 @@ def _top(document: Document) -> Span:
 
 
 def _edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
-    """A fix made concrete; none at all when one of its places is absent."""
+    """The edits of a fix; empty if one of its paths is absent."""
     if fix is None:
         return ()
     places = [document.places.get(replacement.path) for replacement in fix.replacements]
@@ -112,7 +111,7 @@ def _target(place: Place, *, key: bool) -> Span | None:
 
 
 def text_at(document: Document, path: Path) -> str:
-    """A value as its author wrote it, quotes and all; empty if the path is absent."""
+    """A value as written, including quotes; empty if the path is absent."""
     place = document.places.get(path)
     if place is None:
         return ""

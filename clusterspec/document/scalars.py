@@ -1,7 +1,7 @@
-"""What a plain scalar means: the core schema of YAML 1.2, less octal and hexadecimal.
+"""Values of plain scalars: the core schema of YAML 1.2 without octal and hexadecimal.
 
-YAML 1.1 reads ``1:1`` as 61, ``no`` as false and ``2026-11-01`` as a date. Here only ``true``,
-``false``, ``null``, decimal integers and floats are anything but text.
+YAML 1.1 reads ``1:1`` as 61, ``no`` as false and ``2026-11-01`` as a date. Here all scalars are text
+except ``true``, ``false``, ``null``, decimal integers and floats.
 """
 
 from __future__ import annotations

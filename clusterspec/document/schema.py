@@ -1,4 +1,4 @@
-"""Holds a document against a JSON Schema, and says what is wrong in words for people."""
+"""Validation of a document against a JSON Schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from clusterspec.document.conforms import conforms
 from clusterspec.document.model import Document
-from clusterspec.document.outline import Schema
+from clusterspec.document.schema_nodes import Schema
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.source import Path
@@ -28,53 +28,55 @@ _MOST_ITEMS = 5
 
 
 def validate(document: Document, schema: Schema) -> list[Problem]:
-    """What is wrong with the document by a draft 2020-12 schema: one problem a fault, in document order.
+    """The problems of a document by a draft 2020-12 schema, one per error, in document order.
 
-    Rules: unknown-key, wrong-type, unknown-choice, missing-key, unreadable-yaml where the top is
-    no mapping, and what ``x-rule`` of a key names for faults of that key.
+    Rules: unknown-key, wrong-type, unknown-choice, missing-key, unreadable-yaml if the top level is
+    not a mapping, and the rule that ``x-rule`` of a key names for errors of that key.
     """
     with suppress(NotImplementedError):
         if conforms(document.value, schema, schema):
             return []
-    from clusterspec.document import words
+    from clusterspec.document import messages
 
     errors = list(_innermost(_validator(schema).iter_errors(document.value)))
-    whole = {_path(error) for error in errors if error.validator not in _OF_PARTS}
+    whole_lists = {_path(error) for error in errors if error.validator not in _OF_PARTS}
     problems: dict[tuple[Path, str], Problem] = {}
     for error in sorted(errors, key=lambda error: error.validator != "type"):
         path = _path(error)
-        if any(path[:length] in whole for length in range(len(path))):
+        if any(path[:length] in whole_lists for length in range(len(path))):
             continue
-        for problem in words.problems(error, path, document, schema):
+        for problem in messages.problems(error, path, document, schema):
             keyword = error.validator if error.validator in _SEVERAL else ""
             problems.setdefault((problem.path, keyword), problem)
     meant = {*meant_keys(problems.values())}
-    told = [problem for (_, keyword), problem in problems.items() if keyword != "required" or problem.path not in meant]
+    reported = [
+        problem for (_, keyword), problem in problems.items() if keyword != "required" or problem.path not in meant
+    ]
     order = {path: number for number, path in enumerate(document.places)}
-    return _fewer(sorted(told, key=lambda problem: order.get(problem.path, -1)))
+    return _fewer(sorted(reported, key=lambda problem: order.get(problem.path, -1)))
 
 
 def meant_keys(problems: Iterable[Problem]) -> Iterator[Path]:
-    """The keys that misspelt keys were meant to be: they are not absent, they could not be read."""
+    """The intended keys of misspelled keys, which therefore do not count as absent."""
     for problem in problems:
         if problem.rule == "unknown-key" and problem.fix is not None:
             yield (*problem.path[:-1], problem.fix.replacements[0].text)
 
 
 def _fewer(problems: list[Problem]) -> list[Problem]:
-    """The problems, of those with the items of one list only the first, which says how many follow."""
+    """The problems, limited to the first few per list; the last states how many items follow."""
     lists = Counter(problem.path[:-1] for problem in problems if _of_item(problem))
-    told: Counter[Path] = Counter()
+    counted: Counter[Path] = Counter()
     kept = []
     for problem in problems:
         parent = problem.path[:-1]
         if _of_item(problem):
-            told[parent] += 1
-        if not _of_item(problem) or told[parent] < _MOST_ITEMS or lists[parent] == _MOST_ITEMS:
+            counted[parent] += 1
+        if not _of_item(problem) or counted[parent] < _MOST_ITEMS or lists[parent] == _MOST_ITEMS:
             kept.append(problem)
-        elif told[parent] == _MOST_ITEMS:
+        elif counted[parent] == _MOST_ITEMS:
             more = lists[parent] - _MOST_ITEMS
-            kept.append(replace(problem, message=f"{problem.message}; {more} further items have faults"))
+            kept.append(replace(problem, message=f"{problem.message}; {more} further items have errors"))
     return kept
 
 
@@ -83,7 +85,7 @@ def _of_item(problem: Problem) -> bool:
 
 
 def _finite(_: Any, value: Any) -> bool:
-    """A number of JSON, which knows neither infinity nor nan."""
+    """Whether a value is a JSON number, which excludes infinity and nan."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -92,7 +94,7 @@ def _whole(_: Any, value: Any) -> bool:
 
 
 def _validator(schema: Schema) -> Any:
-    """The validator of a schema, built once: jsonschema is heavy, and is imported here only."""
+    """The validator of a schema, built once; jsonschema is slow to import and is imported only here."""
     if id(schema) not in _validators:
         from jsonschema import Draft202012Validator, validators
 
@@ -104,7 +106,7 @@ def _validator(schema: Schema) -> Any:
 
 
 def _unique(_: Any, unique: bool, value: Any, __: Schema) -> Iterator[Any]:
-    """jsonschema's own check takes quadratic time; a list that is far too long fails ``maxItems`` anyway."""
+    """A linear-time replacement of jsonschema's check; lists beyond the limit already fail ``maxItems``."""
     from jsonschema import ValidationError
 
     if unique and isinstance(value, list) and len(value) <= _LONGEST_UNIQUE:
@@ -118,7 +120,7 @@ def _path(error: Any) -> Path:
 
 
 def _innermost(errors: Iterable[Any]) -> Iterator[Any]:
-    """The errors that say something: of alternatives, those of the one that the author meant."""
+    """The most specific errors: of alternatives, those of the one that the author intended."""
     for error in errors:
         if error.validator in {"anyOf", "oneOf"} and error.context:
             meant = _meant(error)
@@ -131,7 +133,7 @@ def _innermost(errors: Iterable[Any]) -> Iterator[Any]:
 
 
 def _meant(error: Any) -> list[Any] | None:
-    """The errors of the one alternative whose type the value has; None if that is not one."""
+    """The errors of the only alternative with the type of the value; None if there is not exactly one."""
     by_branch: dict[int, list[Any]] = {}
     for inner in error.context:
         by_branch.setdefault(inner.relative_schema_path[0], []).append(inner)
@@ -140,5 +142,5 @@ def _meant(error: Any) -> list[Any] | None:
 
 
 def _wrong_kind(error: Any) -> bool:
-    """Whether an alternative is out of the question: it fails as a whole, by type or as a fixed word."""
+    """Whether an alternative is excluded because its type or constant does not match."""
     return not error.relative_path and error.validator in {"type", "const"}

@@ -1,4 +1,4 @@
-"""Waivers: comments by which an author takes a finding back out, with a reason.
+"""Waivers: comments by which an author suppresses a finding, with a reason.
 
     nics_per_node: 4  # clusterspec: ignore[shared-nic] until 2027-01-31: dual-rail by design
     # clusterspec: ignore-file[undeclared-network, few-spines]: the provider runs these
@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
-from clusterspec.document.waiver_notes import FORM, Use, Waiver, about, ended, of_comment
+from clusterspec.document.waiver_findings import FORM, Waiver, WaiverContext, has_expired, of_comment, waiver_findings
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity
 from clusterspec.records import dataclass
 
@@ -32,14 +32,14 @@ _MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Waived:
-    """A finding that a waiver takes out, with the waiver that does so."""
+    """A waived finding and its waiver."""
 
     finding: Finding
     waiver: Waiver
 
 
 def apply(findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()) -> list[Finding]:
-    """The findings that no waiver takes out, and findings about the waivers themselves (see `split`)."""
+    """The findings that are not waived, and findings about the waivers themselves (see `split`)."""
     return split(findings, document, today, skipped)[0]
 
 
@@ -52,43 +52,43 @@ def split(
 ) -> tuple[list[Finding], list[Waived]]:
     """The open findings with those about the waivers themselves, and the waived findings.
 
-    A waiver without a reason waives nothing and is a warning (waiver-without-reason); one whose
-    date lies before ``today`` waives nothing and is a note (expired-waiver); a rule that a waiver
-    names without need is a note (unused-waiver), unless it is among ``skipped``: rules that did not run. One that
-    names a rule which is not ``known`` is a warning (unreadable-waiver).
+    A waiver without a reason has no effect and gives a warning (waiver-without-reason); one that
+    expired before ``today`` has no effect and gives a note (expired-waiver); a rule that a waiver does
+    not need gives a note (unused-waiver), unless it is in ``skipped``, the rules that did not run; a
+    rule that is not ``known`` gives a warning (unreadable-waiver).
     """
-    waivers, said = read(document)
-    good = _by_rule(waiver for waiver in waivers if waiver.reason and not ended(waiver, today))
+    waivers, about_waivers = read(document)
+    effective = _by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
     kept: list[Finding] = []
     waived: list[Waived] = []
     used: set[tuple[Comment, str]] = set()
     for finding in findings:
         spots = _spots(finding, document) if finding.rule not in ALWAYS_REPORTED else ()
-        held = [waiver for spot in spots for waiver in good.get((finding.rule, *spot), ())]
+        held = [waiver for spot in spots for waiver in effective.get((finding.rule, *spot), ())]
         used |= {(waiver.comment, finding.rule) for waiver in held}
         if held:
             waived.append(Waived(finding, held[0]))
         else:
             kept.append(finding)
     for waiver in waivers:
-        said += about(waiver, document, Use(used, today, skipped, known))
-    return kept + said, waived
+        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, known))
+    return kept + about_waivers, waived
 
 
 def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
-    """The waivers of a document and its bases, and what cannot be read as one."""
+    """The waivers of a document and its bases, and findings about malformed ones."""
     alone = {(comment.file, comment.line) for comment in document.comments if comment.alone}
     first = _first_keys(document)
     waivers: list[Waiver] = []
     faults: list[Finding] = []
-    read_of: Counter[str] = Counter()
+    parsed: Counter[str] = Counter()
     for comment in document.comments:
         if _MARK.match(comment.text):
-            read_of[comment.file] += 1
-            if read_of[comment.file] == _MOST + 1:
-                why = f"more than {_MOST} waivers in one file: this one and those below waive nothing"
+            parsed[comment.file] += 1
+            if parsed[comment.file] == _MOST + 1:
+                why = f"more than {_MOST} waivers in one file: this and later ones have no effect"
                 faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, why, FORM))
-            if read_of[comment.file] > _MOST:
+            if parsed[comment.file] > _MOST:
                 continue
             waiver = _parsed(comment, alone, first.get(comment.file, 1))
             if isinstance(waiver, str):
@@ -99,19 +99,19 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
 
 
 def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int) -> Waiver | str:
-    """The waiver in a comment, or why it is none; ``first`` is the line of the first key of its file."""
+    """The waiver in a comment, or the reason why it is invalid; ``first`` is the line of the file's first key."""
     match = _WAIVER.fullmatch(comment.text.rstrip())
     if match is None:
-        return "this waiver cannot be read, and waives nothing"
+        return "this waiver cannot be read and has no effect"
     rules = tuple(dict.fromkeys(rule.strip() for rule in match["rules"].split(",") if rule.strip()))
     if not rules:
-        return "this waiver names no rule, and waives nothing"
+        return "this waiver names no rule and has no effect"
     try:
         until = date.fromisoformat(match["until"]) if match["until"] else None
     except ValueError:
-        return f"`{match['until'][:20]}` is no date, and the waiver waives nothing"
+        return f"`{match['until'][:20]}` is not a date; the waiver has no effect"
     if match["file"] and comment.line >= first:
-        return "a waiver for the whole file stands before its first key, and this one waives nothing"
+        return "a waiver for the whole file must precede its first key; this one has no effect"
     line = None if match["file"] else _line(comment, alone)
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())
 
@@ -126,7 +126,7 @@ def _first_keys(document: Document) -> dict[str, int]:
 
 
 def _line(comment: Comment, alone: set[tuple[str, int]]) -> int:
-    """The line a comment speaks for: its own, or the next one that holds more than a comment."""
+    """The line a comment applies to: its own, or the next line that is not only a comment."""
     line = comment.line
     for line in range(comment.line, comment.line + _MOST_ABOVE):
         if (comment.file, line) not in alone:
@@ -147,7 +147,7 @@ def _by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], lis
 
 
 def _spots(finding: Finding, document: Document) -> set[_Spot]:
-    """Where a waiver of the finding may stand: its own line, those of its key and value, its file."""
+    """The positions where a waiver of a finding applies: its line, those of its key and value, its file."""
     spans = [finding.span]
     place = document.places.get(finding.path)
     if place is not None and finding.path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.document import outline
+from clusterspec.document import schema_nodes
 from clusterspec.exchange.import_result import ImportResult, SkippedPart, shown
 from clusterspec.records import replace
 from clusterspec.source import dotted
@@ -12,7 +12,7 @@ from clusterspec.spec.schema import schema
 def with_known_keys(reading: ImportResult) -> ImportResult:
     """The import result with keys that the schema lacks listed as unknown."""
     root = schema()
-    known = [each for each in reading.given if outline.at(root, each.path)]
+    known = [each for each in reading.given if schema_nodes.at(root, each.path)]
     lost = [each for each in reading.given if each not in known]
     unknown = [
         SkippedPart(f"{dotted(each.path)}: {shown(each.value)}", "this version of the spec has no such key", each.at)

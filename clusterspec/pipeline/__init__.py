@@ -2,8 +2,8 @@
 
     YAML text → Document → Spec (+ Catalog) → Design → Plan → findings → result
 
-Every stage returns what it could do and what it found. `studies` takes a text as far as it goes, `outputs` makes the
-results of the commands, `reports` those of a report.
+Every stage returns its result and its findings. `studies` resolves a spec as far as possible, `outputs` computes the
+results of the commands, `reports` those of reports.
 """
 
 from clusterspec.pipeline.outputs import bill, check, collective, cost, estimate, influences, planned_tests

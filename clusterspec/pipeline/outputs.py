@@ -1,11 +1,11 @@
-"""The results of a study, one function for each command."""
+"""The results of a study, one function per command."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clusterspec.document import names
+from clusterspec.document import file_names
 from clusterspec.results import (
     BillReport,
     CheckReport,
@@ -24,17 +24,17 @@ from clusterspec.pipeline.studies import Checked, Settings, Study
 
 
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
-    """The findings of all files in one report, those in a common base once."""
-    findings = tuple(names.without_repeats([(one.input.name, one.findings) for one in studies]))
+    """The findings of all files in one report; findings in a common base appear once."""
+    findings = tuple(file_names.without_repeats([(one.input.name, one.findings) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
-    pointed = names.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
+    pointed = file_names.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
     waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
     inputs = tuple(one.input for one in studies)
     return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived)
 
 
 def estimate(one: Study) -> EstimateReport:
-    """What one design costs."""
+    """The estimate of a design: memory, time and communication."""
     checked = one.checked
     return EstimateReport(
         one.settings.tool,
@@ -64,8 +64,9 @@ def collective(
     *,
     asked: Sequence[str] = (),
 ) -> CollectiveReport:
-    """A collective of some ranks over some sizes in bytes, ``asked`` as their author wrote them; no rows, and
-    the reason, where the cluster cannot be resolved or its ranks are not connected.
+    """A collective of ``ranks`` ranks over ``sizes`` in bytes; ``asked`` are the sizes as given by the user.
+
+    Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
     from clusterspec.cost.collectives import CollectiveUnavailableError, table
 
@@ -80,14 +81,14 @@ def collective(
 
 
 def bill(one: Study) -> BillReport:
-    """What has to be bought, counted and priced."""
+    """The bill of materials with prices."""
     from clusterspec.procurement.bill import bill as counted
 
     return BillReport(one.settings.tool, one.input, counted(one.design, one.settings.switch), one.checked.findings)
 
 
 def cost(one: Study) -> CostReport:
-    """What a design costs over its term, by year, by run and by token."""
+    """The cost of a design over its term, by year, by run and by token."""
     from clusterspec.procurement.bill import bill as counted
     from clusterspec.procurement.cost import cost as worked_out
     from clusterspec.procurement.neighbor import cheaper_neighbor
@@ -100,7 +101,7 @@ def cost(one: Study) -> CostReport:
 
 
 def planned_tests(one: Study) -> tuple[PlannedTest, ...]:
-    """The acceptance tests of the tiers that the machine has, each with its prediction and its command."""
+    """The acceptance tests of the tiers of the machine, each with its prediction and its command."""
     from clusterspec.procurement.acceptance import acceptance_tests
     from clusterspec.results.acceptance import planned
 

@@ -1,4 +1,4 @@
-"""The report on a study, and what it is compared with."""
+"""The report of a study, alone or compared with others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TENDER = "tender.yaml"
 
 
 def tender(one: Study) -> Study:
-    """The study of the redacted spec: nothing computed from it can show what a tender must not show."""
+    """The study of the redacted spec, from which no confidential value of a tender can be computed."""
     value = redact(one.document.value if one.document else None, one.spec.broken)
     return study_text(documents.dump(value), one.settings, TENDER, one.folder)
 
@@ -36,9 +36,10 @@ def report(
     live: bool = True,
     levers_of: Callable[[Study], SensitivityReport] | None = None,
 ) -> FullReport:
-    """A report on one design, compared with others; its audience is the one asked for, else the spec's, else
-    internal. Without ``live`` it lacks the tables that only figures in a browser read; ``levers_of`` moves the
-    levers of the design that is shown.
+    """A report of a design, compared with others.
+
+    ``audience`` defaults to that of the spec, else internal. Without ``live`` the report lacks the tables that only
+    interactive figures use; ``levers_of`` returns the sensitivities of the reported design.
     """
     written = one.design.spec.document.audience if one.design.spec.document else None
     readers = audience or written or "internal"
@@ -51,12 +52,12 @@ def report(
 
 
 def _without_folders(one: Study) -> Provenance:
-    """Provenance that names no folder of the author's machine."""
+    """The provenance without folder names of the author's machine."""
     return Provenance(one.document, one.settings.catalog, folders=False)
 
 
 def _compared(one: Study, kind: str, audience: str) -> FullReport:
-    """As much of a report as a comparison shows."""
+    """The part of a report that a comparison needs."""
     from clusterspec.results.areas import areas
     from clusterspec.results.full import FullReport
     from clusterspec.results.machine import machine

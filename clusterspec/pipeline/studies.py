@@ -1,4 +1,4 @@
-"""A study: one spec as far as it can be resolved, with its findings, its waivers and its plan."""
+"""Studies: a spec resolved as far as possible, with its findings, waivers and plan."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 
 def as_written(document: Document) -> Document:
-    """The document itself: every waiver in it counts."""
+    """The document unchanged, so that all its waivers apply."""
     return document
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every command shares: the catalog, the configuration, the day, and whose waivers count.
+    """The settings shared by all commands: catalog, configuration, date, and which waivers apply.
 
-    ``trusted`` takes out of a document the comments whose waivers do not count.
+    ``trusted`` removes the comments from a document whose waivers do not apply.
     """
 
     catalog: Catalog
@@ -55,9 +55,9 @@ class Settings:
 
     @classmethod
     def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
-        """The settings that hold for a folder, company catalogs over the configured ones.
+        """The settings of a folder; ``catalogs`` have precedence over configured ones.
 
-        Raises `ConfigFault`, and `NotADirectoryError` for a catalog folder that is not there.
+        Raises `ConfigFault`, and `NotADirectoryError` if a catalog folder does not exist.
         """
         config = discover(folder)
         return cls(Catalog.open([*config.catalog, *catalogs]), config, today or datetime.now(UTC).date())
@@ -74,9 +74,9 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found in one file: all that a report of many files keeps of a study.
+    """The findings of one file, as kept by a report of many files.
 
-    ``fault`` is what went wrong in a rule of ours; the findings are those of the others.
+    ``fault`` is the exception of a rule that failed; the findings are those of the other rules.
     """
 
     input: Input
@@ -88,7 +88,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Study:
-    """One spec, as far as it could be resolved. What a stage could not do is ``None``."""
+    """A spec, resolved as far as possible. The result of a stage that failed is ``None``."""
 
     settings: Settings
     input: Input
@@ -103,43 +103,43 @@ class Study:
 
     @property
     def sources(self) -> dict[str, Source]:
-        """Every text that a finding may point into."""
+        """The texts that findings may refer to, by name."""
         return {self.source.name: self.source} | (dict(self.document.sources) if self.document else {})
 
     @cached_property
     def plan(self) -> Plan:
-        """What the design costs; computed when it is first read."""
+        """The plan of the design; computed on first access."""
         from clusterspec.cost.estimate import estimate
 
         return estimate(self.design)
 
     @cached_property
     def checked(self) -> Checked:
-        """Everything there is to say of this file: resolved, waived, chosen and in order of place.
+        """The findings of this file, selected by the configuration, waived, and sorted by position.
 
-        Raises `BrokenEntry` if a rule needs an entry of a company's catalog that cannot be read.
+        Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
         """
-        found, fault = self._judged()
+        found, fault = self._rule_problems()
         problems = rules.bounded((*self._read(), *found))
-        settled = [places.settle(problem, self.document, self.source) for problem in problems]
+        findings = [places.to_finding(problem, self.document, self.source) for problem in problems]
         waived: list[Waived] = []
         if self.document is not None:
             document = self.settings.trusted(self.document)
-            settled, waived = waivers.split(settled, document, self.settings.today, known=rules.may_be_waived)
+            findings, waived = waivers.split(findings, document, self.settings.today, known=rules.may_be_waived)
         config = self.settings.config
-        findings = tuple(sorted(rules.bounded(rules.choose(settled, config)), key=_by_place))
+        selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
-        return Checked(self.input, findings, self.sources, fault, tuple(chosen))
+        return Checked(self.input, selected, self.sources, fault, tuple(chosen))
 
     def _read(self) -> Iterable[Problem]:
-        """What reading found, with the catalog's reading of headline figures."""
+        """The problems found while reading, with those of headline figures."""
         document = self.document
         if document is None:
             return self.problems
         return rules.name_headlines(self.problems, self.facts(), lambda path: places.text_at(document, path))
 
-    def _own(self) -> list[Problem]:
-        """What the rules of a company find."""
+    def _company_problems(self) -> list[Problem]:
+        """The problems found by company rules."""
         if not self.settings.own_rules:
             return []
         from clusterspec.results.estimate_json import body
@@ -148,11 +148,11 @@ class Study:
         written = self.document.value if self.document is not None else None
         return judge_own(self.settings.own_rules, body(self.plan) | {"spec": written})
 
-    def _judged(self) -> tuple[list[Problem], Exception | None]:
+    def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         try:
             facts = self.facts()
             found = rules.judge(facts)
-            return [*found, *rules.judge_incomplete(facts, (*self.problems, *found)), *self._own()], None
+            return [*found, *rules.judge_incomplete(facts, (*self.problems, *found)), *self._company_problems()], None
         except rules.RulesFailedError as crash:
             if isinstance(crash.__cause__, BrokenEntry):
                 raise crash.__cause__ from None
@@ -160,13 +160,13 @@ class Study:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found. Raises what went wrong in a rule of ours, so that nobody takes silence for praise."""
+        """The findings. Raises the exception of a failed rule, so that missing findings are not taken as success."""
         if self.checked.fault is not None:
             raise self.checked.fault
         return self.checked.findings
 
     def facts(self) -> rules.Facts:
-        """What rules may know."""
+        """The input of rules."""
         return rules.Facts(
             spec=self.spec,
             catalog=self.settings.catalog,
@@ -178,13 +178,13 @@ class Study:
         )
 
 
-def _by_place(finding: Finding) -> tuple[str, int, int, int, str]:
+def _position(finding: Finding) -> tuple[str, int, int, int, str]:
     start = finding.span.start
     return (finding.span.file, start.line, start.column, finding.severity.rank, finding.rule)
 
 
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
-    """Takes one text as far as it can be resolved; ``folder`` is where its ``extends`` starts from."""
+    """A study of a text; ``folder`` is the base of its ``extends`` paths."""
     document, problems = documents.load_source(source, folder, schema()["properties"])
     spec, found = read(document) if document is not None else (Spec(source.name), [])
     design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
@@ -204,7 +204,7 @@ def study_document(document: Document, like: Study) -> Study:
 
 
 def _measured(spec: Spec, design: Design, folder: FilePath) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
-    """The design with what was measured in place of what the catalog expects; logs lie in ``folder``."""
+    """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``."""
     if not spec.measured:
         return design, (), []
     from clusterspec.cost.measured import calibrated, resolve_measurements
@@ -214,22 +214,22 @@ def _measured(spec: Spec, design: Design, folder: FilePath) -> tuple[Design, tup
 
 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:
-    """A study of a text at hand."""
+    """A study of a string."""
     return study(Source(name, text), text.encode("utf-8", "surrogateescape"), settings, folder or FilePath.cwd())
 
 
 def study_file(path: FilePath, settings: Settings | None = None) -> Study:
-    """A study of a file. Raises `OSError` when it cannot be read."""
+    """A study of a file. Raises `OSError` if it cannot be read."""
     data = documents.read_bytes(path)
     folder = path.resolve().parent
     return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
 
 
 def prose(source: Source, data: bytes, settings: Settings) -> Checked:
-    """What is wrong with the quantities of running text."""
+    """The findings about the quantities of running text."""
     from clusterspec.prose import check_text
 
     problems = check_text(source, settings.catalog, settings.today)
-    settled = [places.settle(problem, None, source) for problem in rules.bounded(problems)]
-    findings = tuple(sorted(rules.choose(settled, settings.config), key=_by_place))
-    return Checked(Input(source.name, data), findings, {source.name: source})
+    findings = [places.to_finding(problem, None, source) for problem in rules.bounded(problems)]
+    selected = tuple(sorted(rules.choose(findings, settings.config), key=_position))
+    return Checked(Input(source.name, data), selected, {source.name: source})

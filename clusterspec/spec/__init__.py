@@ -1,1 +1,1 @@
-"""The spec as types: what the author asks for."""
+"""The spec: typed values as requested by the author, before resolution."""

@@ -1,8 +1,8 @@
-"""Reads a document as a `Spec`, driven by the schema and by the types of the model.
+"""Reading of a document as a `Spec`, driven by the schema and by the types of the model.
 
-There is no list of keys here: a field of a dataclass is a key of the schema, its type says what
-to build, and the schema says in which unit. A value that cannot be read becomes None, leaves one
-problem and is named in ``Spec.broken``, so that one fault neither hides nor causes another.
+A dataclass field corresponds to a schema key; its type determines what to build, and the schema
+the unit. A value that cannot be read becomes None with one problem and is listed in
+``Spec.broken``, so that one error neither hides nor causes another.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from clusterspec.document import Document, meant_keys, validate
-from clusterspec.document.fault import shown
-from clusterspec.document.foreign import foreign
 from clusterspec.document.nearest import nearest, one_of
-from clusterspec.document.outline import Schema, branches, child, keys
+from clusterspec.document.other_formats import kind_of_other_file
 from clusterspec.document.places import text_at
+from clusterspec.document.schema_nodes import Schema, branches, child, keys
+from clusterspec.document.validation_error import shown
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
@@ -36,17 +36,17 @@ _KEEPS_VALUE = {"unknown-key", "missing-key", "unsupported-spec-version"}
 
 
 def read(document: Document) -> tuple[Spec, list[Problem]]:
-    """The spec in a document, as far as it can be read, and everything wrong with its shape and units.
+    """The spec of a document, as far as it can be read, and the problems with its structure and units.
 
-    ``broken`` of the spec holds ``()`` where a base is missing or the document is no spec at all:
-    what seems absent may then have been meant.
+    ``broken`` of the spec contains ``()`` if a base is missing or the document is not a spec, so that
+    no key counts as absent.
     """
-    if what := foreign(document.value):
+    if what := kind_of_other_file(document.value):
         return Spec(document.source.name, broken=frozenset({()})), [_foreign(what)]
     root = schema()
     problems = validate(document, root)
     partial = document.partial or any(problem.path == ("extends",) for problem in problems)
-    if partial:  # the base may have what is missing
+    if partial:  # the base may have the missing key
         problems = [problem for problem in problems if problem.rule != "missing-key"]
     reader = _Reader(document, root, problems)
     if partial:
@@ -61,21 +61,21 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
 
 
 def _foreign(what: str) -> Problem:
-    """What is wrong with a file of another program."""
+    """The problem of a file of another program."""
     message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
     return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
 
 
 @cache
 def types_of(record: type) -> dict[str, Any]:
-    """The keys of a dataclass of the model, each with its field's name and type."""
+    """The keys of a dataclass of the model, each with field name and type."""
     hints = get_type_hints(record)
     names = [field.name for field in fields(record) if field.name not in _NOT_KEYS]
     return {RENAMED.get(name, name): (name, _options(hints[name])) for name in names}
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
-    """The types that a field may have, None aside."""
+    """The types of a field except None."""
     if get_origin(hint) in {Union, UnionType}:
         return tuple(option for part in get_args(hint) for option in _options(part) if option is not NoneType)
     return (hint,)
@@ -91,7 +91,7 @@ class _Reader:
         self.broken = {problem.path for problem in faults} | absent | {*meant_keys(problems)}
 
     def fields(self, record: Any, node: Schema, path: Path, value: dict[str, Any]) -> dict[str, Any]:
-        """What to build ``record`` from."""
+        """The arguments for ``record`` from a mapping."""
         known = keys(node, self.root)
         made = {}
         for key, (name, options) in types_of(record).items():
@@ -139,7 +139,7 @@ class _Reader:
         return None
 
     def _checked(self, path: Path, items: tuple[Any, ...]) -> Any:
-        """A list, or None if its items do not go together."""
+        """A list, or None if its items are inconsistent."""
         problem = shapes.check(path, items)
         if problem is not None:
             self.problems.append(problem)
@@ -168,7 +168,7 @@ class _Reader:
         return self._written(path, value) if str in options else None
 
     def _written(self, path: Path, value: Any) -> str:
-        """A scalar as its author wrote it: 1.10 stays 1.10."""
+        """A scalar as written: 1.10 stays 1.10."""
         text = text_at(self.document, path)
         return str(value) if isinstance(value, str) or not text or text.startswith(("*", "'", '"')) else text
 
@@ -191,7 +191,7 @@ class _Reader:
 
 
 def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:
-    """The problem of a quantity that cannot be read, where perhaps a word was meant."""
+    """The problem of an unreadable quantity of a key that also accepts keywords."""
     meant = nearest(str(value), words)
     if not meant:
         advice = f"write {one_of(words)}, or a quantity: {fault.help}" if words else fault.help
@@ -202,5 +202,5 @@ def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> P
 
 
 def _words(node: Schema, root: Schema) -> list[Any]:
-    """The words that a key takes in place of a quantity."""
+    """The keywords that a key accepts in place of a quantity."""
     return [one["const"] for one in branches(node, root) if "const" in one]

@@ -11,9 +11,9 @@ from clusterspec import resources
 
 @cache
 def schema() -> dict[str, Any]:
-    """The schema that editors and the reader share. Annotations: ``x-quantity`` names the kind of a
-    quantity, ``x-maximum`` its largest SI value, ``x-zero`` admits zero, ``x-unused`` marks a key
-    that nothing uses yet, ``x-synonyms`` are other words for choices, ``x-rule`` renames a fault.
+    """The schema shared by editors and the reader. Annotations: ``x-quantity`` is the kind of a
+    quantity, ``x-maximum`` its largest SI value, ``x-zero`` allows zero, ``x-unused`` marks a key
+    that nothing uses yet, ``x-synonyms`` are synonyms of choices, ``x-rule`` is the rule of errors.
     """
     text = (resources.schemas() / "spec.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)

@@ -1,11 +1,11 @@
-"""What a value must be beyond its type: a quantity that is there, a list whose items go together."""
+"""Constraints on values beyond their type: ranges of quantities, consistency of list items."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from clusterspec.document.outline import Schema
+from clusterspec.document.schema_nodes import Schema
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path
@@ -17,10 +17,10 @@ _DP_PAIR = {"dp_shard", "dp_replicate"}
 
 
 def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | None:
-    """What is wrong with a quantity whose unit is right; ``notes`` are the schema's annotations."""
+    """The problem with a quantity whose unit is valid, or None; ``notes`` are the schema's annotations."""
     lowest = "zero or more" if notes.get("x-zero") else "above zero"
     if not math.isfinite(quantity.value) or quantity.value < 0 or (quantity.value == 0 and not notes.get("x-zero")):
-        return Problem("wrong-type", path, f"`{_name(path)}` is {lowest}, and `{quantity.written}` is not")
+        return Problem("wrong-type", path, f"`{_name(path)}` is {lowest}, but `{quantity.written}` is not")
     if 0 < quantity.value < SMALLEST:
         message = f"`{quantity.written}` is less than `{_name(path)}` can be"
         return Problem("wrong-type", path, message, "check the exponent and the prefix of the unit")
@@ -36,7 +36,7 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
 
 
 def check(path: Path, items: tuple[Any, ...]) -> Problem | None:
-    """What is wrong with a list whose items are right one by one."""
+    """The problem with a list whose items are individually valid, or None."""
     if path == ("layout", "order"):
         return _order(path, items)
     if path[:2] == ("procurement", "prices") and items[0] > items[1]:
@@ -46,7 +46,7 @@ def check(path: Path, items: tuple[Any, ...]) -> Problem | None:
 
 
 def _order(path: Path, items: tuple[str, ...]) -> Problem | None:
-    """Each axis once, where dp_shard and dp_replicate together may represent dp."""
+    """The problem with an axis order; each axis must occur once, dp_shard and dp_replicate may replace dp."""
     given = set(items)
     pair = given & _DP_PAIR
     if pair and "dp" in given:

@@ -1,9 +1,9 @@
-"""Quantities: the only package that reads and prints units.
+"""Quantities: the only package that parses and formats units.
 
-`read` takes a quantity as people write it, `say` says one to people, `readings` lists every
-way to count one. Conversion factors come from a table generated from the pint registry of
-``definitions.txt``, because importing pint takes 0.1 s (measured; more where NumPy is installed,
-which pint imports) and importing this package without it 0.01 s.
+`read` parses a quantity, `say` formats one, `readings` lists its possible interpretations.
+Conversion factors come from a table generated from the pint registry of ``definitions.txt``,
+because importing pint takes 0.1 s (measured; more with NumPy, which pint imports), and importing
+this package without it 0.01 s.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with a quantity, in words for its author."""
+"""The exception for invalid quantities."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SHOWN = 48
 
 @dataclass(eq=False)
 class UnitFault(ValueError):
-    """A quantity that cannot be taken as written.
+    """Raised for a quantity that cannot be used as written.
 
     ``rule`` is ``ambiguous-unit``, ``missing-unit``, ``wrong-unit``, ``missing-sparsity`` or
-    ``unreadable-quantity``; ``message`` holds the text as written, ``help`` what to write instead.
+    ``unreadable-quantity``; ``message`` quotes the text, ``help`` suggests what to write.
     """
 
     rule: str
@@ -21,14 +21,14 @@ class UnitFault(ValueError):
     help: str
 
     def __post_init__(self) -> None:
-        super().__init__(self.rule, self.message, self.help)  # what pickling between processes needs
+        super().__init__(self.rule, self.message, self.help)  # required by pickling between processes
 
     def __str__(self) -> str:
         return f"{self.message}; {self.help}"
 
 
 def quoted(text: str) -> str:
-    """The text in backticks, shortened, and without characters that a terminal would obey.
+    """The text in backticks, shortened, without control characters.
 
     >>> quoted("400 Gbs")
     '`400 Gbs`'

@@ -1,11 +1,11 @@
-"""Reads quantities as people write them: number, unit, and the word that says how it counts.
+"""Parser of quantities: number, unit, and a qualifier of direction or sparsity.
 
     quantity   = [ times ] number [ unit ] [ qualifier ]
     times      = whole-number ( "x" | "×" | "*" )
     qualifier  = "duplex" | "unidirectional" | "dense" | "sparse" | a synonym
 
-The grammar is closed and anchored: a text is a quantity from end to end, or a `UnitFault`. It
-is linear in the length of the text, which is limited.
+The grammar is anchored: the whole text is a quantity, or a `UnitFault` is raised. Parsing is linear
+in the length of the text, which is limited.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _RATIO = re.compile(rf"({NUMBER})[ ]*(?::|to)[ ]*({NUMBER})", re.ASCII)
 
 
 def read(text: str | int | float, kind: str) -> Quantity:
-    """The quantity that ``text`` says, in SI as its author counted it.
+    """The quantity of a text in SI units, in the direction or sparsity that it states.
 
     ``kind`` is a key of `KINDS`. A ratio such as ``2:1`` is its first number over its second.
-    Raises `UnitFault` for every text that is not exactly one quantity of that kind.
+    Raises `UnitFault` if the text is not exactly one quantity of that kind.
 
     >>> read("8 x 400 Gb/s", "line_rate").value
     400000000000.0
@@ -59,7 +59,7 @@ def read(text: str | int | float, kind: str) -> Quantity:
 
 
 def divide(rest: str) -> tuple[str | None, str, str]:
-    """What follows a number, as (symbol, its spelling, words after it); no symbol where none fits.
+    """The text after a number as (symbol, its spelling, words after it); the symbol is None if none fits.
 
     >>> divide("GB per second each way")
     ('GB/s', 'GB per second', 'each way')
@@ -91,7 +91,7 @@ def _ratio(written: str) -> Quantity | None:
 
 
 def _plain(written: str, wanted: Kind) -> Quantity:
-    """A number without a unit; a count may say thousands to trillions (``15T``)."""
+    """A number without a unit; a count may have a suffix for thousands to trillions (``15T``)."""
     number, rest = split(written, wanted.whole, "3")
     suffix = rest.removesuffix("tokens").rstrip(" ") if wanted.whole else rest
     if suffix not in (COUNTS if wanted.whole else ("",)):
@@ -105,7 +105,7 @@ def _plain(written: str, wanted: Kind) -> Quantity:
 
 
 def _whole(written: str, value: float) -> float:
-    """The whole number that a product such as 1.005 × 1000 misses by its last binary digit."""
+    """The integer of a product such as 1.005 × 1000, which binary rounding misses by the last digit."""
     nearest = float(round(value))
     if not math.isclose(value, nearest, rel_tol=1e-15):
         raise unreadable(written, "write a whole number")
@@ -124,11 +124,11 @@ def _with_unit(written: str, wanted: Kind) -> Quantity:
     if words and qualifier is None:
         raise hints.unknown_words(written, words, wanted)
     _check_qualifier(written, qualifier, wanted)
-    return _settled(written, number, symbol, qualifier)
+    return _to_si(written, number, symbol, qualifier)
 
 
-def _settled(written: str, number: float, symbol: str, qualifier: Direction | Sparsity | None) -> Quantity:
-    """A number in a symbol of the table as a quantity in SI."""
+def _to_si(written: str, number: float, symbol: str, qualifier: Direction | Sparsity | None) -> Quantity:
+    """A number with a symbol of the table as a quantity in SI units."""
     unit, numerator, denominator = TABLE[symbol]
     value = number * numerator / denominator
     if math.isinf(value):
@@ -145,7 +145,7 @@ def _settled(written: str, number: float, symbol: str, qualifier: Direction | Sp
 
 
 def _qualifier(words: str) -> Direction | Sparsity | None:
-    """The direction or sparsity that the words after a unit say, if they say just that."""
+    """The direction or sparsity stated by the words after a unit, or None."""
     inner = words[1:-1] if words.startswith("(") and words.endswith(")") else words.removeprefix(",")
     return QUALIFIERS.get(" ".join(inner.lower().replace("-", " ").split()))
 

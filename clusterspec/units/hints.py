@@ -1,4 +1,4 @@
-"""What to write instead: the faults of texts whose number is fine and whose unit is not."""
+"""Errors of quantities whose number is valid but whose unit is not, with suggestions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _WORDS = re.compile("bytes?|bits?")
 
 
 def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFault:
-    """The fault of a number whose unit is absent, half there, ambiguous or unknown."""
+    """The error of a number whose unit is missing, incomplete, ambiguous or unknown."""
     number = written.removesuffix(rest).rstrip(" ")
     if not rest or _PREFIX.fullmatch(rest):
-        what = f"stops at the prefix `{rest}`" if rest else "has no unit"
-        message = f"{quoted(written)} {what}, where {wanted.name} is wanted"
+        what = f"ends with the prefix `{rest}`" if rest else "has no unit"
+        message = f"{quoted(written)} {what}, but {wanted.name} is expected"
         return UnitFault("missing-unit", message, _either(f"{number} {unit}" for unit in _suggested(wanted, rest)))
     readings = both_symbols(spelling)
     if readings:
@@ -43,18 +43,18 @@ def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFa
     foreign = _FOREIGN_UNIT.fullmatch(spelling)
     if foreign and (what := _FOREIGN[foreign["unit"].lower()]) != wanted.name:
         return _wrong(written, what, wanted, _example(wanted))
-    message = f"{quoted(spelling)} in {quoted(written)} is not a unit that this program knows"
+    message = f"{quoted(spelling)} in {quoted(written)} is not a supported unit"
     near = _nearest(spelling, wanted.unit)
     advice = _either(f"{number} {unit}" for unit in near) if near else _example(wanted)
     return UnitFault("unreadable-quantity", message, advice)
 
 
 def other_unit(written: str, rest: str, spelling: str, symbol: str, wanted: Kind) -> UnitFault:
-    """The fault of a good unit in the wrong place (GB where GB/s is wanted)."""
+    """The error of a valid unit of another kind (GB instead of GB/s)."""
     unit = TABLE[symbol][0]
     advice = _example(wanted)
     if f"{unit}/s" == wanted.unit:
-        advice = f"write `{replaced(written, rest, spelling, symbol + '/s')}`, if that is what it carries in a second"
+        advice = f"write `{replaced(written, rest, spelling, symbol + '/s')}`, if it is the amount per second"
     elif unit == f"{wanted.unit}/s":
         advice = f"write `{replaced(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
     elif unit == "T/s" and wanted.unit == "B/s":
@@ -63,7 +63,7 @@ def other_unit(written: str, rest: str, spelling: str, symbol: str, wanted: Kind
 
 
 def not_a_number(written: str, number: float, rest: str, wanted: Kind) -> UnitFault:
-    """The fault of a plain number that carries something after it."""
+    """The error of a plain number followed by other text."""
     if rest in ("%", "percent"):
         return _wrong(written, "a percentage", wanted, f"write `{number / 100:.12g}`")
     if wanted.name == "a ratio" and rest.startswith((":", "/", "to", "x")):
@@ -77,7 +77,7 @@ def not_a_number(written: str, number: float, rest: str, wanted: Kind) -> UnitFa
 
 
 def unknown_words(written: str, words: str, wanted: Kind) -> UnitFault:
-    """The fault of words after a unit that say nothing known."""
+    """The error of unknown words after a unit."""
     advice = "leave them out"
     if wanted.directed:
         advice = "after the unit, write `duplex` or `unidirectional` and nothing else"
@@ -96,17 +96,17 @@ def _ambiguous(written: str, rest: str, spelling: str, readings: tuple[str, ...]
 
 
 def _wrong(written: str, what: str, wanted: Kind, advice: str) -> UnitFault:
-    return UnitFault("wrong-unit", f"{quoted(written)} is {what}, where {wanted.name} is wanted", advice)
+    return UnitFault("wrong-unit", f"{quoted(written)} is {what}, but {wanted.name} is expected", advice)
 
 
 def replaced(written: str, rest: str, spelling: str, symbol: str) -> str:
-    """The text with another symbol in place of the spelling that begins ``rest``."""
+    """The text with another symbol in place of the spelling at the start of ``rest``."""
     number = written.removesuffix(rest).rstrip(" ")
     return f"{number} {symbol}{' '.join(rest.split()).removeprefix(spelling)}"
 
 
 def _suggested(wanted: Kind, prefix: str) -> list[str]:
-    """The usual units of a kind, with the prefix that the author began with."""
+    """The usual units of a kind, with the author's prefix."""
     if not prefix:
         return list(wanted.suggestions)
     same = [unit for unit in wanted.suggestions if _PREFIX.match(unit)]
@@ -116,10 +116,10 @@ def _suggested(wanted: Kind, prefix: str) -> list[str]:
 
 
 def _nearest(spelling: str, unit: str) -> list[str]:
-    """Symbols of that SI unit which look like the spelling."""
+    """The symbols of an SI unit that are similar to a spelling."""
     from difflib import get_close_matches
 
-    if spelling == "m" and unit == "s":  # as near to months, but nobody writes those so
+    if spelling == "m" and unit == "s":  # equally similar to months, which are not written this way
         return ["min", "ms"]
     lowered = {symbol: symbol.lower() for symbol, (si, _, _) in TABLE.items() if unit in (si, "")}
     short = _WORDS.sub("b", spelling.lower())

@@ -1,4 +1,4 @@
-"""What a key of the spec, or a fact of the catalog, may hold."""
+"""Kinds of quantities of spec keys and catalog facts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of quantity: its SI unit, its name in a sentence, and units to suggest.
+    """A kind of quantity: its SI unit, its name for messages, and units to suggest.
 
-    ``directed`` says that it may name a direction, ``zero`` that nothing at all is a sensible
-    value, ``whole`` that only whole numbers are.
+    ``directed`` means that it may state a direction, ``zero`` that zero is allowed, ``whole`` that it
+    must be an integer.
     """
 
     unit: str

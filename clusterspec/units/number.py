@@ -1,4 +1,4 @@
-"""The number in front of a unit: digits, a decimal point, thousand separators, an exponent."""
+"""Parser of the number before a unit: digits, a decimal point, thousand separators, an exponent."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ LIMIT = 100
 """Characters: no quantity that a person writes is longer."""
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
-# Each alternative begins and goes on with other characters, so there is one way to match: linear.
+# Alternatives differ in their characters, so that matching is unambiguous and linear.
 _TIMES = re.compile(r"([1-9]\d{0,8})[ ]*[x×*][ ]*(?=[\d.])", re.ASCII)
 _NUMBER = re.compile(NUMBER, re.ASCII)
 _DECIMAL_COMMA = re.compile(r"(\d+),(\d+)(?![\d.,])", re.ASCII)
-_SPACES = {ord(c): " " for c in "\t\u00a0\u2009\u202f"}  # tab, and the spaces that a text program puts before a unit
+_SPACES = {ord(c): " " for c in "\t\u00a0\u2009\u202f"}  # tab, and the spaces that word processors insert before a unit
 
 
 def text_of(value: object) -> str:
-    """A scalar of a document as text, within the limits; raises `UnitFault` for anything else."""
+    """A scalar of a document as text. Raises `UnitFault` for other values and beyond the limits."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise unreadable(str(value), "write a number and its unit")
     if isinstance(value, int) and value.bit_length() > 333:
@@ -31,14 +31,14 @@ def text_of(value: object) -> str:
 
 
 def unreadable(text: str, advice: str) -> UnitFault:
-    """The fault of a text that is no quantity at all."""
+    """The error of a text that is not a quantity."""
     return UnitFault("unreadable-quantity", f"cannot read {quoted(text)} as a quantity", advice)
 
 
 def split(text: str, whole: bool, example: str) -> tuple[float, str]:
-    """The number (times its multiplier, as in ``8 x 400 Gb/s``) and what follows it.
+    """The number, times its multiplier as in ``8 x 400 Gb/s``, and the rest of the text.
 
-    ``whole`` says that only whole numbers make sense, so that one comma is a thousand separator.
+    ``whole`` means that only integers are valid, so that one comma is a thousand separator.
     """
     times = _TIMES.match(text)
     start = times.end() if times else 0
@@ -58,7 +58,7 @@ def _no_number(text: str, example: str) -> UnitFault:
 
 
 def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
-    """``1,5 GB`` is 1.5 in one half of the world and a misprint in the other; ``1,500`` is either."""
+    """Raises `UnitFault` for a decimal comma (``1,5 GB``), and for ``1,500`` if it is ambiguous."""
     comma = _DECIMAL_COMMA.match(text, start)
     if comma:
         unit = text[comma.end() :]
@@ -73,5 +73,5 @@ def _finite(text: str, digits: str) -> float:
     value = float(digits.replace(",", ""))
     mantissa = re.split("[eE]", digits)[0]
     if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
-        raise unreadable(text, "write a number that a computer can hold, with a larger or a smaller prefix")
+        raise unreadable(text, "write a number within floating-point range, with another prefix")
     return value

@@ -1,7 +1,7 @@
-"""Every way to read a quantity: what ``clusterspec convert`` shows.
+"""Possible interpretations of a quantity, as shown by ``clusterspec convert``.
 
-Conversions here are pint's own (`clusterspec.units.registry`). Where the text leaves something
-open (bit or byte, one direction or both, dense or sparse) each reading says what it assumes.
+Conversions use pint (`clusterspec.units.registry`). If the text is ambiguous (bit or byte, one
+direction or both, dense or sparse), each interpretation states its assumption.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DIGITS = 6
 _ANY = Kind("", "a quantity of a cluster spec", ("GB/s", "Gb/s", "GB"))
 _KIND_OF_UNIT = {"B/s": "rate", "B": "bytes", "FLOP/s": "peak", "FLOP": "work", "T/s": "transfer_rate"}
 _KIND_OF_UNIT |= {"W": "power", "s": "time"}
-_LEFT_OPEN = {
+_UNSTATED = {
     "B/s": (("unidirectional", "it counts one direction"), ("duplex", "it sums both directions")),
     "FLOP/s": (("dense", "it is dense"), ("sparse", "it counts 2:4 sparsity")),
 }
@@ -37,11 +37,11 @@ _PLAIN = frozenset("0123456789., :")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to say a quantity: ``text`` for people, ``value`` in the SI ``unit`` for programs.
+    """One interpretation of a quantity: ``text`` for display, ``value`` in the SI ``unit``.
 
-    ``label`` says what the text counts (``per direction``), ``assuming`` what the author left open.
-    ``value`` is what this program works with, whatever the text counts: a bandwidth in bytes per
-    second per direction, a peak in dense FLOP/s.
+    ``label`` states what the text counts (``per direction``), ``assuming`` the assumption made.
+    ``value`` is independent of the label: a bandwidth in bytes per second per direction, a peak in
+    dense FLOP/s.
     """
 
     label: str
@@ -53,7 +53,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Every reading of one text; ``ambiguous`` where the text leaves something open."""
+    """All interpretations of a text; ``ambiguous`` if any makes an assumption."""
 
     written: str
     meaning: str
@@ -64,7 +64,7 @@ class Readings:
         return any(row.assuming for row in self.rows)
 
     def to_json(self) -> dict[str, object]:
-        """Plain values; ``assuming`` is null where the text determines it."""
+        """The interpretations as JSON values; ``assuming`` is null if the text is unambiguous."""
         rows = [
             {"assuming": r.assuming or None, "label": r.label, "text": r.text, "value": r.value, "unit": r.unit}
             for r in self.rows
@@ -73,51 +73,53 @@ class Readings:
 
 
 def readings(text: str) -> Readings:
-    """Every reading of a quantity of any kind; raises `UnitFault` for what is none.
+    """All interpretations of a quantity of any kind. Raises `UnitFault` if the text is not a quantity.
 
     >>> [row.text for row in readings("450 GB/s unidirectional").rows][:2]
     ['450 GB/s', '3600 Gb/s']
     """
     written = text_of(text)
-    settled = list(_settled(written, ()))
+    interpretations = list(_interpretations(written, ()))
     rows = tuple(
-        Reading(label, shown, value, unit, " and ".join(assumed))
-        for assumed, quantity in settled
+        Reading(label, shown, value, unit, " and ".join(assumptions))
+        for assumptions, quantity in interpretations
         for label, shown, value, unit in _ROWS[quantity.unit](quantity)
     )
-    return Readings(written, " or ".join(dict.fromkeys(MEANING[quantity.unit] for _, quantity in settled)), rows)
+    return Readings(
+        written, " or ".join(dict.fromkeys(MEANING[quantity.unit] for _, quantity in interpretations)), rows
+    )
 
 
 _Assumed = tuple[str, ...]
 _Row = tuple[str, str, float, str]
 
 
-def _settled(text: str, assumed: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
-    """The quantities that a text may mean: whatever it leaves open is closed both ways."""
+def _interpretations(text: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
+    """The quantities that a text may mean, one per combination of assumptions."""
     if ":" in text and _PLAIN.issuperset(text):
-        yield assumed, read(text, "ratio")
+        yield assumptions, read(text, "ratio")
         return
     number, rest = split(text, _PLAIN.issuperset(text), "900 GB/s duplex")
     symbol, spelling, words = divide(rest)
-    if rest in COUNTS and rest != "G":  # 400 G is a rate that lost its unit
+    if rest in COUNTS and rest != "G":  # 400 G is a rate without its unit
         kind = "count" if rest or number.is_integer() else "number"
-        yield (*assumed, "B is billion") if symbol else assumed, read(text, kind)
+        yield (*assumptions, "B is billion") if symbol else assumptions, read(text, kind)
         if symbol:
-            yield (*assumed, "B is bytes"), read(text, "bytes")
+            yield (*assumptions, "B is bytes"), read(text, "bytes")
     elif symbol:
-        yield from _directed(text, TABLE[symbol][0], words, assumed)
+        yield from _directed(text, TABLE[symbol][0], words, assumptions)
     else:
-        for meaning, closed in _bits_and_bytes(text, rest, spelling):
-            yield from _settled(closed, (*assumed, meaning))
+        for meaning, choices in _bits_and_bytes(text, rest, spelling):
+            yield from _interpretations(choices, (*assumptions, meaning))
 
 
-def _directed(text: str, unit: str, words: str, assumed: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
+def _directed(text: str, unit: str, words: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
     kind = _KIND_OF_UNIT[unit]
-    if words or unit not in _LEFT_OPEN:
-        yield assumed, read(text, kind)
+    if words or unit not in _UNSTATED:
+        yield assumptions, read(text, kind)
         return
-    for word, meaning in _LEFT_OPEN[unit]:
-        yield (*assumed, meaning), read(f"{text} {word}", kind)
+    for word, meaning in _UNSTATED[unit]:
+        yield (*assumptions, meaning), read(f"{text} {word}", kind)
 
 
 def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, str]]:
@@ -152,7 +154,7 @@ def _peak(quantity: Quantity) -> Iterator[_Row]:
 
 
 def _transfers(quantity: Quantity) -> Iterator[_Row]:
-    """One transfer moves one bit of a lane, in each direction; line code takes its share of that."""
+    """Rows of a transfer rate: a transfer is one bit per lane and direction, including line code."""
     yield from _in_symbols("", quantity.value, "T/s", ["GT/s"])
     for lanes in (1, 16):
         label = f"{plural(lanes, 'lane')}, per direction, before line code"
@@ -196,13 +198,13 @@ _ROWS: dict[str, Callable[[Quantity], Iterator[_Row]]] = {
 
 
 def _fitting(value: float, unit: str, base: str, prefixes: tuple[str, ...]) -> str:
-    """The symbol with the largest prefix that leaves a number of one or more."""
+    """The symbol with the largest prefix for which the number is at least one."""
     fits = [prefix for prefix in prefixes if convert(value, unit, prefix + base) >= 1]
     return (fits[-1] if fits else "") + base
 
 
 def _in_symbols(label: str, value: float, unit: str, symbols: list[str], count: int = 1) -> Iterator[_Row]:
-    """One row for each symbol; the text counts the value ``count`` times."""
+    """One row per symbol; the text shows ``count`` times the value."""
     for symbol in dict.fromkeys(symbols):
         shown = plain(convert(count * value, unit, symbol), DIGITS)
         plural = "s" if symbol in ("day", "year") and shown != "1" else ""

@@ -1,8 +1,8 @@
-"""The authority for conversions: pint, with this field's units and no others.
+"""Unit conversion with pint, restricted to the units of ``definitions.txt``.
 
-Importing pint takes 0.1 s and reading the definitions 0.01 s (measured; more where NumPy is
-installed), a quantity read through the generated table 7 µs: so only `readings` and the tool that
-writes the table come here.
+Importing pint takes 0.1 s and reading the definitions 0.01 s (measured; more with NumPy), while a
+quantity read with the generated table takes 7 µs. Only `readings` and the tool that writes the
+table use this module.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def registry() -> pint.UnitRegistry[Any]:
 
 @cache
 def factor(symbol: str, into: str) -> Fraction:
-    """How many ``into`` one ``symbol`` is, exactly; both in the spelling of the definitions.
+    """The exact conversion factor from ``symbol`` to ``into``, both as spelled in the definitions.
 
     >>> factor("Gb/s", "B/s")
     Fraction(125000000, 1)
@@ -43,7 +43,7 @@ def factor(symbol: str, into: str) -> Fraction:
 
 
 def convert(value: float, unit: str, into: str) -> float:
-    """A value in one unit as a value in another, rounded once.
+    """A value converted from one unit to another, rounded once.
 
     >>> convert(400.0, "Gb/s", "GB/s")
     50.0

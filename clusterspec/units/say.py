@@ -1,6 +1,6 @@
-"""Says numbers to people: a fitting prefix, a few digits, no scientific notation.
+"""Formatting of numbers: a suitable prefix, a few digits, no scientific notation.
 
-What is printed can be read back (`clusterspec.units.read`) to the same number of digits.
+The text can be parsed back (`clusterspec.units.read`) to the same number of digits.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W")
 _SHORT_TIMES = ((1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _YEAR, _DAY = 31_557_600.0, 86_400.0
 _LONG_TIMES = (
-    # from so many seconds on, said in units of so many seconds
+    # (minimum seconds, seconds per unit, unit)
     (2 * _YEAR, _YEAR, "years"),
-    (360_000.0, _DAY, "days"),  # 72 h is what people write, 100 h is not
+    (360_000.0, _DAY, "days"),  # 72 h is customary, 100 h is not
     (7_200.0, 3_600.0, "h"),
     (120.0, 60.0, "min"),
 )
@@ -24,7 +24,7 @@ _COUNTS = ((1e12, "T"), (1e9, "B"))
 
 
 def say(value: float, unit: str, digits: int = 3) -> str:
-    """A value in an SI unit (``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``s``), ``1`` or a currency code.
+    """The text of a value in SI units (``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``s``), ``1`` or currency.
 
     Counts below a billion and money are printed in full, everything else to ``digits``
     significant digits.
@@ -44,7 +44,7 @@ def say(value: float, unit: str, digits: int = 3) -> str:
 
 
 def say_bits(bytes_per_second: float, digits: int = 3) -> str:
-    """A rate as network people write it.
+    """The text of a rate in bits per second, as usual for networks; the argument is in bytes per second.
 
     >>> say_bits(400e9)
     '3.2 Tb/s'
@@ -63,7 +63,7 @@ class BandwidthReadings:
 
 
 def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -> BandwidthReadings:
-    """The four ways in which a data sheet may print one bandwidth.
+    """The four ways in which data sheets print a bandwidth, given in bytes per second per direction.
 
     >>> bandwidth_readings(450e9)
     BandwidthReadings(one_way='450 GB/s', one_way_bits='3.6 Tb/s', duplex='900 GB/s', duplex_bits='7.2 Tb/s')
@@ -75,7 +75,7 @@ def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -
 
 
 def plural(count: int, word: str, many: str = "") -> str:
-    """A count with its word; ``many`` is the plural where it does not follow the rules.
+    """A count with its noun; ``many`` is an irregular plural.
 
     >>> plural(1, "error"), plural(3200, "switch"), plural(2, "leaf"), plural(2, "entry"), plural(2, "way")
     ('1 error', '3,200 switches', '2 leaves', '2 entries', '2 ways')
@@ -117,7 +117,7 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def _rounded(value: float, digits: int) -> float:
-    """To significant digits, so that 999.9 picks its prefix as the 1000 that it is printed as."""
+    """A value rounded to significant digits, so that 999.9 gets the prefix of 1000."""
     return float(f"{value:.{digits - 1}e}")
 
 
@@ -127,7 +127,7 @@ def _prefixed(value: float, unit: str, digits: int) -> str:
     while size >= 1000 ** (step + 1) and step < len(_LARGE) - 1:
         step += 1
     symbol = f"{_LARGE[step]}{unit}"
-    if symbol.startswith("kb"):  # the one symbol that a reader who minds no letter case could take for bytes
+    if symbol.startswith("kb"):  # the only symbol that could be read as bytes if case is ignored
         symbol = symbol.replace("kb", "kbit")
     return f"{plain(value / 1000**step, digits)} {symbol}"
 

@@ -1,7 +1,7 @@
-"""Slips: the ways in which a written figure differs from the one that is meant.
+"""Unit slips: common errors in figures, such as bits for bytes, a wrong prefix, or both directions for one.
 
-Bits for bytes, a prefix one step off, both directions for one. Checks of specs (`clusterspec.rules`) and of running
-text (`clusterspec.prose`) classify a figure by its ratio to the catalog's and describe it in the same words.
+Checks of specs (`clusterspec.rules`) and of running text (`clusterspec.prose`) classify a figure by its ratio to the
+catalog's and describe it in the same words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MEANT = {
     SINGLE: "one direction alone",
     SPARSE: "the peak with 2:4 sparsity",
 }
-"""What a figure reads like, by the slip, in words that follow `it reads like`."""
+"""Descriptions of a slip that follow `it reads like`, by its rule."""
 
 
 def near(value: float, other: float, within: float) -> bool:
@@ -51,7 +51,7 @@ def is_prefix_slip(ratio: float, within: float) -> bool:
 
 
 def bits_ratio(bits: bool) -> float:
-    """The ratio of a figure to the right one where its unit is swapped: 1/8 of it written in bits, 8 times in bytes."""
+    """The ratio of a figure with bits and bytes swapped to the right one: 1/8 if written in bits, 8 if in bytes."""
     return 1 / BITS_PER_BYTE if bits else BITS_PER_BYTE
 
 
@@ -65,7 +65,7 @@ def swapped(symbol: str, bits: bool) -> str:
 
 
 def meant_by_bits(symbol: str, bits: bool) -> str:
-    """What a figure in the wrong one of bits and bytes reads like.
+    """The description of a figure with bits and bytes swapped.
 
     >>> meant_by_bits("GB/s", False)
     'a figure in Gb/s with the unit GB/s'

@@ -1,8 +1,8 @@
-"""How people spell units, and which spellings leave a factor of eight open.
+"""Spellings of units, and which of them are ambiguous between bits and bytes.
 
-Every spelling leads to one symbol of the generated table, or to none. Letter case is taken as
-meaning only where the author visibly minds it: ``Gb/s`` and ``GB/s`` do, ``gb/s`` and ``GBPS``
-do not. Words (``Gbit/s``, ``gigabytes per second``) determines it in any case.
+A spelling maps to one symbol of the generated table, or to none. Case distinguishes bits from
+bytes only if it is mixed: ``Gb/s`` and ``GB/s`` are clear, ``gb/s`` and ``GBPS`` are ambiguous.
+Words (``Gbit/s``, ``gigabytes per second``) are clear in any case.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COUNTS |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 
 
 def symbol_of(spelling: str) -> str | None:
-    """The symbol of the table that a spelling means, whatever the case of its words.
+    """The table symbol of a spelling; None if it is unknown or ambiguous. Case of words is ignored.
 
     >>> symbol_of("Gbps"), symbol_of("gigabytes per second"), symbol_of("gb/s")
     ('Gb/s', 'GB/s', None)
@@ -54,7 +54,7 @@ def symbol_of(spelling: str) -> str | None:
 
 
 def both_symbols(spelling: str) -> tuple[str, ...]:
-    """The bit reading and the byte reading of a spelling that does not determine it; empty if it does.
+    """The bit symbol and the byte symbol of an ambiguous spelling; empty if it is not ambiguous.
 
     >>> both_symbols("gbps"), both_symbols("GIB")
     (('Gb/s', 'GB/s'), ('Gib', 'GiB'))
@@ -63,7 +63,7 @@ def both_symbols(spelling: str) -> tuple[str, ...]:
     if not match or symbol_of(spelling):
         return ()
     per = "" if spelling[-1] in "bB" else "/s"
-    bit = "bit" if _prefix(match) == "k" else "b"  # kb itself is one of the refused
+    bit = "bit" if _prefix(match) == "k" else "b"  # kb itself is ambiguous
     return f"{_prefix(match)}{bit}{per}", f"{_prefix(match)}B{per}"
 
 
@@ -81,7 +81,7 @@ def _information(spelling: str) -> str | None:
 
 
 def _operations(spelling: str) -> str | None:
-    """``FLOPs`` and ``FLOPS`` are both taken as a rate, which is what a peak is quoted in."""
+    """The symbol of FLOPs; ``FLOPs`` and ``FLOPS`` both mean a rate, as in peak figures."""
     match = _FLOP.fullmatch(spelling)
     if not match:
         return None
@@ -89,7 +89,7 @@ def _operations(spelling: str) -> str | None:
 
 
 def _power(spelling: str) -> str | None:
-    if spelling in ("KW", "kw"):  # nothing else is meant by it
+    if spelling in ("KW", "kw"):  # it has no other meaning
         return "kW"
     match = _WATT.fullmatch(spelling)
     return f"{_prefix(match)}W" if match else None

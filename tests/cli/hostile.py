@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from clusterspec.document import decode, parse
-from clusterspec.document.outline import Schema, at, branches
+from clusterspec.document.schema_nodes import Schema, at, branches
 from clusterspec.source import Path as KeyPath
 from clusterspec.spec.schema import schema
 from tests.cli.conftest import ROOT

@@ -126,7 +126,7 @@ def test_a_file_named_explicitly_is_not_passed_over(name: str, call: Call) -> No
 
 
 def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    from clusterspec.document import find, read_bytes
+    from clusterspec.document import read_bytes, spec_files
 
     def denied(name: str) -> bytes:
         if "secret" in name:
@@ -134,7 +134,7 @@ def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: p
         return read(name)
 
     read = read_bytes
-    monkeypatch.setattr(find, "read_bytes", denied)  # the tests may run as root, whom nothing is denied
+    monkeypatch.setattr(spec_files, "read_bytes", denied)  # the tests may run as root, whom nothing is denied
     Path("specs").mkdir()
     Path("specs/open.yaml").write_text(BASE)
     Path("specs/secret.yaml").write_text(BASE)
@@ -152,6 +152,6 @@ def test_a_folder_that_may_not_be_entered_is_not_an_empty_one(call: Call, monkey
         raise PermissionError(13, "Permission denied", path)
 
     Path("specs").mkdir()
-    monkeypatch.setattr("clusterspec.document.find.os.scandir", denied)
+    monkeypatch.setattr("clusterspec.document.spec_files.os.scandir", denied)
     done = call("check", "specs")
     assert (done.status, done.error) == (2, "clusterspec: specs: Permission denied\n")

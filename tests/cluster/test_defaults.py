@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec import pipeline
-from clusterspec.document.outline import at
+from clusterspec.document.schema_nodes import at
 from clusterspec.pipeline import study_text
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec.schema import schema

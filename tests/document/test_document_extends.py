@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import CannotOpenError, Document, load, merge, settle
+from clusterspec.document import CannotOpenError, Document, load, merge, to_finding
 from clusterspec.document.extends import MAX_BASES
-from clusterspec.document.find import specs
+from clusterspec.document.spec_files import specs
 from clusterspec.finding import Problem
 
 LEAVES = st.none() | st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2)
@@ -114,10 +114,10 @@ def project(tmp_path: Path) -> Path:
         ("../link.yaml", "which lies outside the project"),
         ("/etc/passwd", "which lies outside the project"),
         ("missing.yaml", "which does not exist"),
-        ("..", "which is no file"),
-        ("spec.yaml", "which closes a circle"),
-        ("../circle.yaml", "which closes a circle"),
-        ("../list.yaml", "whose top level is no mapping"),
+        ("..", "which is not a file"),
+        ("spec.yaml", "which forms a cycle"),
+        ("../circle.yaml", "which forms a cycle"),
+        ("../list.yaml", "whose top level is not a mapping"),
         ('"a\\0b"', "which cannot be opened"),
         ("x" * 5000, "which cannot be opened"),
     ],
@@ -128,7 +128,7 @@ def test_a_base_that_cannot_be_had_is_named_at_the_key(tmp_path: Path, named: st
     document, problems = loaded(folder / "spec.yaml")
     assert [problem.rule for problem in problems] == ["unresolved-extends"]
     assert words in problems[0].message
-    span = settle(problems[0], document, document.source).span
+    span = to_finding(problems[0], document, document.source).span
     assert (Path(span.file).name, span.start.column) in {("spec.yaml", 10), ("circle.yaml", 10)}
     assert document.partial
     assert document.value["b"] == 2
@@ -151,7 +151,7 @@ def test_a_broken_base_is_shown_where_it_is_broken(tmp_path: Path) -> None:
     written(folder, spec="extends: ../broken.yaml\nb: 2\n")
     document, problems = loaded(folder / "spec.yaml")
     assert [problem.rule for problem in problems] == ["unreadable-yaml"]
-    assert Path(settle(problems[0], document, document.source).span.file).name == "broken.yaml"
+    assert Path(to_finding(problems[0], document, document.source).span.file).name == "broken.yaml"
     assert document.partial
 
 

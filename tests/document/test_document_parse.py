@@ -11,10 +11,10 @@ import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from clusterspec.document import Document, decode, parse, settle, text_at
+from clusterspec.document import Document, decode, parse, text_at, to_finding
 from clusterspec.document.nodes import MAX_ALIASES, MAX_DEPTH, MAX_NODES
 from clusterspec.document.scalars import resolve
-from clusterspec.document.text import LARGEST, read_bytes
+from clusterspec.document.source_text import LARGEST, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source
 
@@ -93,7 +93,7 @@ def test_any_text_at_all_even_half_surrogates_gives_a_document_or_a_reason(text:
 def every_finding_points_into_the_text(document: Document | None, problems: list[Problem], source: Source) -> None:
     lines = source.text.removeprefix("\ufeff").split("\n")
     for problem in problems:
-        span = settle(problem, document, source).span
+        span = to_finding(problem, document, source).span
         for place in (span.start, span.end):
             assert 1 <= place.line <= len(lines)
             assert 1 <= place.column <= len(lines[place.line - 1]) + 1
@@ -178,29 +178,29 @@ def test_windows_line_ends_change_nothing() -> None:
         ("a: {<<: {b: 1}}", "1:5", "merge keys (<<) are refused"),
         ("a: !foo 1", "1:4", "the tag !foo is refused"),
         ("a: !!str 1", "1:4", "the tag !!str is refused"),
-        ("a: 1\n1: 2", "2:1", "1 is no key: keys are text"),
-        ("true: 2", "1:1", "true is no key: keys are text"),
-        ("? [a]\n: 2", "1:3", "a list or mapping is no key: keys are text"),
-        ("a: &x b\n*x : 2", "2:1", "an alias is no key: keys are text"),
+        ("a: 1\n1: 2", "2:1", "1 is not a key: keys are text"),
+        ("true: 2", "1:1", "true is not a key: keys are text"),
+        ("? [a]\n: 2", "1:3", "a list or mapping is not a key: keys are text"),
+        ("a: &x b\n*x : 2", "2:1", "an alias is not a key: keys are text"),
         ("a: 1\n---\nb: 2", "2:1", "a second document begins here"),
         ("a: *x", "1:4", "the alias *x names no anchor above it"),
-        ("a: &x [*x]", "1:8", "the alias *x stands inside the value that it names"),
+        ("a: &x [*x]", "1:8", "the alias *x is inside the value that it refers to"),
         ("a:\n\tb: 1", "2:1", "a tab stands where only spaces may"),
         ("a: @b", "1:4", "a value cannot start with `@`"),
-        ("a: b: c", "1:5", "not YAML: a second `:` stands where none can"),
+        ("a: b: c", "1:5", "not YAML: unexpected second `:`"),
         ("a: [1, 2", "1:4", "not YAML: a `[` is not closed"),
         ("a: 'b\nc: d", "1:4", "not YAML: a quote is not closed"),
-        ("a: \x00", "1:4", "a NUL character may not stand in YAML"),
-        ("é: \x1b", "1:4", "the character U+001B may not stand in YAML"),
-        ("a: b\rc: d", "1:5", "a carriage return without a line feed may not stand in YAML"),
-        ("a: b\u2028", "1:5", "a line separator (U+2028) may not stand in YAML"),
-        ("a: \ud800", "1:4", "the character U+D800 may not stand in YAML"),
+        ("a: \x00", "1:4", "a NUL character is not allowed in YAML"),
+        ("é: \x1b", "1:4", "the character U+001B is not allowed in YAML"),
+        ("a: b\rc: d", "1:5", "a carriage return without a line feed is not allowed in YAML"),
+        ("a: b\u2028", "1:5", "a line separator (U+2028) is not allowed in YAML"),
+        ("a: \ud800", "1:4", "the character U+D800 is not allowed in YAML"),
         ("%A\n" * 9 + "---", "9:1", "more than 8 lines begin with %"),
     ],
 )  # fmt: skip
 def test_what_is_refused_is_refused_with_its_own_words_and_place(text: str, place: str, words: str) -> None:
     document, problems = parse(Source("t.yaml", text))
-    finding = settle(problems[0], document, Source("t.yaml", text))
+    finding = to_finding(problems[0], document, Source("t.yaml", text))
     assert (str(finding.span), finding.message) == (f"t.yaml:{place}", words)
     assert finding.rule == ("duplicate-key" if "already given" in words else "unreadable-yaml")
 
@@ -211,7 +211,7 @@ def test_what_is_refused_is_refused_with_its_own_words_and_place(text: str, plac
         (b"a: \xff", "the byte 0xFF here is not UTF-8"),
         ("é: ".encode() + b"\xc3(", "the byte 0xC3 here is not UTF-8"),
         ("a: 1".encode("utf-16"), "the file is encoded in UTF-16 or UTF-32"),
-        (b"a: " + b"x" * LARGEST, "the file is larger than 1024 KiB, the most that is read"),
+        (b"a: " + b"x" * LARGEST, "the file is larger than 1024 KiB, the maximum"),
     ],
 )
 def test_bytes_that_are_no_text_are_named(data: bytes, words: str) -> None:
@@ -225,7 +225,7 @@ def test_the_first_of_two_equal_keys_is_kept_and_both_are_shown() -> None:
     document, problems = parse(source)
     assert document is not None
     assert document.value == {"a": 1, "b": 2}
-    finding = settle(problems[0], document, source)
+    finding = to_finding(problems[0], document, source)
     assert [str(span) for span, _ in finding.related] == ["t.yaml:1:1"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import apply_edits, nearest, parse, settle, validate
+from clusterspec.document import apply_edits, nearest, parse, to_finding, validate
 from clusterspec.document.nearest import edits
 from clusterspec.finding import Edit, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
@@ -56,57 +56,57 @@ def found(text: str, schema: dict[str, Any] = SCHEMA) -> tuple[list[Problem], li
     assert document is not None
     assert problems == []
     problems = validate(document, schema)
-    return problems, [settle(problem, document, document.source) for problem in problems]
+    return problems, [to_finding(problem, document, document.source) for problem in problems]
 
 
 FAULTS = [  # text, place, rule, message, help, fix
-    ("nodes: x", "2:8", "wrong-type", "`nodes` takes a whole number, and `x` is text",
+    ("nodes: x", "2:8", "wrong-type", "`nodes` takes a whole number, but `x` is text",
      "write a whole number, such as `nodes: 64`", None),
-    ("nodes: 3.5", "2:8", "wrong-type", "`nodes` takes a whole number, and `3.5` is a fraction",
+    ("nodes: 3.5", "2:8", "wrong-type", "`nodes` takes a whole number, but `3.5` is a fraction",
      "write a whole number, such as `nodes: 64`", None),
-    ("nodes: '64'", "2:8", "wrong-type", "`nodes` takes a whole number, and `'64'` is text", "write `64`", "64"),
-    ("nodes: 1,000", "2:8", "wrong-type", "`nodes` takes a whole number, and `1,000` is text", "write `1000`", "1000"),
-    ("nodes: 10**18", "2:8", "wrong-type", "`nodes` takes a whole number, and `10**18` is text",
+    ("nodes: '64'", "2:8", "wrong-type", "`nodes` takes a whole number, but `'64'` is text", "write `64`", "64"),
+    ("nodes: 1,000", "2:8", "wrong-type", "`nodes` takes a whole number, but `1,000` is text", "write `1000`", "1000"),
+    ("nodes: 10**18", "2:8", "wrong-type", "`nodes` takes a whole number, but `10**18` is text",
      "write a whole number, such as `nodes: 64`", None),
     ("nodes: 1000000000000000000", "2:8", "wrong-type", "`1000000000000000000` is more than `nodes` can be",
      "write 1,000 or less", None),
     ("nodes: 0", "2:8", "wrong-type", "`0` is less than `nodes` can be", "write 1 or more", None),
-    ("nodes: true", "2:8", "wrong-type", "`nodes` takes a whole number, and `true` is a truth value",
+    ("nodes: true", "2:8", "wrong-type", "`nodes` takes a whole number, but `true` is a truth value",
      "write a whole number, such as `nodes: 64`", None),
     ("nodes: [1]", "2:8", "wrong-type", "`nodes` takes a whole number, not a list",
      "write a whole number, such as `nodes: 64`", None),
     ("nodes:\n  a: 1\n  b: 2", "2:1", "wrong-type", "`nodes` takes a whole number, not a mapping",
      "write a whole number, such as `nodes: 64`", None),
-    ("nodes: .inf", "2:8", "wrong-type", "`nodes` takes a whole number, and `.inf` is not a finite number",
+    ("nodes: .inf", "2:8", "wrong-type", "`nodes` takes a whole number, but `.inf` is not a finite number",
      "write a whole number, such as `nodes: 64`", None),
-    ("nodes:", "2:1", "wrong-type", "`nodes` has no value, and counts as not given",
+    ("nodes:", "2:1", "wrong-type", "`nodes` has no value and counts as absent",
      "write a value, such as `nodes: 64`, or delete the line", None),
-    ("share: 40 %", "2:8", "wrong-type", "`share` takes a number, and `40 %` is text", "write `0.4`", "0.4"),
-    ("share: .nan", "2:8", "wrong-type", "`share` takes a number, and `.nan` is not a finite number",
+    ("share: 40 %", "2:8", "wrong-type", "`share` takes a number, but `40 %` is text", "write `0.4`", "0.4"),
+    ("share: .nan", "2:8", "wrong-type", "`share` takes a number, but `.nan` is not a finite number",
      "write a number, such as `share: 0.4`", None),
-    ("flag: yes", "2:7", "wrong-type", "`flag` takes `true` or `false`, and `yes` is text", "write `true`", "true"),
-    ("name: 2026", "2:7", "wrong-type", "`name` takes text, and `2026` is a number", 'write `"2026"`', '"2026"'),
+    ("flag: yes", "2:7", "wrong-type", "`flag` takes `true` or `false`, but `yes` is text", "write `true`", "true"),
+    ("name: 2026", "2:7", "wrong-type", "`name` takes text, but `2026` is a number", 'write `"2026"`', '"2026"'),
     ("name: ''", "2:7", "wrong-type", "`name` is empty", "write text, such as `name: east`", None),
     ("name: aaaaaaaaaaa", "2:7", "wrong-type", "`name` has 11 characters, and takes at most 9",
      "write text, such as `name: east`", None),
     ("date: may", "2:7", "wrong-type", "`may` is not what `date` takes", "write text, such as `date: 2026`", None),
     ("rate: [1]", "2:7", "wrong-type", "`rate` takes a quantity, not a list",
      "write a quantity, such as `rate: 400 Gb/s`", None),
-    ("kind: fat_tree", "2:7", "unknown-choice", "`fat_tree` is none of the choices of `kind`",
+    ("kind: fat_tree", "2:7", "unknown-choice", "`fat_tree` is not one of the choices of `kind`",
      "did you mean `fat-tree`? The choices are `fat-tree` or `torus`", "fat-tree"),
-    ("kind: Clos", "2:7", "unknown-choice", "`Clos` is none of the choices of `kind`",
+    ("kind: Clos", "2:7", "unknown-choice", "`Clos` is not one of the choices of `kind`",
      "did you mean `fat-tree`? The choices are `fat-tree` or `torus`", "fat-tree"),
-    ("kind: mesh", "2:7", "unknown-choice", "`mesh` is none of the choices of `kind`",
+    ("kind: mesh", "2:7", "unknown-choice", "`mesh` is not one of the choices of `kind`",
      "the choices are `fat-tree` or `torus`", None),
-    ("kind: 5", "2:7", "wrong-type", "`kind` takes one of its choices, and `5` is a number",
+    ("kind: 5", "2:7", "wrong-type", "`kind` takes one of its choices, but `5` is a number",
      "write one of its choices", None),
     ("shape: []", "2:8", "wrong-type", "`shape` is empty", "write a list", None),
     ("shape: [1, 2, 3, x]", "2:8", "wrong-type", "`shape` has 4 items, and takes at most 3", "write a list", None),
     ("shape: [1, 0]", "2:12", "wrong-type", "`0` is less than item 2 of `shape` can be", "write 1 or more", None),
     ("order: [a, b, a]", "2:15", "wrong-type", "`order` holds `a` twice", "keep each item once", None),
-    ("part: 5", "2:7", "wrong-type", "`part` takes text or a mapping, and `5` is a number",
+    ("part: 5", "2:7", "wrong-type", "`part` takes text or a mapping, but `5` is a number",
      "write text or a mapping, such as `part: h100`", None),
-    ("part: {nodes_used: x, like: a}", "2:20", "wrong-type", "`nodes_used` takes a whole number, and `x` is text",
+    ("part: {nodes_used: x, like: a}", "2:20", "wrong-type", "`nodes_used` takes a whole number, but `x` is text",
      "write a whole number", None),
     ("part: {}", "2:1", "missing-key", "`like` is missing in `part`", "write `like: h100`", None),
     ("load: [hidden]", "2:7", "wrong-type", "`load` takes `hidden` or a quantity, not a list",
@@ -143,9 +143,9 @@ def test_a_fix_leaves_no_fault(text: str) -> None:
     ("text", "message"),
     [
         ("nodes: 5", "`version` is missing"),
-        ("version: 2", "`version` is 1, and `2` is not known"),
-        ("version: '1'", "`version` is 1, and `'1'` is not known"),
-        ("version: true", "`version` is 1, and `true` is not known"),
+        ("version: 2", "`version` is 1; `2` is not supported"),
+        ("version: '1'", "`version` is 1; `'1'` is not supported"),
+        ("version: true", "`version` is 1; `true` is not supported"),
         ("version:", "`version` has no value"),
     ],
 )
@@ -179,7 +179,7 @@ def test_many_faults_of_one_list_or_mapping_are_counted_not_told() -> None:
     assert findings[-1].message == "`k40` and 959 further keys are not known here"
     items = [one.message for one in found("[" + "x," * 999 + "]", {"type": "array", "items": {"type": "integer"}})[1]]
     assert len(items) == 5
-    assert items[-1].endswith("994 further items have faults")
+    assert items[-1].endswith("994 further items have errors")
 
 
 def test_two_schemas_do_not_mix() -> None:

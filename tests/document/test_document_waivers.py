@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import Document, load, parse, settle, waivers
+from clusterspec.document import Document, load, parse, to_finding, waivers
 from clusterspec.finding import Finding, Problem
 from clusterspec.source import Source
 from tests.settings import TODAY
@@ -23,7 +23,7 @@ def document_of(text: str) -> Document:
 def after(text: str, *problems: Problem, skipped: tuple[str, ...] = ()) -> list[tuple[str, int]]:
     """Rule and line of every finding that is left."""
     document = document_of(text)
-    found = [settle(problem, document, document.source) for problem in problems]
+    found = [to_finding(problem, document, document.source) for problem in problems]
     return [(one.rule, one.span.start.line) for one in waivers.apply(found, document, TODAY, skipped)]
 
 
@@ -84,7 +84,7 @@ def test_a_waiver_in_a_base_speaks_for_the_base_and_is_never_unused(tmp_path: Pa
     for name, left in (("top", []), ("over", ["shared-nic"])):
         document, _ = load(str(tmp_path / f"{name}.yaml"))
         assert document is not None
-        found = [settle(AT_A, document, document.source)]
+        found = [to_finding(AT_A, document, document.source)]
         assert [finding.rule for finding in waivers.apply(found, document, TODAY)] == left
 
 
@@ -93,6 +93,6 @@ def test_no_comment_makes_a_finding_of_another_rule_vanish(comment: str, line: i
     lines = ["a: 1", "b: 2", "c: 3"]
     lines.insert(line, "# clusterspec: ignore" + comment)
     document = document_of("\n".join(lines))
-    found = [settle(Problem("some-other-rule", ("b",), ""), document, document.source)]
+    found = [to_finding(Problem("some-other-rule", ("b",), ""), document, document.source)]
     kept: list[Finding] = waivers.apply(found, document, TODAY)
     assert found[0] in kept

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec import resources
-from clusterspec.document import Document, load, parse, settle
+from clusterspec.document import Document, load, parse, to_finding
 from clusterspec.finding import Problem, Severity
 from clusterspec.quantity import Direction, Quantity
 from clusterspec.source import Path as KeyPath
@@ -173,7 +173,7 @@ def test_bad_input_ends_as_one_finding_with_a_place(text: str, where: str, rule:
     document = document_of("clusterspec: 1\n" + text)
     spec, problems = read(document)
     assert [(dotted(problem.path), problem.rule) for problem in problems] == [(where, rule)]
-    assert settle(problems[0], document, document.source).span.start.line >= 1
+    assert to_finding(problems[0], document, document.source).span.start.line >= 1
     if rule != "missing-key":
         assert any(problems[0].path[: len(path)] == path for path in spec.broken)
 
@@ -263,6 +263,6 @@ def test_whatever_stands_in_a_spec_something_is_returned(changes: list[tuple[Key
     assert document is not None
     spec, found = read(document)
     for problem in [*problems, *found]:
-        assert settle(problem, document, document.source).message
+        assert to_finding(problem, document, document.source).message
     errors = [one for one in found if one.severity is Severity.ERROR and one.rule not in {"unknown-key", "missing-key"}]
     assert bool(errors) <= bool(spec.broken)

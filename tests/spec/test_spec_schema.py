@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from clusterspec.document import parse
-from clusterspec.document.outline import branches, child, keys, resolved
+from clusterspec.document.schema_nodes import branches, child, keys, resolved
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted

@@ -6,7 +6,7 @@ import re
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.references import KINDS_OF_KEYS
-from clusterspec.document import outline
+from clusterspec.document import schema_nodes
 from clusterspec.records import dataclass
 from clusterspec.source import Path
 from clusterspec.spec.schema import schema
@@ -68,9 +68,9 @@ def _siblings(lines: list[str], line: int, before: str) -> set[str]:
 
 
 def _keys(path: Path, present: set[str]) -> list[Item]:
-    known = outline.keys(outline.at(schema(), path), schema())
+    known = schema_nodes.keys(schema_nodes.at(schema(), path), schema())
     return [
-        Item(key, "key", str(outline.resolved(node, schema()).get("description", "")))
+        Item(key, "key", str(schema_nodes.resolved(node, schema()).get("description", "")))
         for key, node in known.items()
         if key not in present
     ]
@@ -80,9 +80,9 @@ def _values(path: Path, catalog: Catalog) -> list[Item]:
     kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None:
         return [Item(id_, kind) for id_ in catalog.ids(kind)]
-    node = outline.at(schema(), path)
+    node = schema_nodes.at(schema(), path)
     words: list[str] = []
-    for branch in outline.branches(node, schema()):
+    for branch in schema_nodes.branches(node, schema()):
         words += [str(word) for word in (*branch.get("enum", ()), *([branch["const"]] if "const" in branch else []))]
         words += ["true", "false"] if branch.get("type") == "boolean" else []
     examples = [example for example in node.get("examples", ()) if isinstance(example, str | int | float)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, shelf, tables
 from clusterspec.catalog.references import KINDS_OF_KEYS
-from clusterspec.document import outline, text_at
+from clusterspec.document import schema_nodes, text_at
 from clusterspec.document.model import Document
 from clusterspec.finding import Finding
 from clusterspec.report import readings_text
@@ -46,7 +46,7 @@ def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Pos
 
 
 def _key(path: Path) -> Iterator[str]:
-    node = outline.at(schema(), path)
+    node = schema_nodes.at(schema(), path)
     if node:
         title = f"**{dotted(path)}**" + (f": {node['title']}" if "title" in node else "")
         yield f"{title}\n\n{node.get('description', '')}"
@@ -54,14 +54,14 @@ def _key(path: Path) -> Iterator[str]:
 
 def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
     text = text_at(document, path).strip("'\"")
-    node = outline.at(schema(), path)
+    node = schema_nodes.at(schema(), path)
     kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None and "\n" not in text:
         try:
             yield _code(tables.show_text(shelf.show(catalog, f"{kind}/{text}"), WIDTH))
         except (UnknownEntry, BrokenEntry, shelf.AmbiguousName):
             yield ""
-    elif any("x-quantity" in branch for branch in outline.branches(node, schema())):
+    elif any("x-quantity" in branch for branch in schema_nodes.branches(node, schema())):
         try:
             yield _code(readings_text.text(readings(text)))
         except UnitFault as fault:

@@ -1,9 +1,9 @@
-"""The spec as types: quantities in SI units, catalog names not yet looked up.
+"""The types of the spec: quantities in SI units, catalog names not yet resolved.
 
 Field names are the keys of the format, so a field's path in these objects is its key path in
-the file. ``None`` means that the key is absent (or that its value could not be read, in
-which case there is a finding). Nothing here is a default: those are applied, and listed as
-assumptions, when the cluster is resolved. Every `Quantity` is as the author counted it.
+the file. ``None`` means that the key is absent, or that its value could not be read and has a
+finding. There are no defaults here: they are applied, and listed as assumptions, when the cluster
+is resolved. A `Quantity` keeps the direction or sparsity in which the author counted.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A whole spec. ``broken`` holds the paths whose value was written but could not be read."""
+    """A complete spec. ``broken`` has the paths of values that are present but could not be read."""
 
     file: str
     name: str | None = None
@@ -124,5 +124,5 @@ class Spec:
     broken: frozenset[Path] = field(default=frozenset())
 
     def unreadable(self, path: Path) -> bool:
-        """Whether a finding already reports that this key, something in it or a mapping around it cannot be read."""
+        """Whether this key, a key in it or an enclosing mapping could not be read, so that a finding reports it."""
         return any(path[: len(part)] == part or part[: len(path)] == path for part in self.broken)

@@ -1,4 +1,4 @@
-"""Operation, prices and terms, and the title page of the report."""
+"""Operations, procurement and the title page of the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class OperationsSpec:
-    """How the machine is kept running."""
+    """Checkpointing, failures and repair."""
 
     checkpoint_interval: Quantity | None = None
     checkpoint_time: Quantity | None = None
@@ -26,7 +26,7 @@ Price = Number | tuple[Number, Number]
 
 @dataclass(frozen=True, slots=True)
 class QuoteLine:
-    """One line of a supplier's quote."""
+    """A line of a supplier's quote."""
 
     part: str | None = None
     quantity: Number | None = None
@@ -36,7 +36,7 @@ class QuoteLine:
 
 @dataclass(frozen=True, slots=True)
 class DeliverySpec:
-    """Weeks until everything is delivered, and what is delivered when."""
+    """Weeks until complete delivery, and milestones."""
 
     weeks: Number | None = None
     milestones: tuple[str, ...] | None = None

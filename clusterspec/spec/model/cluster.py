@@ -8,7 +8,7 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorSpec:
-    """A catalog entry with some figures changed (``{like: h100-sxm-80gb, memory: 96 GB}``)."""
+    """A catalog entry with changed figures (``{like: h100-sxm-80gb, memory: 96 GB}``)."""
 
     like: str | None = None
     memory: Quantity | None = None
@@ -19,7 +19,7 @@ class AcceleratorSpec:
 
 @dataclass(frozen=True, slots=True)
 class PcieSpec:
-    """Generations of the slots; a bare generation counts for both."""
+    """PCIe generations of the slots; a single generation applies to both."""
 
     host: int | None = None
     nic: int | None = None
@@ -27,7 +27,7 @@ class PcieSpec:
 
 @dataclass(frozen=True, slots=True)
 class ScaleUpSpec:
-    """The interconnect inside a domain; bandwidths have a direction."""
+    """The interconnect within a scale-up domain; bandwidths have a direction."""
 
     interconnect: str | None = None
     bandwidth: Quantity | None = None
@@ -42,7 +42,7 @@ class ScaleUpSpec:
 
 @dataclass(frozen=True, slots=True)
 class FlowControlSpec:
-    """What keeps a RoCE fabric from dropping packets."""
+    """Flow control of a RoCE fabric."""
 
     pfc: bool | None = None
     ecn: bool | None = None
@@ -107,7 +107,7 @@ class ScaleOutSpec:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSpec:
-    """One of the three networks beside the scale-out fabric."""
+    """One of the three networks other than the scale-out fabric."""
 
     nics_per_node: int | None = None
     nic_bandwidth: Quantity | None = None
@@ -120,7 +120,7 @@ class NetworkSpec:
 
 @dataclass(frozen=True, slots=True)
 class NetworksSpec:
-    """The networks that every node has beside the fabric."""
+    """The networks of a node other than the scale-out fabric."""
 
     frontend: NetworkSpec | None = None
     storage: NetworkSpec | None = None

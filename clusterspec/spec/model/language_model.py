@@ -16,7 +16,7 @@ class LatentAttentionSpec:
 
 @dataclass(frozen=True, slots=True)
 class AttentionWindowSpec:
-    """Layers with sliding-window attention, and what differs in them from layers with full attention."""
+    """Layers with sliding-window attention, and their differences from layers with full attention."""
 
     tokens: int | None = None
     layers: int | None = None
@@ -43,7 +43,7 @@ class LinearAttentionSpec:
 
 @dataclass(frozen=True, slots=True)
 class SparseAttentionSpec:
-    """Attention to the keys that an index chooses."""
+    """Attention to the keys selected by an index."""
 
     tokens: int | None = None
     layers: int | None = None
@@ -68,7 +68,7 @@ class CompressedAttentionSpec:
 
 @dataclass(frozen=True, slots=True)
 class MultiTokenSpec:
-    """Further layers that predict more than the next token."""
+    """Additional layers for multi-token prediction."""
 
     layers: int | None = None
     ffn: str | None = None
@@ -76,7 +76,7 @@ class MultiTokenSpec:
 
 @dataclass(frozen=True, slots=True)
 class RoutingSpec:
-    """Limits on where one token's experts may lie."""
+    """Limits on the nodes that hold the experts of a token."""
 
     max_nodes: int | None = None
 

@@ -7,7 +7,7 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OffloadSpec:
-    """Shares, from 0 to 1, kept in host memory."""
+    """Fractions, from 0 to 1, that are offloaded to host memory."""
 
     optimizer: float | None = None
     activations: float | None = None
@@ -23,7 +23,7 @@ class OptimizerStatesSpec:
 
 @dataclass(frozen=True, slots=True)
 class OverlapSpec:
-    """Which communication may hide under computation; of tp also a word or the share that does."""
+    """The communication that may overlap with computation; for tp also a keyword or a fraction."""
 
     tp: str | bool | float | None = None
     cp: bool | None = None
@@ -34,7 +34,7 @@ class OverlapSpec:
 
 @dataclass(frozen=True, slots=True)
 class DispatcherSpec:
-    """How tokens reach their experts, and in which precision they are sent."""
+    """The token dispatcher of experts and the precision of its messages."""
 
     kind: str | None = None
     precision: str | None = None
@@ -42,7 +42,7 @@ class DispatcherSpec:
 
 @dataclass(frozen=True, slots=True)
 class LayoutSpec:
-    """The degrees of parallelism in ranks, and how the framework runs them."""
+    """The degrees of parallelism in ranks, and framework options."""
 
     framework: str | None = None
     software_year: int | None = None

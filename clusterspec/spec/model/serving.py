@@ -1,4 +1,4 @@
-"""The requests that a serving plan answers, as written."""
+"""The serving workload as written: requests and engines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SpeculativeSpec:
 
 @dataclass(frozen=True, slots=True)
 class TargetsSpec:
-    """Latency targets in seconds, and the percentile of requests for which they hold."""
+    """Latency targets in seconds, and the percentile of requests that must meet them."""
 
     ttft: Quantity | None = None
     tpot: Quantity | None = None
@@ -44,7 +44,7 @@ class DisaggregatedSpec:
 
 @dataclass(frozen=True, slots=True)
 class ServingSpec:
-    """The requests: their lengths in tokens, how many are in flight or arrive, and how engines run them."""
+    """The requests: lengths in tokens, concurrency or arrival rate, and engine options."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None

@@ -10,7 +10,7 @@ from clusterspec.spec.model.serving import ServingSpec
 
 @dataclass(frozen=True, slots=True)
 class WorkloadSpec:
-    """The work planned on the machine."""
+    """The workload planned on the machine."""
 
     kind: str | None = None
     model: str | ModelSpec | None = None

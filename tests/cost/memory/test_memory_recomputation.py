@@ -14,7 +14,7 @@ from clusterspec.cost.memory import use
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.recomputation import MODULES, kept
 from clusterspec.cost.plan import Plan
-from clusterspec.document.outline import at
+from clusterspec.document.schema_nodes import at
 from clusterspec.pipeline import study_text
 from clusterspec.spec.schema import schema
 from tests.cost.memory.designs import design, model

@@ -1,4 +1,4 @@
-"""PyYAML's parser in Python, for platforms where libyaml is missing."""
+"""PyYAML's parser in Python, for platforms without libyaml."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner
 
 
-class SlowParser(Reader, Scanner, Parser):
+class PurePythonParser(Reader, Scanner, Parser):
     """Yields the same events as ``CParser``, a hundred times slower."""
 
     def __init__(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""One error of the validator, and the words for what it is about."""
+"""An error of the JSON Schema validator, with the texts that describe it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import math
 from typing import Any
 
-from clusterspec.document import outline
+from clusterspec.document import schema_nodes
 from clusterspec.document.model import Document
-from clusterspec.document.outline import Schema
 from clusterspec.document.places import text_at
+from clusterspec.document.schema_nodes import Schema
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Path
@@ -26,8 +26,8 @@ TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One error of the validator, with what is needed to put it in words."""
+class ValidationError:
+    """An error of the validator at a path, with the document and schema needed to describe it."""
 
     error: Any
     path: Path
@@ -42,12 +42,12 @@ class Fault:
 
     @property
     def limit(self) -> Any:
-        """What the failed keyword asks for."""
+        """The value of the failed keyword."""
         return self.error.validator_value
 
     @property
     def name(self) -> str:
-        """The key in a sentence."""
+        """The key, for use in a sentence."""
         if not self.path:
             return "the document"
         last = self.path[-1]
@@ -57,36 +57,36 @@ class Fault:
 
     @property
     def written(self) -> str:
-        """The value in a sentence, as its author wrote it."""
+        """The value as written, for use in a sentence."""
         if isinstance(self.value, dict | list):
             return "a mapping" if isinstance(self.value, dict) else "a list"
         text = text_at(self.document, self.path)
         return f"`{shown(text if not text.startswith('*') else str(self.value))}`"
 
     @property
-    def wanted(self) -> str:
-        """What the key takes, in a sentence."""
-        return wants(self.field or self.error.schema, self.schema)
+    def expected(self) -> str:
+        """The expected type or choices, for use in a sentence."""
+        return expected_text(self.field or self.error.schema, self.schema)
 
     @property
     def advice(self) -> str:
-        """What to write, with the schema's first example."""
+        """The suggested fix, with the schema's first example."""
         line = example(self.path, self.field)
-        return f"write {self.wanted}" + (f", such as `{line}`" if line else "")
+        return f"write {self.expected}" + (f", such as `{line}`" if line else "")
 
     def problem(self, rule: str, message: str, advice: str = "", fix: Fix | None = None) -> Problem:
         return Problem(self.field.get("x-rule", rule), self.path, message, advice, fix=fix)
 
 
 def shown(value: object) -> str:
-    """A text on one line, shortened, and without characters that a terminal would obey."""
+    """A text on one line, shortened, without control characters."""
     text = str(value)
     text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def wants(node: Schema, root: Schema) -> str:
-    """What a key takes, in a sentence."""
+def expected_text(node: Schema, root: Schema) -> str:
+    """The expected type or choices of a key, for use in a sentence."""
     if "x-quantity" in node:
         return "a quantity"
     if "enum" in node:
@@ -96,12 +96,12 @@ def wants(node: Schema, root: Schema) -> str:
     kinds = node.get("type", [])
     words = [TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     alternatives = (*node.get("anyOf", ()), *node.get("oneOf", ()))
-    words += [wants(outline.resolved(alternative, root), root) for alternative in alternatives]
+    words += [expected_text(schema_nodes.resolved(alternative, root), root) for alternative in alternatives]
     return " or ".join(dict.fromkeys(words)) or "another value"
 
 
 def example(path: Path, node: Schema) -> str:
-    """The first example of a key as a line to write; empty if the schema has none."""
+    """The first example of a key as a YAML line; empty if the schema has none."""
     if not node.get("examples"):
         return ""
     value = node["examples"][0]

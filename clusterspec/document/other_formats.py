@@ -1,10 +1,10 @@
-"""YAML files of other programs, distinguished by their top-level keys."""
+"""Recognition of YAML files of other programs by their top-level keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.document.fault import shown
+from clusterspec.document.validation_error import shown
 
 _MARKS = (
     ({"apiVersion", "kind"}, "a Kubernetes manifest"),
@@ -18,10 +18,10 @@ _MARKS = (
 )
 
 
-def foreign(value: Any) -> str:
-    """What kind of file of another program a document is, for a sentence; empty if it may be a spec.
+def kind_of_other_file(value: Any) -> str:
+    """The kind of another program's file, for use in a sentence; empty if the document may be a spec.
 
-    >>> foreign({"apiVersion": "apps/v1", "kind": "Deployment"}), foreign({"clusterspec": 1, "kind": "x"})
+    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"}), foreign({"clusterspec": 1, "kind": "x"})
     ('a Kubernetes manifest (kind `Deployment`)', '')
     """
     if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):

@@ -1,4 +1,4 @@
-"""From bytes to text that is safe to parse, and from offsets to positions."""
+"""Decoding of bytes to text that is safe to parse, and conversion of offsets to positions."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _PRINTABLE = bytes([9, 10, *range(0x20, 0x7F)])
 
 
 def _harmless(text: str) -> bool:
-    """Whether a text holds nothing but printable ASCII and line feeds, as nearly every spec does."""
+    """Whether a text has only printable ASCII and line feeds, as nearly every spec."""
     return text.isascii() and not text.encode("ascii").translate(None, _PRINTABLE)
 
 
 @cache
 def _forbidden() -> re.Pattern[str]:
-    """What may not are in a text; compiled only for a text with other characters than ASCII."""
+    """The pattern of forbidden characters; compiled only for texts with non-ASCII characters."""
     return re.compile(
         "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML 1.2
-        "|\r(?!\n)"  # and what breaks a line for some readers and not for others
+        "|\r(?!\n)"  # and characters that only some readers treat as line ends
     )
 
 
@@ -43,7 +43,7 @@ _NAMES = {
 
 
 class Lines:
-    """Turns offsets into one text into positions."""
+    """Converts offsets of a text to positions."""
 
     def __init__(self, source: Source) -> None:
         self._file = source.name
@@ -58,23 +58,21 @@ class Lines:
 
 
 def unreadable(span: Span, message: str, advice: str = "") -> Problem:
-    """A problem with the text itself, which no key path can name."""
+    """A problem with the text itself, which has no key path."""
     return Problem("unreadable-yaml", (), message, advice, span=span)
 
 
 def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
-    """The first ``most`` bytes of a file and one more, which tells that it is larger: enough for `forbidden`.
+    """The first ``most`` + 1 bytes of a file, so that `forbidden` detects a larger one.
 
-    A pipe that no one writes to is empty, and not waited for.
-
-    Raises `OSError`, and `ValueError` for a name that no file can have.
+    A pipe without a writer reads as empty, without waiting. Raises `OSError`, and `ValueError` for an invalid name.
     """
     with open(path, "rb", opener=_at_once) as file:
         return file.read(most + 1)
 
 
 def _at_once(name: str, flags: int) -> int:
-    """Opens without waiting for somebody who writes; reading then waits as ever."""
+    """Open a file without waiting for a writer; reads then block as usual."""
     if not hasattr(os, "O_NONBLOCK"):
         return os.open(name, flags)
     opened = os.open(name, flags | os.O_NONBLOCK)
@@ -88,14 +86,14 @@ def decode(name: str, data: bytes) -> Source:
 
 
 def forbidden(source: Source, lines: Lines) -> Problem | None:
-    """The first reason why a text may not be parsed, where there is one."""
+    """The first problem that prevents parsing a text, or None."""
     top = lines.span(0, 0)
     if source.text.startswith(("\udcff\udcfe", "\udcfe\udcff", "\0\0\udcfe\udcff")):
         return unreadable(top, "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
     if not _harmless(source.text) and (match := _forbidden().search(source.text)):
         return _not_yaml(match[0], lines.span(*match.span()))
     if len(source.text.encode("utf-8")) > LARGEST:
-        return unreadable(top, f"the file is larger than {LARGEST // 1024} KiB, the most that is read")
+        return unreadable(top, f"the file is larger than {LARGEST // 1024} KiB, the maximum")
     directives = list(_DIRECTIVE.finditer(source.text))
     if len(directives) > _MAX_DIRECTIVES:
         span = lines.span(*directives[_MAX_DIRECTIVES].span())
@@ -108,4 +106,4 @@ def _not_yaml(character: str, span: Span) -> Problem:
     if 0xDC80 <= code <= 0xDCFF:
         return unreadable(span, f"the byte 0x{code - 0xDC00:02X} here is not UTF-8", "save the file as UTF-8")
     name = _NAMES.get(character, f"the character U+{code:04X}")
-    return unreadable(span, f"{name} may not stand in YAML", "delete it")
+    return unreadable(span, f"{name} is not allowed in YAML", "delete it")

@@ -1,4 +1,4 @@
-"""What a JSON Schema says of one key: its type, choices, unit, examples and annotations."""
+"""Lookup of JSON Schema nodes by key and path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
 def resolved(given: Any, root: Schema) -> Schema:
-    """A schema node with its ``$ref`` followed; what stands beside the reference wins."""
+    """A schema node with its ``$ref`` resolved; keywords next to the reference have precedence."""
     node: Schema = given if isinstance(given, dict) else {}
     while "$ref" in node:
         target: Any = root
@@ -24,7 +24,7 @@ def resolved(given: Any, root: Schema) -> Schema:
 
 
 def branches(node: Schema, root: Schema) -> Iterator[Schema]:
-    """The node itself, then every alternative in it."""
+    """The node itself, then all its alternatives."""
     yield node
     parts = [part for word in _BRANCHES for part in node.get(word, ())]
     parts += [node[word] for word in ("then", "else") if word in node]
@@ -33,7 +33,7 @@ def branches(node: Schema, root: Schema) -> Iterator[Schema]:
 
 
 def child(node: Schema, root: Schema, key: str | int) -> Schema | None:
-    """The node of a key or item under ``node``; None if the schema knows no such key."""
+    """The node of a key or item of ``node``; None if the schema has no such key."""
     for branch in branches(node, root):
         if isinstance(key, int):
             found = branch.get("items")
@@ -45,7 +45,7 @@ def child(node: Schema, root: Schema, key: str | int) -> Schema | None:
 
 
 def at(root: Schema, path: Path) -> Schema:
-    """The node of a whole path; empty if the schema does not know it."""
+    """The node of a path; empty if the schema does not have it."""
     node = root
     for key in path:
         node = child(node, root, key) or {}
@@ -53,27 +53,27 @@ def at(root: Schema, path: Path) -> Schema:
 
 
 def keys(node: Schema, root: Schema) -> dict[str, Schema]:
-    """The keys that a mapping may have here."""
+    """The keys of a mapping, with their nodes."""
     return {name: sub for branch in branches(node, root) for name, sub in branch.get("properties", {}).items()}
 
 
-_homes: dict[int, tuple[Schema, dict[str, list[Path]]]] = {}
+_mappings_with_key: dict[int, tuple[Schema, dict[str, list[Path]]]] = {}
 """By identity of the schema, which is kept so that no other can take its place."""
 _MOST = 10_000
 
 
-def homes(root: Schema, key: str) -> list[Path]:
-    """Every mapping of the schema in which a key is known, the outermost first."""
-    if id(root) not in _homes:
-        _homes[id(root)] = root, _index(root)
-    return _homes[id(root)][1].get(key, [])
+def mappings_with_key(root: Schema, key: str) -> list[Path]:
+    """The paths of all mappings that have a key, outermost first."""
+    if id(root) not in _mappings_with_key:
+        _mappings_with_key[id(root)] = root, _index(root)
+    return _mappings_with_key[id(root)][1].get(key, [])
 
 
 def _index(root: Schema) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     waiting: list[tuple[Path, Schema]] = [((), root)]
     for path, node in waiting:
-        if len(waiting) > _MOST:  # a schema that refers to itself
+        if len(waiting) > _MOST:  # a recursive schema
             break
         for name, sub in keys(node, root).items():
             found.setdefault(name, []).append(path)

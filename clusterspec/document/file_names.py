@@ -1,4 +1,4 @@
-"""Names of files that do not depend on the current folder: relative to the project and to the repository."""
+"""File names independent of the current folder: relative to the project and to the repository."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from clusterspec.source import Position
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """One file by its path from the root of its project, which fingerprints hold, and of its repository.
+    """The path of a file from the root of its project, used in fingerprints, and of its repository.
 
-    Both are written with ``/``. The repository is the nearest folder upward with ``.git``, else the project.
+    Both use ``/``. The repository is the nearest parent folder with ``.git``, else the project.
     """
 
     project: str
@@ -25,12 +25,12 @@ class FileName:
 
 
 def file_names(names: Iterable[str]) -> dict[str, FileName]:
-    """The names of files, by what the caller calls them."""
+    """The names of files, by the names given by the caller."""
     return {name: file_name(name) for name in names}
 
 
 def file_name(name: str) -> FileName:
-    """The names of one file; symbolic links in its folder are followed, and it need not exist."""
+    """The names of a file, which need not exist; symlinks in its folder are resolved."""
     whole = os.path.abspath(name)  # noqa: PTH100 - as the caller wrote it, `..` taken out
     folder, last = os.path.split(whole)
     try:
@@ -53,10 +53,10 @@ def _roots(folder: str) -> tuple[str, str]:
 
 
 def without_repeats(groups: Sequence[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
-    """The findings of files that were checked together, each file given with its findings.
+    """The findings of files checked together, without duplicates; each group is a file with its findings.
 
-    A finding in a base (a file that another one extends) is reported once: with the base where that was checked
-    too, else with the first file that extends it.
+    A finding in a base is reported once: with the base if that was also checked, else with the first file that
+    extends it.
     """
     own = {(_spot(one), real(name)) for name, findings in groups for one in findings if one.span.file == name}
     seen: set[tuple[object, ...]] = set()
@@ -76,7 +76,7 @@ def _spot(finding: Finding) -> tuple[str, Position]:
 
 
 def real(name: str) -> str:
-    """The path of a file without symbolic links."""
+    """The path of a file with symlinks resolved."""
     return _real(os.path.abspath(name))  # noqa: PTH100
 
 

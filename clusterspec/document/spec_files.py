@@ -1,4 +1,4 @@
-"""Finds the specs that paths name: files as they are, folders by what lies in them."""
+"""Search for spec files in paths and folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from clusterspec.document.extends import project_root
 from clusterspec.document.parse import parse
-from clusterspec.document.text import decode, read_bytes
+from clusterspec.document.source_text import decode, read_bytes
 
 _SUFFIXES = (".yaml", ".yml")
 DEEPEST = 100
@@ -36,12 +36,11 @@ def specs(
     passed_over: PassedOver = lambda _: None,
     skipped: Skipped = lambda _, __: False,
 ) -> list[str]:
-    """The specs that one path names: a file (or ``-``) itself, and in a folder every YAML file whose
-    top mapping has the key ``clusterspec``, in order of name. One with the key in another case is a spec, too.
+    """The specs of a path: a file (or ``-``) itself; of a folder every YAML file whose top mapping has
+    the key ``clusterspec`` in any case, sorted by name.
 
-    Hidden folders, ``node_modules`` and folders behind symbolic links are passed over, and with
-    ``only_specs`` a file that is no spec, too. Raises `OSError` when there is nothing at ``path``,
-    or it is a folder that cannot be read.
+    Hidden folders, ``node_modules`` and symlinked folders are skipped, and with ``only_specs`` also
+    files that are not specs. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
     """
     if path == "-":
         return [path]
@@ -91,7 +90,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_spec(name: str, passed_over: PassedOver) -> bool:
-    """Whether a file is meant as a spec; a broken one is, when the key starts a line."""
+    """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
     try:
         if not FilePath(name).is_file():
             return False
@@ -110,5 +109,5 @@ def _is_spec(name: str, passed_over: PassedOver) -> bool:
 
 
 def _leads_out(path: FilePath) -> bool:
-    """Whether a file is a link out of the project, of which it then is no part."""
+    """Whether a file is a symlink to a target outside the project."""
     return path.is_symlink() and not path.resolve().is_relative_to(project_root(path.parent))

@@ -1,4 +1,4 @@
-"""Findings about waivers: without a reason, past their date, of an unknown rule, or without anything to waive."""
+"""Findings about waivers: without a reason, expired, of an unknown rule, or unused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the d
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """One waiver: what it silences, where, and for how long.
+    """A waiver: the rules it suppresses, where, and until when.
 
-    ``line`` is the line that it speaks for (None: the whole file); it holds to the end of ``until``.
+    ``line`` is the line it applies to (None: the whole file); it is valid through the day ``until``.
     """
 
     comment: Comment
@@ -28,10 +28,10 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """What waivers were good for: the rules that each comment waived, on which day, and which rules did not run.
+class WaiverContext:
+    """The context of waivers: the rules that each comment waived, the current day, and the rules that did not run.
 
-    ``known`` says whether a rule of a name exists.
+    ``known`` tests whether a rule exists.
     """
 
     used: Collection[tuple[Comment, str]]
@@ -40,53 +40,53 @@ class Use:
     known: Callable[[str], bool]
 
 
-def ended(waiver: Waiver, today: date) -> bool:
-    """Whether the day to which a waiver holds has passed."""
+def has_expired(waiver: Waiver, today: date) -> bool:
+    """Whether the last day of a waiver has passed."""
     return waiver.until is not None and waiver.until < today
 
 
-def about(waiver: Waiver, document: Document, use: Use) -> Iterator[Finding]:
-    """What there is to report of one waiver; of those in a base only what holds for every spec on it."""
+def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> Iterator[Finding]:
+    """The findings about a waiver; for one in a base, only those independent of the spec."""
     comment = waiver.comment
     unknown = [rule for rule in waiver.rules if not use.known(rule)]
     for rule in unknown:
-        message = f"no rule is called `{rule[:60]}`, and this waives nothing"
+        message = f"no rule is called `{rule[:60]}`; it waives nothing"
         advice = "`clusterspec explain` lists the rules"
         yield of_comment("unreadable-waiver", Severity.WARNING, comment, message, advice)
     if not waiver.reason:
-        message = "this waiver gives no reason, and waives nothing"
+        message = "this waiver has no reason and no effect"
         yield of_comment("waiver-without-reason", Severity.WARNING, comment, message, FORM)
-    elif ended(waiver, use.today):
-        message = f"this waiver ended on {waiver.until}, and today is {use.today}"
-        yield of_comment("expired-waiver", Severity.NOTE, comment, message, "mend what it waived, or set a later date")
+    elif has_expired(waiver, use.today):
+        message = f"this waiver expired on {waiver.until}; today is {use.today}"
+        yield of_comment("expired-waiver", Severity.NOTE, comment, message, "fix what it waived, or set a later date")
     elif comment.file == document.source.name:
         skipped = {*use.skipped, *unknown}
-        idle = [rule for rule in waiver.rules if (comment, rule) not in use.used and rule not in skipped]
-        if idle:
-            yield _unused(waiver, idle, document)
+        unused = [rule for rule in waiver.rules if (comment, rule) not in use.used and rule not in skipped]
+        if unused:
+            yield _unused(waiver, unused, document)
 
 
-def _unused(waiver: Waiver, idle: list[str], document: Document) -> Finding:
-    """The finding about a waiver that waives nothing by some of its rules, and the fix that takes them out."""
-    message = f"nothing here is waived by {', '.join(idle)}"
+def _unused(waiver: Waiver, unused: list[str], document: Document) -> Finding:
+    """The finding about unused rules of a waiver, with the fix that deletes them."""
+    message = f"nothing here is waived by {', '.join(unused)}"
     found = of_comment("unused-waiver", Severity.NOTE, waiver.comment, message, "delete it from the waiver")
-    left = [rule for rule in waiver.rules if rule not in idle]
-    edit = _without_rules(waiver.comment, left) if left else _without_comment(waiver.comment, document)
-    what = f"delete {', '.join(idle)}" if left else "delete the waiver"
+    kept = [rule for rule in waiver.rules if rule not in unused]
+    edit = _without_rules(waiver.comment, kept) if kept else _without_comment(waiver.comment, document)
+    what = f"delete {', '.join(unused)}" if kept else "delete the waiver"
     return replace(found, edits=(edit,), fix_safe=True, fix_description=what)
 
 
-def _without_rules(comment: Comment, left: list[str]) -> Edit:
-    """The edit that leaves some rules of a waiver."""
+def _without_rules(comment: Comment, kept: list[str]) -> Edit:
+    """The edit that reduces a waiver to some rules."""
     start, end = comment.text.index("[") + 1, comment.text.index("]")
     at = comment.column
     return Edit(
-        Span(comment.file, Position(comment.line, at + start), Position(comment.line, at + end)), ", ".join(left)
+        Span(comment.file, Position(comment.line, at + start), Position(comment.line, at + end)), ", ".join(kept)
     )
 
 
 def _without_comment(comment: Comment, document: Document) -> Edit:
-    """The edit that deletes a comment: its whole line, or with the spaces before it."""
+    """The edit that deletes a comment: its whole line if alone, else with the spaces before it."""
     if comment.alone:
         span = Span(comment.file, Position(comment.line, 1), Position(comment.line + 1, 1))
         return Edit(span, "")

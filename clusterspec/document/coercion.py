@@ -1,4 +1,4 @@
-"""Values of the wrong type that have only one reading of the right one."""
+"""Coercion of values of the wrong type, where it is unambiguous."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 import re
 from typing import Any
 
-from clusterspec.document.outline import Schema
 from clusterspec.document.scalars import resolve
+from clusterspec.document.schema_nodes import Schema
 
 _GROUPED = re.compile(r"[0-9]{1,3}([_,][0-9]{3})+")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
 _TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
 
-def mended(value: Any, field: Schema, written: str) -> str | None:
-    """The YAML text that says the same as the schema's type; None if there is no such, or several."""
+def coerced(value: Any, field: Schema, written: str) -> str | None:
+    """The YAML text of a value in the schema's type; None if there is none or it is ambiguous."""
     kind = field.get("type")
     if kind == "boolean" and isinstance(value, str):
         return _TRUTH.get(value.lower())

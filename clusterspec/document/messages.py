@@ -1,4 +1,4 @@
-"""What is wrong with a value, in words for people: no message of jsonschema is ever shown."""
+"""Messages of validation errors; messages of jsonschema are never shown."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from clusterspec.document import outline
+from clusterspec.document import schema_nodes
 from clusterspec.document.aliases import meant_by
-from clusterspec.document.fault import TYPES, Fault, example, kind_of, shown
-from clusterspec.document.mend import mended
+from clusterspec.document.coercion import coerced
 from clusterspec.document.model import Document
 from clusterspec.document.nearest import near, nearest, one_of
-from clusterspec.document.outline import Schema
 from clusterspec.document.places import text_at
+from clusterspec.document.schema_nodes import Schema
+from clusterspec.document.validation_error import TYPES, ValidationError, example, kind_of, shown
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path, dotted
 
@@ -22,17 +22,17 @@ _MAX_UNKNOWN = 40
 
 
 def problems(error: Any, path: Path, document: Document, schema: Schema) -> Iterator[Problem]:
-    """What a person is reported about one error of the validator."""
-    fault = Fault(error, path, document, schema, outline.at(schema, path))
+    """The problems that describe an error of the validator."""
+    fault = ValidationError(error, path, document, schema, schema_nodes.at(schema, path))
     if not path and error.validator == "type":
         yield _no_mapping(fault)
     elif fault.value is None and path and isinstance(path[-1], str):
         yield _no_value(fault)
     else:
-        yield from _SAY.get(error.validator, _otherwise)(fault)
+        yield from _MESSAGES.get(error.validator, _other)(fault)
 
 
-def _no_mapping(fault: Fault) -> Problem:
+def _no_mapping(fault: ValidationError) -> Problem:
     if fault.value is None:
         what = "the file is empty"
     else:
@@ -40,22 +40,22 @@ def _no_mapping(fault: Fault) -> Problem:
     return Problem("unreadable-yaml", (), what, "a mapping of keys belongs there, such as `clusterspec: 1`")
 
 
-def _no_value(fault: Fault) -> Problem:
+def _no_value(fault: ValidationError) -> Problem:
     key = fault.path[-1]
-    if key in outline.at(fault.schema, fault.path[:-1]).get("required", ()):
+    if key in schema_nodes.at(fault.schema, fault.path[:-1]).get("required", ()):
         return fault.problem("missing-key", f"{fault.name} has no value", fault.advice)
-    message = f"{fault.name} has no value, and counts as not given"
+    message = f"{fault.name} has no value and counts as absent"
     line = example(fault.path, fault.field)
     advice = (f"write a value, such as `{line}`, or " if line else "write a value, or ") + "delete the line"
     return Problem("wrong-type", fault.path, message, advice, severity=Severity.WARNING, at_key=True)
 
 
-def _type(fault: Fault) -> Iterator[Problem]:
+def _type(fault: ValidationError) -> Iterator[Problem]:
     if isinstance(fault.value, dict | list):
-        message = f"{fault.name} takes {fault.wanted}, not {fault.written}"
+        message = f"{fault.name} takes {fault.expected}, not {fault.written}"
     else:
-        message = f"{fault.name} takes {fault.wanted}, and {fault.written} is {kind_of(fault.value)}"
-    text = mended(fault.value, fault.field, text_at(fault.document, fault.path))
+        message = f"{fault.name} takes {fault.expected}, but {fault.written} is {kind_of(fault.value)}"
+    text = coerced(fault.value, fault.field, text_at(fault.document, fault.path))
     if text is None:
         yield fault.problem("wrong-type", message, fault.advice)
     else:
@@ -63,7 +63,7 @@ def _type(fault: Fault) -> Iterator[Problem]:
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)
 
 
-def _choice(fault: Fault) -> Iterator[Problem]:
+def _choice(fault: ValidationError) -> Iterator[Problem]:
     choices = [str(choice) for choice in fault.limit]
     word = str(fault.value)
     synonyms = fault.field.get("x-synonyms", {})
@@ -72,17 +72,17 @@ def _choice(fault: Fault) -> Iterator[Problem]:
     if meant:
         advice = f"did you mean {one_of(meant)}? {advice[0].upper()}{advice[1:]}"
     fix = Fix(f"write {meant[0]}", (Replacement(fault.path, meant[0]),)) if len(meant) == 1 else None
-    yield fault.problem("unknown-choice", f"{fault.written} is none of the choices of {fault.name}", advice, fix)
+    yield fault.problem("unknown-choice", f"{fault.written} is not one of the choices of {fault.name}", advice, fix)
 
 
-def _const(fault: Fault) -> Iterator[Problem]:
+def _const(fault: ValidationError) -> Iterator[Problem]:
     text = json.dumps(fault.limit)
     fix = Fix(f"write {text}", (Replacement(fault.path, text),))
-    message = f"{fault.name} is {text}, and {fault.written} is not known"
+    message = f"{fault.name} is {text}; {fault.written} is not supported"
     yield fault.problem("unknown-choice", message, f"write `{fault.path[-1]}: {text}`", fix)
 
 
-def _unknown_keys(fault: Fault) -> Iterator[Problem]:
+def _unknown_keys(fault: ValidationError) -> Iterator[Problem]:
     known = fault.error.schema.get("properties", {})
     unknown = [key for key in fault.value if key not in known]
     for key in unknown[:_MAX_UNKNOWN]:
@@ -93,7 +93,7 @@ def _unknown_keys(fault: Fault) -> Iterator[Problem]:
         yield Problem("unknown-key", (*fault.path, key), message, at_key=True)
 
 
-def _unknown_key(fault: Fault, key: str, known: list[str]) -> Problem:
+def _unknown_key(fault: ValidationError, key: str, known: list[str]) -> Problem:
     path = (*fault.path, key)
     alias = meant_by(key)
     meant = [alias] if alias in known else nearest(key, known)
@@ -102,29 +102,29 @@ def _unknown_key(fault: Fault, key: str, known: list[str]) -> Problem:
     if len(meant) == 1 and meant[0] not in fault.value:
         sure = not alias and len(near(key, known)) == 1
         fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
-    homes = _homes(fault, alias or key)
-    if alias and not meant and homes:
-        advice = f"write `{alias}` in {homes[0]}"
+    mappings_with_key = _mappings_with_key(fault, alias or key)
+    if alias and not meant and mappings_with_key:
+        advice = f"write `{alias}` in {mappings_with_key[0]}"
     elif meant:
         advice = f"did you mean {one_of(meant)}?"
-    elif homes:
-        advice = f"it belongs to {' or '.join(homes)}"
+    elif mappings_with_key:
+        advice = f"it belongs to {' or '.join(mappings_with_key)}"
     else:
         advice = f"the keys here are {', '.join(sorted(known))}"
     return Problem("unknown-key", path, f"`{shown(key)}` is not {where}", advice, at_key=True, fix=fix)
 
 
-def _homes(fault: Fault, key: str) -> list[str]:
-    """The first two mappings in which the schema knows a key, in a sentence."""
-    found = outline.homes(fault.schema, key)[:2]
+def _mappings_with_key(fault: ValidationError, key: str) -> list[str]:
+    """The first two mappings of the schema that have a key, for use in a sentence."""
+    found = schema_nodes.mappings_with_key(fault.schema, key)[:2]
     return [f"`{dotted(home)}`" if home else "the top level" for home in found]
 
 
-def _missing(fault: Fault) -> Iterator[Problem]:
+def _missing(fault: ValidationError) -> Iterator[Problem]:
     for key in fault.limit:
         if key not in fault.value:
             path = (*fault.path, key)
-            node = outline.at(fault.schema, path)
+            node = schema_nodes.at(fault.schema, path)
             where = f" in `{dotted(fault.path)}`" if fault.path else ""
             line = example(path, node) or f"{key}: …"
             about = f" ({node['description'].rstrip('.')})" if "description" in node else ""
@@ -132,7 +132,7 @@ def _missing(fault: Fault) -> Iterator[Problem]:
             yield Problem(rule, path, f"`{key}` is missing{where}", f"write `{line}`{about}")
 
 
-def _bound(fault: Fault) -> Iterator[Problem]:
+def _bound(fault: ValidationError) -> Iterator[Problem]:
     low, exclusive = "inimum" in fault.error.validator, "exclusive" in fault.error.validator
     limit = f"{fault.limit:,}" if isinstance(fault.limit, int) else f"{fault.limit:g}"
     message = f"{fault.written} is {'less' if low else 'more'} than {fault.name} can be"
@@ -141,7 +141,7 @@ def _bound(fault: Fault) -> Iterator[Problem]:
     yield fault.problem("wrong-type", message, advice)
 
 
-def _length(fault: Fault) -> Iterator[Problem]:
+def _length(fault: ValidationError) -> Iterator[Problem]:
     what = "item" if isinstance(fault.value, list) else "character"
     what += "s" if len(fault.value) != 1 else ""
     if not fault.value:
@@ -152,7 +152,7 @@ def _length(fault: Fault) -> Iterator[Problem]:
     yield fault.problem("wrong-type", message, fault.advice)
 
 
-def _twice(fault: Fault) -> Iterator[Problem]:
+def _duplicate_items(fault: ValidationError) -> Iterator[Problem]:
     for number, item in enumerate(fault.value):
         if item in fault.value[:number]:
             message = f"{fault.name} holds `{shown(item)}` twice"
@@ -160,23 +160,23 @@ def _twice(fault: Fault) -> Iterator[Problem]:
             return
 
 
-def _pattern(fault: Fault) -> Iterator[Problem]:
+def _pattern(fault: ValidationError) -> Iterator[Problem]:
     code = fault.field.get("x-synonyms", {}).get(str(fault.value).lower())
     if code is not None:
         fix = Fix(f"write {code}", (Replacement(fault.path, code),))
-        message = f"{fault.written} is not what {fault.name} takes: {_said(fault.field)}"
+        message = f"{fault.written} is not what {fault.name} takes: {_format_description(fault.field)}"
         yield fault.problem("wrong-type", message, f"write `{fault.path[-1]}: {code}`", fix)
         return
-    what = f": {_said(fault.field)}" if _said(fault.field) else ""
+    what = f": {_format_description(fault.field)}" if _format_description(fault.field) else ""
     yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes{what}", fault.advice)
 
 
-def _said(field: Schema) -> str:
-    """What the schema says of the form of a value."""
+def _format_description(field: Schema) -> str:
+    """The schema's description of the format of a value."""
     return str(field.get("x-form", ""))
 
 
-def _alternatives(fault: Fault) -> Iterator[Problem]:
+def _alternatives(fault: ValidationError) -> Iterator[Problem]:
     context = fault.error.context
     if context and all(inner.validator == "required" for inner in context):
         either = [one_of([key for key in inner.validator_value if key not in fault.value]) for inner in context]
@@ -186,7 +186,7 @@ def _alternatives(fault: Fault) -> Iterator[Problem]:
         yield from _type(fault)
 
 
-def _excluded(fault: Fault) -> Iterator[Problem]:
+def _excluded(fault: ValidationError) -> Iterator[Problem]:
     keys = fault.limit.get("required") if isinstance(fault.limit, dict) else None
     message = (
         f"{' and '.join(f'`{key}`' for key in keys)} exclude each other" if keys else f"{fault.name} cannot be this"
@@ -194,17 +194,17 @@ def _excluded(fault: Fault) -> Iterator[Problem]:
     yield fault.problem("wrong-type", message, "keep one of them" if keys else "")
 
 
-def _otherwise(fault: Fault) -> Iterator[Problem]:
+def _other(fault: ValidationError) -> Iterator[Problem]:
     yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", fault.advice)
 
 
-_SAY: dict[str, Callable[[Fault], Iterator[Problem]]] = {
+_MESSAGES: dict[str, Callable[[ValidationError], Iterator[Problem]]] = {
     "type": _type,
     "enum": _choice,
     "const": _const,
     "additionalProperties": _unknown_keys,
     "required": _missing,
-    "uniqueItems": _twice,
+    "uniqueItems": _duplicate_items,
     "pattern": _pattern,
     "anyOf": _alternatives,
     "oneOf": _alternatives,
