@@ -1,4 +1,4 @@
-"""What a YAML text consists of: where collections begin and end, scalars and aliases."""
+"""Events of a YAML text: the starts and ends of collections, scalars and aliases."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _KINDS = {
 
 
 class Event:
-    """One event: a ``scalar``, an ``alias``, the begin of a ``mapping``, ``list`` or ``document``, the ``end`` of a
-    collection.
+    """A parser event: a ``scalar``, an ``alias``, the start of a ``mapping``, ``list`` or ``document``, or the ``end``
+    of a collection.
 
-    ``start`` and ``end`` are offsets into the text. A scalar is ``bare`` without quotes, and ``block`` where its lines
-    follow a ``|`` or ``>``.
+    ``start`` and ``end`` are offsets into the text. A scalar is ``bare`` if unquoted, and ``block`` after ``|`` or
+    ``>``.
     """
 
     __slots__ = ("anchor", "bare", "block", "end", "kind", "start", "tag", "value")
@@ -34,7 +34,7 @@ class Event:
 
 
 def parsed(text: str) -> Iterator[Event]:
-    """The events of any text, by PyYAML. Raises `yaml.YAMLError` for one that is no YAML."""
+    """The events of a text, parsed by PyYAML. Raises `yaml.YAMLError` if it is not YAML."""
     parser = _parser(text)
     while (given := parser.get_event()) is not None:
         name = type(given).__name__
@@ -48,11 +48,11 @@ def parsed(text: str) -> Iterator[Event]:
 
 
 def _parser(text: str) -> Any:
-    """The parser of events: libyaml where PyYAML was built with it, which is everywhere but on rare platforms."""
+    """The event parser: libyaml if PyYAML was built with it, else the Python implementation."""
     try:
         from yaml.cyaml import CParser  # type: ignore[attr-defined]
     except ImportError:
-        from clusterspec.document.slow import SlowParser
+        from clusterspec.document.pure_python_parser import PurePythonParser
 
-        return SlowParser(text)
+        return PurePythonParser(text)
     return CParser(text)

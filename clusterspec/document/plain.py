@@ -1,9 +1,8 @@
-"""The events of a text in plain YAML, as nearly every spec and every catalog entry is written.
+"""Parser of plain YAML, the subset in which nearly all specs and catalog entries are written.
 
-Plain are block mappings and lists of keys and values on one line, flow mappings and lists, and scalars of one line in
-ASCII or not, quoted or not. Anchors, tags, escapes, block scalars, tabs, and whatever else may mean something that is
-not read here make a text not plain: PyYAML reads it. Importing PyYAML takes a sixth of a check, which reading the plain
-texts here saves; a test compares both on every spec of the project, on changed ones and on texts made at random.
+Plain YAML has block mappings and lists with keys and values on one line, flow mappings and lists, and quoted or unquoted
+single-line scalars. Other texts, with anchors, tags, escapes, block scalars or tabs, are parsed by PyYAML, whose import
+takes a sixth of a check. A test compares both parsers on every spec of the project, on mutated and on random texts.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from clusterspec.document.events import Event
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}(?=:(?: |\n|\Z))")
 _QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")
 _GAP = re.compile(r"(?:(?: |\n(?=[ \n]))+(?:#[^\n]*)?)*")
-"""What may lie between two tokens of a flow collection; a line that goes on is indented."""
+"""Space between two tokens of a flow collection; continuation lines are indented."""
 _WORD = r"[^ \n,\[\]{}:#?]|:(?=[^ \n,\[\]{}])"
 _FLOW_SCALAR = re.compile(rf"""(?:[^ \n,\[\]{{}}:#?&*!|>'"%@`-]|-(?=[0-9A-Za-z.]))(?:{_WORD}| +(?={_WORD}))*""")
 _INDICATORS = frozenset("?:,[]{}#&*!|>'\"%@`")
 _DEEPEST = 40
-"""Levels of a flow collection; no document that is accepted has more."""
+"""Maximum nesting of flow collections, more than any accepted document has."""
 
 
 class _NotPlainError(Exception):
-    """The text has something that is not read here."""
+    """Raised for a text that is not plain YAML."""
 
 
 def events(text: str) -> list[Event] | None:
-    """The events of a plain text; None for any other."""
+    """The events of a plain YAML text; None for other texts."""
     if "\t" in text or "\r" in text or "\ufeff" in text:
         return None
     try:
@@ -38,7 +37,7 @@ def events(text: str) -> list[Event] | None:
 
 
 class _Reader:
-    """Reads one text line by line; ``opened`` are the block collections around the line, each with its column."""
+    """Parses a text line by line; ``opened`` are the block collections around a line, each with its column."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -58,7 +57,7 @@ class _Reader:
             elif at < len(text):
                 at = self._line(at, at - start)
         if self.waiting:
-            raise _NotPlainError  # nothing at all, or a key without a value
+            raise _NotPlainError  # an empty text, or a key without a value
         self._close(-1)
         return self.found
 
