@@ -1,8 +1,9 @@
 """Parser of plain YAML, the subset in which nearly all specs and catalog entries are written.
 
-Plain YAML has block mappings and lists with keys and values on one line, flow mappings and lists, and quoted or unquoted
-single-line scalars. Other texts, with anchors, tags, escapes, block scalars or tabs, are parsed by PyYAML, whose import
-takes a sixth of a check. A test compares both parsers on every spec of the project, on mutated and on random texts.
+Plain YAML has block mappings and lists with keys and values on one line, flow mappings and lists, and quoted or
+unquoted single-line scalars. Other texts, with anchors, tags, escapes, block scalars or tabs, are parsed by PyYAML,
+whose import takes a sixth of a check. A test compares both parsers on every spec of the project, on mutated and on
+random texts.
 """
 
 from __future__ import annotations
