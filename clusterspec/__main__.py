@@ -26,9 +26,13 @@ def main() -> NoReturn:
     if sys.argv[1:] in (["--version"], ["-V"]):
         leave(version())
     try:
+        from clusterspec import bytecode
+
+        modules = bytecode.use()  # before anything else is imported
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
+        modules.keep()
     except KeyboardInterrupt:
         os._exit(INTERRUPTED)
     leave(status)

@@ -1,0 +1,136 @@
+"""The bytecode of the modules that commands load, in one file.
+
+Python looks for every module, compares its bytecode with its source and reads it, each apart. For the 260 modules of a
+check that takes a sixth of its time. So a command leaves their bytecode in one file beside those that Python keeps in
+``__pycache__``, and the next command takes it from there.
+
+The file is a cache of what Python caches, and can be deleted at any time. A module is taken from it only while its
+source has the size and the time of change from which the bytecode was made; any other is imported as ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import sys
+from importlib.machinery import ModuleSpec, SourceFileLoader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import CodeType
+
+    Row = tuple[str, int, int, int, int]
+    """A source file in the package, its size and time of change; where its bytecode begins and ends."""
+    Kept = tuple[str, str, tuple[int, int], bytes | memoryview]
+    """The name of a module, its source file in the package, size and time of change of that, and the bytecode."""
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+FILE = f"{PACKAGE}/__pycache__/modules.{sys.implementation.cache_tag}-{sys.flags.optimize}.bytecode"
+START = 24
+"""Bytes at the start of the file: the version of Python, the length of the table and that of the bytecode."""
+PYTHON = sys.hexversion.to_bytes(8, "little")
+WORTHWHILE = 20
+"""Modules absent from the file from which on writing it anew pays."""
+
+
+class Loader(SourceFileLoader):
+    """Python's loader of a source file, with the bytecode at hand."""
+
+    bytecode: memoryview
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = marshal.loads(self.bytecode)
+        return code
+
+
+class Finder:
+    """Finds modules of the program in the file."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self.content = memoryview(b"")
+        with contextlib.suppress(OSError, ValueError, EOFError, TypeError):  # absent, or not what was written
+            with open(FILE, "rb") as file:
+                given = memoryview(file.read())
+            table, length = (int.from_bytes(given[at : at + 8], "little") for at in (8, 16))
+            if given[:8] == PYTHON and len(given) == START + table + length:
+                self.rows = marshal.loads(given[START : START + table])
+                self.content = given[START + table :]
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """Where a module comes from; None for one that the file lacks, or whose source has changed."""
+        if name not in self.rows:
+            return None
+        file, size, changed, begin, end = self.rows[name]
+        path = f"{PACKAGE}/{file}"
+        if state(path) != (size, changed):
+            return None
+        loader = Loader(name, path)
+        loader.bytecode = self.content[begin:end]
+        spec = ModuleSpec(name, loader, origin=path)
+        spec.has_location, spec.cached = True, FILE
+        if file.endswith("__init__.py"):
+            spec.submodule_search_locations = [os.path.dirname(path)]
+        return spec
+
+    def keep(self) -> None:
+        """Writes the file anew where many of the loaded modules are absent from it, as far as that is possible."""
+        if sys.dont_write_bytecode or sys.pycache_prefix:
+            return
+        loaded = [module.__spec__ for name, module in sys.modules.items() if name.startswith("clusterspec.")]
+        absent = [spec for spec in loaded if spec and type(spec.loader) is SourceFileLoader]
+        if len(absent) >= WORTHWHILE:
+            with contextlib.suppress(OSError):
+                self.write(absent)
+
+    def write(self, absent: list[ModuleSpec]) -> None:
+        """Writes the modules that the file has and those that are absent; a reader meets the old file or the new."""
+        parts: list[bytes | memoryview] = []
+        rows: dict[str, Row] = {}
+        length = 0
+        for name, file, (size, changed), bytecode in (*self.present(), *compiled(absent)):
+            rows[name] = file, size, changed, length, length + len(bytecode)
+            length += len(bytecode)
+            parts.append(bytecode)
+        table = marshal.dumps(rows)
+        draft = f"{FILE}.{os.getpid()}"
+        with open(draft, "wb") as out:
+            out.write(PYTHON + len(table).to_bytes(8, "little") + length.to_bytes(8, "little") + table)
+            out.writelines(parts)
+        os.replace(draft, FILE)
+
+    def present(self) -> Iterator[Kept]:
+        """The modules of the file whose source has not changed."""
+        for name, (file, size, changed, begin, end) in self.rows.items():
+            if state(f"{PACKAGE}/{file}") == (size, changed):
+                yield name, file, (size, changed), self.content[begin:end]
+
+
+def compiled(specs: Iterable[ModuleSpec]) -> Iterator[Kept]:
+    """Modules whose bytecode Python keeps, and would take."""
+    for spec in specs:
+        path, known = str(spec.origin), state(str(spec.origin))
+        if known and spec.cached and path.startswith(f"{PACKAGE}{os.sep}"):
+            with open(spec.cached, "rb") as file:
+                head, bytecode = file.read(16), file.read()
+            flags, changed, size = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
+            if (flags, changed, size) == (0, known[1] // 10**9 & 0xFFFFFFFF, known[0]):
+                yield spec.name, path[len(PACKAGE) + 1 :].replace(os.sep, "/"), known, bytecode
+
+
+def state(path: str) -> tuple[int, int] | None:
+    """Size and time of change, in nanoseconds, of a file; None where it cannot be had."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def use() -> Finder:
+    """Takes modules from the file from here on."""
+    finder = Finder()
+    sys.meta_path.insert(0, finder)
+    return finder
