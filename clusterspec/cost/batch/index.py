@@ -150,3 +150,25 @@ class RowTable:
         """The columns of the values that ``compute`` returns for the rows at some positions, one after another."""
         values = [compute(row) for row in rows.tolist()]
         return [self.library.asarray([each[place] for each in values]) for place in range(self.width)]
+
+
+class ValueTable:
+    """One non-negative value for each number, computed when it is first looked up."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self._values = library.full(64, -1.0)
+
+    def __call__(self, numbers: Numbers, compute: Callable[[Array], Array]) -> Array:
+        """The value of each row; ``compute`` returns those of the rows at some positions, one of each new number."""
+        if numbers.end > len(self._values):
+            grown = self.library.full(2 * numbers.end, -1.0)
+            grown[: len(self._values)] = self._values
+            self._values = grown
+        found = self._values.take(numbers.values)
+        if found.min() >= 0:
+            return found
+        rows = self.library.flatnonzero(found < 0)
+        new, where = self.library.unique(numbers.values[rows], return_index=True)
+        self._values[new] = compute(rows[where])
+        return self._values.take(numbers.values)

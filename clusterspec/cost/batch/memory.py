@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.columns import kept, number, positions, whole
-from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex
+from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex, ValueTable
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.rank_memory import several
 from clusterspec.cost.memory import peak
@@ -45,7 +45,8 @@ class MemoryTables:
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
-        self.totals: dict[tuple[object, ...], RowTable] = {}
+        self.rows = PairIndex(library)
+        self.totals: dict[tuple[object, ...], ValueTable] = {}
         self.layers = RowTable(library, 2, len(KINDS) + len(NETWORKS) + 1)
         self.executions, self.stages = PairIndex(library), PairIndex(library)
         self.groups: dict[tuple[bool, int], tuple[StageGroup, ...]] = {}
@@ -57,10 +58,9 @@ class MemoryTables:
 def memory_of(known: BatchTables, template: Layout, block: Block) -> Array:
     """Bytes on the fullest accelerator for each row of a block. Rows that differ in placement only share one result."""
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
-    table = kept(known.memory.totals, key, lambda: RowTable(known.library, 2, 1))
-    columns = [block.divisions.held.take(block.division), block.execution]
-    (found,) = table(columns, lambda rows: (_Rows(known, template, block, rows).total(),))
-    return found
+    table = kept(known.memory.totals, key, lambda: ValueTable(known.library))
+    numbers = known.memory.rows(block.divisions.held.take(block.division), block.execution)
+    return table(numbers, lambda rows: _Rows(known, template, block, rows).total())
 
 
 class _Rows:
@@ -68,6 +68,7 @@ class _Rows:
 
     def __init__(self, known: BatchTables, template: Layout, block: Block, rows: Array) -> None:
         self.tables, self.known, self.library, self.template = known.tables, known.memory, known.library, template
+        self._layouts: dict[int, Layout] = {}
         self.layouts, self.variants = block.some(rows), tuple(known.variants)
         division, degrees = block.division.take(rows), block.divisions
         virtual = known.values["virtual_stages"](self.layouts.degrees["virtual_stages"])
@@ -99,7 +100,7 @@ class _Rows:
 
     def layout(self, row: int) -> Layout:
         """The layout of one of the rows."""
-        return self.layouts.layout(row, self.template)
+        return kept(self._layouts, row, lambda: self.layouts.layout(row, self.template))
 
     def _job(self, layout: Layout) -> Job:
         return Job.on(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
