@@ -1,4 +1,4 @@
-"""What is known: catalog entries, every figure cited."""
+"""The catalog of hardware, models and software; every figure has a source."""
 
 from clusterspec.catalog.folders import KINDS, UnreadableFolder
 from clusterspec.catalog.library import BrokenEntry, Catalog, UnknownEntry

@@ -1,7 +1,6 @@
-"""Parts of a model's architecture that only some layers or some models have.
+"""Optional parts of a model's architecture, present in some layers or models only.
 
-Widths are in elements, windows and indices in tokens. `Model` of `catalog.entries` holds them;
-a part that a model lacks is None there.
+Widths are in elements, windows in tokens. A `Model` has None for absent parts.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class CompressedAttention:
 
 @dataclass(frozen=True, slots=True)
 class TokenPrediction:
-    """Multi-token prediction: ``layers`` further layers, with a ``dense`` network or with ``experts``."""
+    """Multi-token prediction: ``layers`` additional layers, with a ``dense`` FFN or with ``experts``."""
 
     layers: int
     ffn: str

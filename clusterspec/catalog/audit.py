@@ -1,8 +1,7 @@
-"""Whether a catalog is still true, as far as it can be seen offline.
+"""Offline audit of a catalog.
 
-Faults: sums that do not close, siblings that count differently, addresses and dates that are
-malformed. Beside them, for a person to look at: figures read more than a year ago, and entries
-whose announced date has passed.
+Faults: inconsistent sums, related facts with different scope or basis, malformed addresses and
+dates. For review: figures read more than a year ago, and entries whose announced date has passed.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from urllib.parse import urlsplit
 from clusterspec.catalog.due import due
 from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.raw_entry import Fact, RawEntry
-from clusterspec.catalog.reader import Reader
-from clusterspec.catalog.sums import LAWS, open_sums
+from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.sums import SUM_CHECKS, open_sums
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass
 
@@ -45,7 +44,7 @@ class Audit:
 
 
 def audit(catalog: Catalog, today: date) -> Audit:
-    """Every entry of a catalog held against the laws of `sums`, its siblings and a day. Raises `BrokenEntry`."""
+    """The audit of all entries on a day: sums, related facts, addresses and dates. Raises `BrokenEntry`."""
     raw = [catalog.raw_entry(kind, id_) for kind in catalog.kinds for id_ in catalog.ids(kind)]
     faults = [*_sums(raw, catalog), *_siblings(raw), *(fault for each in raw for fault in _addresses(each, today))]
     return Audit(tuple(faults), tuple(_aged(raw, today)), tuple(_overdue(raw, today)))
@@ -53,17 +52,17 @@ def audit(catalog: Catalog, today: date) -> Audit:
 
 def _sums(raw: Sequence[RawEntry], catalog: Catalog) -> Iterator[str]:
     for each in raw:
-        for law in LAWS:
-            still_open = open_sums(Reader(each), law, catalog)
-            if still_open and law not in each.exceptions:
-                parts, whole = still_open[0]
-                yield f"{_named(each)}: the sum of {law} is {parts:.6g}, and the entry gives {whole:.6g}"
-            if law in each.exceptions and not still_open:
-                yield f"{_named(each)}: the sum of {law} closes, and the entry excuses it"
+        for check in SUM_CHECKS:
+            mismatches = open_sums(FactReader(each), check, catalog)
+            if mismatches and check not in each.exceptions:
+                parts, whole = mismatches[0]
+                yield f"{_named(each)}: the sum of {check} is {parts:.6g}, but the entry gives {whole:.6g}"
+            if check in each.exceptions and not mismatches:
+                yield f"{_named(each)}: the sum of {check} is consistent, so its exception is not needed"
 
 
 def _siblings(raw: Sequence[RawEntry]) -> Iterator[str]:
-    """Facts that are compared with each other count the same: one scope, one basis."""
+    """Faults of related facts that differ in scope or basis."""
     groups: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
     for each in raw:
         for group, fact in _compared(each):
@@ -94,7 +93,7 @@ def _addresses(each: RawEntry, today: date) -> Iterator[str]:
     days = {"status": each.status.as_of} | {key: source.read for key, source in each.sources.items() if source.read}
     for key, day in days.items():
         if _day(day) is None or day > today.isoformat():
-            yield f"{_named(each)}: {key} has the day {day!r}, which is no day up to {today.isoformat()}"
+            yield f"{_named(each)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
     for key, source in each.sources.items():
         address = urlsplit(source.url)
         if source.url and not (address.scheme in {"http", "https"} and _HOST.match(address.hostname or "")):
@@ -136,7 +135,7 @@ def _named(each: RawEntry) -> str:
 
 
 def audit_text(found: Audit) -> str:
-    """The audit for a terminal: faults first, then what a person should look at."""
+    """The audit as text: faults first, then entries to review."""
     parts = [f"faults ({len(found.faults)})", *(f"  {fault}" for fault in found.faults)]
     parts += ["", f"announced, and due before today ({len(found.overdue)})"]
     parts += [f"  {entry}: {day}" for entry, day in found.overdue]

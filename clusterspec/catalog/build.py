@@ -1,4 +1,4 @@
-"""From a raw entry to the entry of its kind: every fact under the name that the program uses."""
+"""Conversion of raw entries to typed entries, one function per kind."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from clusterspec.catalog.build_model import architecture, published
 from clusterspec.catalog.build_stack import framework_memory
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Kernels, Model, Nic, Platform, Stack, Switch
-from clusterspec.catalog.reader import Reader
+from clusterspec.catalog.reader import FactReader
 
 
-def accelerator(read: Reader) -> Accelerator:
-    """An accelerator. Bandwidths are per direction and peaks dense, whatever its data sheet prints."""
+def accelerator(read: FactReader) -> Accelerator:
+    """An accelerator, with bandwidths per direction and dense peaks."""
     return Accelerator(
         **_header(read),
         ranks_per_accelerator=read.count("ranks_per_accelerator") or 1,
@@ -42,7 +42,7 @@ def accelerator(read: Reader) -> Accelerator:
     )
 
 
-def interconnect(read: Reader) -> Interconnect:
+def interconnect(read: FactReader) -> Interconnect:
     """A scale-up interconnect, a scale-out technology or a host bus."""
     return Interconnect(
         **_header(read),
@@ -72,7 +72,7 @@ def interconnect(read: Reader) -> Interconnect:
     )
 
 
-def nic(read: Reader) -> Nic:
+def nic(read: FactReader) -> Nic:
     """A network adapter."""
     return Nic(
         **_header(read),
@@ -90,7 +90,7 @@ def nic(read: Reader) -> Nic:
     )
 
 
-def switch(read: Reader) -> Switch:
+def switch(read: FactReader) -> Switch:
     """A switch of a scale-out fabric."""
     return Switch(
         **_header(read),
@@ -109,7 +109,7 @@ def switch(read: Reader) -> Switch:
     )
 
 
-def platform(read: Reader) -> Platform:
+def platform(read: FactReader) -> Platform:
     """A node, rack, instance or slice as sold."""
     return Platform(
         **_header(read),
@@ -143,12 +143,12 @@ def platform(read: Reader) -> Platform:
     )
 
 
-def model(read: Reader) -> Model:
+def model(read: FactReader) -> Model:
     """A language model."""
     return Model(**_header(read), **architecture(read), **published(read))
 
 
-def stack(read: Reader) -> Stack:
+def stack(read: FactReader) -> Stack:
     """A generation of training software."""
     return Stack(
         **_header(read),
@@ -164,8 +164,8 @@ def stack(read: Reader) -> Stack:
     )
 
 
-def kernels(read: Reader) -> Kernels:
-    """Measured kernels of one accelerator."""
+def kernels(read: FactReader) -> Kernels:
+    """Measured kernels of an accelerator."""
     return Kernels(
         **_header(read),
         accelerator=read.text("accelerator") or "",
@@ -174,7 +174,7 @@ def kernels(read: Reader) -> Kernels:
     )
 
 
-BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
+BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
     "accelerator": accelerator,
     "interconnect": interconnect,
     "nic": nic,
@@ -186,7 +186,7 @@ BUILDERS: Mapping[str, Callable[[Reader], Entry]] = {
 }
 
 
-def _header(read: Reader) -> dict[str, Any]:
+def _header(read: FactReader) -> dict[str, Any]:
     raw_entry = read.raw_entry
     return {
         "id": raw_entry.id,

@@ -1,4 +1,4 @@
-"""From the facts of an entry to the fields of a `Model`."""
+"""Conversion of catalog facts to the fields of a `Model`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clusterspec.catalog.architecture import (
     TokenPrediction,
     Window,
 )
-from clusterspec.catalog.reader import Reader
+from clusterspec.catalog.reader import FactReader
 
 
-def architecture(read: Reader) -> dict[str, Any]:
+def architecture(read: FactReader) -> dict[str, Any]:
     """The dimensions of a model and the parts that only some models have."""
     heads, hidden = read.count("heads") or 0, read.count("hidden") or 0
     layers = read.count("layers") or 0
@@ -57,8 +57,8 @@ _COUNTS = (
 _FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions")
 
 
-def published(read: Reader) -> dict[str, Any]:
-    """The parameter counts and the year that the authors print."""
+def published(read: FactReader) -> dict[str, Any]:
+    """The published parameter counts and year."""
     return {
         "parameters": read.figure("parameters", "count"),
         "parameters_with_prediction": read.flag("parameters_with_prediction") or False,
@@ -68,39 +68,39 @@ def published(read: Reader) -> dict[str, Any]:
     }
 
 
-def _part(read: Reader, name: str, *keys: str) -> dict[str, int]:
-    """The whole numbers under ``name``; 0 if one is absent."""
+def _part(read: FactReader, name: str, *keys: str) -> dict[str, int]:
+    """The integers under ``name``; 0 for absent ones."""
     return {key: read.count(f"{name}.{key}") or 0 for key in keys}
 
 
-def _window(read: Reader, layers: int) -> Window | None:
-    """A window on all layers, where the fact is a number of tokens, or on some."""
+def _window(read: FactReader, layers: int) -> Window | None:
+    """The attention window: on all layers if the fact is a number of tokens, else on some."""
     if read.has("attention_window"):
         return Window(read.count("attention_window") or 0, layers)
     sizes = _part(read, "attention_window", "tokens", "layers", "heads", "kv_heads", "head_dim", "value_head_dim")
     return Window(**sizes) if sizes["tokens"] else None
 
 
-def _linear(read: Reader) -> LinearAttention | None:
+def _linear(read: FactReader) -> LinearAttention | None:
     keys = ("layers", "key_heads", "value_heads", "key_head_dim", "value_head_dim", "convolution")
     sizes = _part(read, "linear_attention", *keys, "gate_rank", "output_gate_rank")
     kind = read.text("linear_attention.kind")
     return LinearAttention(kind, **sizes) if kind and sizes["layers"] else None
 
 
-def _sparse(read: Reader, layers: int) -> SparseAttention | None:
+def _sparse(read: FactReader, layers: int) -> SparseAttention | None:
     sizes = _part(read, "sparse_attention", "tokens", "layers", "index_heads", "index_dim")
     sizes["layers"] = sizes["layers"] or layers
     return SparseAttention(**sizes) if sizes["tokens"] else None
 
 
-def _compressed(read: Reader) -> CompressedAttention | None:
+def _compressed(read: FactReader) -> CompressedAttention | None:
     keys = ("q", "rope", "output_groups", "output_rank", "window")
     kinds = ("light_ratio", "light_layers", "heavy_ratio", "heavy_layers")
     sizes = _part(read, "compressed_attention", *keys, *kinds)
     return CompressedAttention(**sizes) if sizes["q"] else None
 
 
-def _prediction(read: Reader) -> TokenPrediction | None:
+def _prediction(read: FactReader) -> TokenPrediction | None:
     layers, ffn = read.count("multi_token_prediction.layers"), read.text("multi_token_prediction.ffn")
     return TokenPrediction(layers, ffn) if layers and ffn else None

@@ -1,11 +1,11 @@
-"""Builds the entry of a generation of software."""
+"""Conversion of catalog facts to a software stack."""
 
 from __future__ import annotations
 
 from math import inf
 
 from clusterspec.catalog.framework_memory import FrameworkMemory, Spread
-from clusterspec.catalog.reader import Reader
+from clusterspec.catalog.reader import FactReader
 
 GROUP = "memory"
 _FLAGS = (
@@ -20,8 +20,8 @@ _FLAGS = (
 )
 
 
-def framework_memory(read: Reader) -> FrameworkMemory:
-    """The facts of ``memory``; what an entry leaves out is not done, or costs nothing."""
+def framework_memory(read: FactReader) -> FrameworkMemory:
+    """The facts of ``memory``; an absent fact means that the framework does not do it, or that it uses no memory."""
     names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
     written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
     live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))
@@ -43,8 +43,8 @@ def framework_memory(read: Reader) -> FrameworkMemory:
     )
 
 
-def _spread(read: Reader, name: str, kind: str) -> Spread | None:
-    """A figure with ``<name>_low`` and ``<name>_high`` beside it; without those it is exact."""
+def _spread(read: FactReader, name: str, kind: str) -> Spread | None:
+    """A figure with its bounds ``<name>_low`` and ``<name>_high``; exact without them."""
     value = read.figure(f"{GROUP}.{name}", kind)
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""Holds an entry that others wrote against the schema, before anything is read from it."""
+"""Validation of company entries against the schema, before they are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clusterspec.source import Path
 
 
 def check(document: Document, kind: str, name: str) -> list[Problem]:
-    """What keeps a document from being the catalog entry ``kind/name``."""
+    """The problems of a document as the catalog entry ``kind/name``."""
     problems = validate(document, schema())
     if problems:
         return problems
@@ -27,25 +27,25 @@ def check(document: Document, kind: str, name: str) -> list[Problem]:
 def _misplaced(document: Document, key: str, expected: str) -> Iterator[Problem]:
     written = document.value[key]
     if written != expected:
-        message = f"{key} is `{written}`, and the place of the file says `{expected}`"
-        yield Problem("catalog-entry-misplaced", (key,), message, "change the one or move the file")
+        message = f"{key} is `{written}`, but the path of the file implies `{expected}`"
+        yield Problem("catalog-entry-misplaced", (key,), message, "change the value or move the file")
 
 
 def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
-    """A figure no one answers for: no source of the entry, and no reason why it is assumed."""
+    """The problems of figures without a source of the entry and without a reason for an assumption."""
     for fact in (*raw_entry.facts.values(), *raw_entry.achievable.values()):
         if fact.origin is None:
-            message = f"{fact.name} rests on no source that this entry lists, and on no assumption"
-            help_ = "name one of `sources` in `source:`, or say why in `assumed:`"
+            message = f"{fact.name} has neither a source that this entry lists nor an assumption"
+            help_ = "name one of `sources` in `source:`, or give a reason in `assumed:`"
             yield Problem("catalog-figure-unsourced", fact.path, message, help_)
 
 
 def _unlisted(value: Any, path: Path, sources: set[str]) -> Iterator[Problem]:
-    """A second witness that the entry does not list."""
+    """The problems of additional sources that the entry does not list."""
     for key, inner in value.items() if isinstance(value, dict) else ():
         for number, source in enumerate(inner if key == "also" else ()):
             if source not in sources:
-                message = f"`{source}` is none of the sources that this entry lists"
+                message = f"`{source}` is not a source that this entry lists"
                 yield Problem("catalog-figure-unsourced", (*path, "also", number), message, "name one of `sources`")
         yield from _unlisted(inner, (*path, key), sources)
 

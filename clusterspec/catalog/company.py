@@ -1,4 +1,4 @@
-"""Every fault of the catalog folders of a company: entries that are broken, misplaced, or name what does not exist."""
+"""Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path as FilePath
 
-from clusterspec.catalog.folders import KINDS, PLACES, Folders
+from clusterspec.catalog.folders import FOLDER_OF_KIND, KINDS, Folders
 from clusterspec.catalog.library import BrokenEntry, Catalog
 from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.document import decode, parse, read_bytes, to_finding
@@ -31,25 +31,25 @@ MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A file of a catalog folder and what is wrong with it."""
+class CheckedFile:
+    """A file of a catalog folder with its findings."""
 
     source: Source
     findings: tuple[Finding, ...]
 
 
-def held(folders: Sequence[FilePath]) -> Iterator[Held]:
-    """Every YAML file of some catalog folders with its faults, whose entries may name each other and shipped ones.
+def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
+    """The YAML files of catalog folders with their findings; entries may refer to each other and to shipped ones.
 
-    Raises `NotADirectoryError` for a folder that is not there and `UnreadableFolder` for one that cannot be read.
+    Raises `NotADirectoryError` if a folder does not exist, `UnreadableFolder` if it cannot be read.
     """
     whole = Catalog.open(folders)
     for folder in folders:
         own, files = Catalog.open([folder]), Folders([folder])
         for kind in KINDS:
             for id_, file in files.files[kind].items():
-                yield Held(_source(file), _faults(own, whole, kind, id_))
-        yield from (_misplaced(file, why, help_) for file, why, help_ in _strays(folder))
+                yield CheckedFile(_source(file), _faults(own, whole, kind, id_))
+        yield from (_misplaced(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 
 def _faults(own: Catalog, whole: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
@@ -61,7 +61,7 @@ def _faults(own: Catalog, whole: Catalog, kind: str, id_: str) -> tuple[Finding,
 
 
 def _unknown(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:
-    """The ids that an entry names and the catalog does not have."""
+    """The problems of references to unknown ids."""
     for name, kind in REFERENCES.get(entry.kind, {}).items():
         fact = entry.facts.get(name)
         value = fact.value if fact else []
@@ -72,9 +72,9 @@ def _unknown(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:
                 yield Problem("unknown-catalog-id", fact.path, f"no {kind} `{id_}` in the catalog", advice)
 
 
-def _strays(folder: FilePath) -> Iterator[tuple[FilePath, str, str]]:
-    """The YAML files of a catalog folder that are read as no entry, each with the reason and what to do."""
-    places = {place: kind for kind, place in PLACES.items()}
+def _misplaced_files(folder: FilePath) -> Iterator[tuple[FilePath, str, str]]:
+    """The YAML files of a catalog folder that are not read, each with the reason and the advice."""
+    places = {place: kind for kind, place in FOLDER_OF_KIND.items()}
     found = (file for file in sorted(folder.rglob("*.y*ml"))[:MOST] if file.suffix in {".yaml", ".yml"})
     for file in found:
         *parents, _ = file.relative_to(folder).parts
@@ -84,11 +84,11 @@ def _strays(folder: FilePath) -> Iterator[tuple[FilePath, str, str]]:
             if file.suffix == ".yml":
                 yield file, "an entry is a file with the suffix .yaml", f"rename it to {file.stem}.yaml"
             continue
-        why = f"{'/'.join(parents)} is no folder of entries" if parents else "this lies beside the folders of entries"
+        why = f"{'/'.join(parents)} is not a folder of entries" if parents else "this is outside the folders of entries"
         near = get_close_matches(parents[0], places, n=1) if parents else []
-        known = ", ".join(PLACES.values())
+        known = ", ".join(FOLDER_OF_KIND.values())
         kind = _kind(file)
-        place = PLACES.get(kind or "", near[0] if near else "")
+        place = FOLDER_OF_KIND.get(kind or "", near[0] if near else "")
         yield (
             file,
             f"{why}; it is not read",
@@ -114,7 +114,9 @@ def _source(file: FilePath) -> Source:
         return Source(str(file), "")
 
 
-def _misplaced(file: FilePath, why: str, help_: str) -> Held:
+def _misplaced(file: FilePath, why: str, help_: str) -> CheckedFile:
     source, top = _source(file), Position(1, 1)
     span = Span(source.name, top, top)
-    return Held(source, (to_finding(Problem("catalog-entry-misplaced", (), why, help_, span=span), None, source),))
+    return CheckedFile(
+        source, (to_finding(Problem("catalog-entry-misplaced", (), why, help_, span=span), None, source),)
+    )

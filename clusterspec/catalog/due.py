@@ -1,4 +1,4 @@
-"""When an announcement comes due, read from the words of a status."""
+"""Due dates of announcements, from the note of a status."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is known: one type for each kind of catalog entry, every figure with its source.
+"""Types of catalog entries; every figure has its source.
 
-Bandwidths are per direction, peaks are dense (`clusterspec.quantity`). ``achievable`` holds
-measured efficiencies beside the nominal figures: dimensionless fractions of the nominal figure,
-or SI figures where the name says so. A fact that is not known is ``None`` or absent, never zero.
+Bandwidths are per direction, peaks are dense (`clusterspec.quantity`). ``achievable`` has measured
+efficiencies: dimensionless fractions of the nominal figure, or SI figures if the name states it.
+An unknown fact is ``None`` or absent, never zero.
 """
 
 from __future__ import annotations
@@ -23,18 +23,17 @@ __all__ = ["Accelerator", "Entry", "Interconnect", "Model", "Nic", "Platform", "
 class Accelerator(Entry):
     """A package as sold.
 
-    ``memory`` in bytes as the device reports it where known; ``memory_bandwidth`` in B/s (reads
-    and writes together); ``peaks`` dense FLOP/s by precision; ``scale_up_bandwidth`` B/s per
-    direction over all links together; ``peer_bandwidth`` B/s per direction between the slowest
-    pair where it differs; ``interconnects`` the catalog ids that it can have, the usual first;
-    ``domains`` the sizes of domain sold, in accelerators, the usual first; ``axis_bandwidth`` one
-    link, one way, along each axis of a torus, and ``shape`` where it is sold in one shape only;
-    ``nic_bandwidth`` the line rate of one NIC that it typically has, and ``nics_per_accelerator``
-    how many that is (a fraction where several accelerators share one); ``compute_units`` how many
-    tiles of a matrix product it works on at a time, ``array`` the sides of a systolic array that
-    products are padded to; ``host_link`` the link to the host processor, B/s per direction, where
-    it is not PCIe; ``unpublished_peaks`` the precisions that it computes in without a published peak;
-    ``kernels`` the table of measured kernels that holds for it.
+    ``memory`` is in bytes, as reported by the device if known; ``memory_bandwidth`` in B/s (reads
+    plus writes); ``peaks`` dense FLOP/s by precision; ``scale_up_bandwidth`` B/s per direction over
+    all links; ``peer_bandwidth`` B/s per direction of the slowest pair if it differs;
+    ``interconnects`` the possible catalog ids, most common first; ``domains`` the scale-up domain
+    sizes sold, in accelerators, most common first; ``axis_bandwidth`` B/s per direction of one link
+    along each axis of a torus; ``shape`` the torus shape if there is only one; ``nic_bandwidth`` the
+    line rate of one typical NIC, and ``nics_per_accelerator`` their number (a fraction if NICs are
+    shared); ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of
+    a systolic array to which GEMMs are padded; ``host_link`` B/s per direction to the host processor
+    if it is not PCIe; ``unpublished_peaks`` the supported precisions without a published peak;
+    ``kernels`` the table of measured kernels that applies.
     """
 
     ranks_per_accelerator: int = 1
@@ -69,11 +68,11 @@ class Interconnect(Entry):
 
     ``family`` groups technologies (``nvlink``, ``xgmi``, ``infiniband``, ``roce``, ``efa``,
     ``slingshot``, ``omni-path``, ``tcp``, ``ici``, ``neuronlink``, ``gaudi``, ``pcie`` …);
-    ``bandwidth`` B/s per direction per accelerator (scale-up), per slot (host bus), or per port
-    at the usual rate (scale-out); ``links`` of one accelerator, of a slot, or the ports of a node
-    where the technology fixes them; ``port_rates`` the line rates a port may have, empty for any.
-    ``plugins`` are the collective plugins that belong to it, the usual first; ``protocols`` those of NCCL
-    that it carries, empty if it carries all; ``overlapped_latency`` whether latency runs beside the sending.
+    ``bandwidth`` is in B/s per direction, per accelerator (scale-up), per slot (host bus), or per
+    port at the usual rate (scale-out); ``links`` per accelerator or slot, or ports per node if the
+    technology fixes them; ``port_rates`` the possible line rates of a port, empty for any;
+    ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
+    protocols, empty for all; ``overlapped_latency`` whether latency overlaps with transmission.
     """
 
     scope: str = ""
@@ -106,9 +105,9 @@ class Nic(Entry):
     """A network adapter.
 
     ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
-    generation and width of the slot it needs; ``cages`` how many cages of the form ``connector`` its
-    bracket has, 0 if its ports lead to cages of the node; ``power`` the largest of the card in watts.
-    ``ethernet_ports`` and ``ethernet_port_bandwidth`` hold with Ethernet, where they differ.
+    generation and width of the slot it needs; ``cages`` the number of ``connector`` cages on its
+    bracket, 0 if its ports are wired to cages of the node; ``power`` the maximum of the card in watts.
+    ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ.
     """
 
     port_bandwidth: Bandwidth | None = None
@@ -150,11 +149,11 @@ class Switch(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Platform(Entry):
-    """A node, rack, instance or slice as sold; it fills the keys of the cluster not given.
+    """A node, rack, instance or slice as sold; it provides defaults for absent keys of the cluster.
 
-    ``technologies`` are what it comes with, the usual first; ``frontend_bandwidth`` is the line
-    rate of one of its ``frontend_nics``; ``power`` is of one node; ``pfc`` and ``ecn`` say what a
-    provider is known to run on its fabric, None if that is not known or is the buyer's affair.
+    ``technologies`` are the available ones, most common first; ``frontend_bandwidth`` is the line
+    rate of one of its ``frontend_nics``; ``power`` is that of one node; ``pfc`` and ``ecn`` state the
+    provider's configuration of the fabric, None if it is unknown or chosen by the buyer.
     ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and
     carries ``nics_per_node`` / ``cages`` NICs.
     """
@@ -193,10 +192,10 @@ class Platform(Entry):
 class Stack(Entry):
     """A generation of training software: a framework with its libraries and kernels, from ``year`` on.
 
-    ``selective`` names what selective recomputation runs again, ``hides`` the communication that
-    it can hide, ``dispatcher`` how it sends tokens to experts where no one says, ``releases`` the releases that it
-    describes, oldest first, ``full_sharding`` the stack whose full sharding it uses, with its memory,
-    where it has none of its own, ``compiled`` that no host launches kernels one by one.
+    ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
+    overlap with computation, ``dispatcher`` the default token dispatcher, ``releases`` the described
+    releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
+    uses if it has none of its own, ``compiled`` that the host does not launch kernels individually.
     """
 
     year: int = 0
@@ -214,8 +213,8 @@ class Stack(Entry):
 class Kernels(Entry):
     """Measured kernels of one accelerator, as a table of points.
 
-    The last part of a name in ``achievable`` that begins with a digit is the size of a point: ``gemm.fp8.1024``
-    is the share of the peak with 1,024 rows, ``all_reduce.8.128_kb`` the seconds of 128 KB over 8 ranks.
+    The trailing part of a name in ``achievable`` that starts with a digit is the size: ``gemm.fp8.1024`` is the
+    fraction of peak at 1,024 rows, ``all_reduce.8.128_kb`` the seconds of 128 KB over 8 ranks.
     """
 
     accelerator: str = ""

@@ -8,7 +8,7 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What every entry has. ``kind/id`` names it."""
+    """The fields common to all entries; ``kind/id`` identifies one."""
 
     id: str
     name: str

@@ -1,30 +1,29 @@
-"""Everything that an entry says, laid open, and two entries side by side."""
+"""Complete views of catalog entries, and comparisons of two."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from clusterspec.catalog.raw_entry import Fact, Plain, RawEntry
+from clusterspec.catalog.fact_quantity import quantity_of, si_value, value_text
+from clusterspec.catalog.raw_entry import Fact, RawEntry
 from clusterspec.catalog.status import Status
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
-from clusterspec.units import UnitFault, bandwidth_readings, read, say
+from clusterspec.units import bandwidth_readings, say
 
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
 """Which fact counts the links that a bandwidth is the sum of."""
 _LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
 """Numbers that name something: one is not twice the other."""
-_COUNTS = ("parameters", "active_parameters")
-_KINDS = ("rate", "bytes", "power", "time")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One fact: as written, in SI (``value`` in ``unit``: per direction, dense), and why.
+class FactView:
+    """A fact: as written, in SI (``value`` in ``unit``; per direction, dense), and with its source.
 
-    ``readings`` are further ways to say it, by what they count (``one way``, ``per link`` …).
+    ``readings`` are equivalent figures by what they count (``one way``, ``per link`` …).
     """
 
     name: str
@@ -34,8 +33,14 @@ class Line:
     fact: Fact
     readings: Mapping[str, str]
 
+    def decimal_text(self, digits: int) -> str:
+        """The value in decimal SI units, per direction and dense; words and bare numbers as written."""
+        if self.value is None or self.unit in {"", "1"}:
+            return self.written
+        return say(self.value, self.unit, digits)
+
     def to_json(self) -> dict[str, object]:
-        """Plain values; what does not apply is null."""
+        """The fact as JSON values; fields that do not apply are null."""
         origin = self.fact.origin
         cited = origin if isinstance(origin, Cited) else None
         words = {key: getattr(self.fact, key) or None for key in ("scope", "basis", "of", "prints", "note", "doubt")}
@@ -49,26 +54,26 @@ class Line:
             "source": {"title": cited.source, "url": cited.url or None, "read": cited.read or None} if cited else None,
             "also": [{"title": one.named, "url": one.url or None} for one in self.fact.also],
             "assumed": origin.why if origin and not isinstance(origin, Cited) else None,
-            "not": [{"is": _text(r.value), "source": r.source or None, "why": r.why} for r in self.fact.rejected],
+            "not": [{"is": value_text(r.value), "source": r.source or None, "why": r.why} for r in self.fact.rejected],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """One entry in full."""
+    """A complete entry."""
 
     kind: str
     id: str
     name: str
     vendor: str
     status: Status
-    facts: tuple[Line, ...]
-    achievable: tuple[Line, ...]
+    facts: tuple[FactView, ...]
+    achievable: tuple[FactView, ...]
     exceptions: Mapping[str, str]
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Plain values."""
+        """The fields as JSON values."""
         return {
             "kind": self.kind,
             "id": self.id,
@@ -83,12 +88,12 @@ class EntryView:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """One fact of two entries; ``ratio`` is right over left where both are figures of one unit."""
+class FactPair:
+    """A fact of two entries; ``ratio`` is right over left if both are figures with the same unit."""
 
     name: str
-    left: Line | None
-    right: Line | None
+    left: FactView | None
+    right: FactView | None
 
     @property
     def ratio(self) -> float | None:
@@ -99,29 +104,29 @@ class Pair:
         return self.right.value / self.left.value
 
     def to_json(self) -> dict[str, object]:
-        """Plain values; a side that lacks the fact is null."""
+        """The pair as JSON values; null for an entry without the fact."""
         sides = {key: line.to_json() if line else None for key, line in (("left", self.left), ("right", self.right))}
         return {"name": self.name, **sides, "ratio": self.ratio}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two entries side by side, every fact that either has."""
+    """Two entries side by side, with all facts of either."""
 
     left: EntryView
     right: EntryView
-    pairs: tuple[Pair, ...]
+    pairs: tuple[FactPair, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Plain values."""
-        names = {key: f"{view.kind}/{view.id}" for key, view in (("left", self.left), ("right", self.right))}
+        """The fields as JSON values."""
+        names = {key: f"{one.kind}/{one.id}" for key, one in (("left", self.left), ("right", self.right))}
         return {**names, "facts": [pair.to_json() for pair in self.pairs]}
 
 
-def view(raw_entry: RawEntry) -> EntryView:
-    """A raw_entry laid open."""
-    facts = tuple(_line(raw_entry, fact) for fact in raw_entry.facts.values())
-    seen = tuple(_line(raw_entry, fact) for fact in raw_entry.achievable.values())
+def entry_view(raw_entry: RawEntry) -> EntryView:
+    """The complete view of a raw entry."""
+    facts = tuple(_fact_view(raw_entry, fact) for fact in raw_entry.facts.values())
+    seen = tuple(_fact_view(raw_entry, fact) for fact in raw_entry.achievable.values())
     return EntryView(
         raw_entry.kind,
         raw_entry.id,
@@ -136,43 +141,31 @@ def view(raw_entry: RawEntry) -> EntryView:
 
 
 def comparison(left: EntryView, right: EntryView) -> Comparison:
-    """Two sheets side by side, facts in the order of the first."""
-    one, other = _lines(left), _lines(right)
+    """The comparison of two entries, with facts in the order of the first."""
+    one, other = _facts_by_name(left), _facts_by_name(right)
     names = dict.fromkeys(chain(one, other))
-    return Comparison(left, right, tuple(Pair(name, one.get(name), other.get(name)) for name in names))
+    return Comparison(left, right, tuple(FactPair(name, one.get(name), other.get(name)) for name in names))
 
 
-def _lines(whole: EntryView) -> dict[str, Line]:
+def _facts_by_name(whole: EntryView) -> dict[str, FactView]:
     return {line.name: line for line in (*whole.facts, *whole.achievable)}
 
 
-def _line(raw_entry: RawEntry, fact: Fact) -> Line:
-    quantity = _quantity(fact)
+def _fact_view(raw_entry: RawEntry, fact: Fact) -> FactView:
+    quantity = quantity_of(fact)
     name = f"achievable.{fact.name}" if fact.path[0] == "achievable" else fact.name
     if quantity is None:
-        counted = isinstance(fact.value, int | float) and not isinstance(fact.value, bool) and name not in _LABELS
-        plain = float(str(fact.value)) if counted else None
-        return Line(name, _text(fact.value), plain, "1" if counted else "", fact, {})
-    return Line(
-        name, _text(fact.value), _settled(quantity), quantity.unit, fact, dict(_readings(raw_entry, fact, quantity))
+        plain_number = isinstance(fact.value, int | float) and not isinstance(fact.value, bool) and name not in _LABELS
+        plain = float(str(fact.value)) if plain_number else None
+        return FactView(name, value_text(fact.value), plain, "1" if plain_number else "", fact, {})
+    return FactView(
+        name,
+        value_text(fact.value),
+        si_value(quantity),
+        quantity.unit,
+        fact,
+        dict(_readings(raw_entry, fact, quantity)),
     )
-
-
-def _quantity(fact: Fact) -> Quantity | None:
-    """What a fact measures, where it is a figure with a unit."""
-    if not isinstance(fact.value, str):
-        return None
-    peak = fact.name.startswith(("peak.", "sparse_peak."))
-    for kind in ("peak",) if peak else ("count",) if fact.name in _COUNTS else _KINDS:
-        try:
-            return read(fact.value, kind)
-        except UnitFault:
-            continue
-    return None
-
-
-def _settled(quantity: Quantity) -> float:
-    return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
 
 
 def _readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Iterator[tuple[str, str]]:
@@ -189,9 +182,3 @@ def _readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Iterator[t
         yield "bytes", f"{quantity.value:,.0f}"
         yield "decimal", say(quantity.value, "B", 4)
         yield "binary", f"{quantity.value / 2**30:.4g} GiB"
-
-
-def _text(value: Plain) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(_text(each) for each in value) if isinstance(value, list) else str(value)

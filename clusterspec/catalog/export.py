@@ -1,6 +1,6 @@
-"""The catalog as a table for others to use: one row for each fact, with its source.
+"""Export of the catalog as a table with one row per fact and its source.
 
-The data are licensed CC BY 4.0; every row and every document says so.
+The data are licensed CC BY 4.0, which is stated in every row and document.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from clusterspec.catalog.entry_view import EntryView, Line, view
+from clusterspec.catalog.entry_view import EntryView, FactView, entry_view
 from clusterspec.catalog.library import Catalog
 from clusterspec.origin import Cited
 
@@ -25,10 +25,10 @@ Record = dict[str, str | float | None]
 
 
 def records(catalog: Catalog, kinds: Sequence[str] = ()) -> Iterator[Record]:
-    """Every fact of a catalog, or of some kinds, by kind and id. Raises `BrokenEntry`."""
+    """The facts of a catalog, or of some kinds, by kind and id. Raises `BrokenEntry`."""
     for kind in kinds or catalog.kinds:
         for id_ in catalog.ids(kind):
-            entry = view(catalog.raw_entry(kind, id_))
+            entry = entry_view(catalog.raw_entry(kind, id_))
             for line in (*entry.facts, *entry.achievable):
                 yield _record(entry, line, catalog.version)
 
@@ -52,7 +52,7 @@ def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
     return text.getvalue()
 
 
-def _record(entry: EntryView, line: Line, version: str) -> Record:
+def _record(entry: EntryView, line: FactView, version: str) -> Record:
     origin = line.fact.origin
     cited = origin if isinstance(origin, Cited) else None
     assumed = "" if origin is None or isinstance(origin, Cited) else origin.why

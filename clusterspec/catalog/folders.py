@@ -1,7 +1,7 @@
-"""Which entries there are: the file names of the shipped catalog and of company folders.
+"""Files of the shipped catalog and of company folders.
 
-Nothing is opened here. A folder holds one folder for each kind (``accelerators``, ``nics`` …),
-and that holds one file for each entry, named by its id. What a later folder holds counts.
+No file is opened here. A catalog folder has one folder per kind (``accelerators``, ``nics`` …)
+with one file per entry, named by its id. Later catalog folders have precedence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path as FilePath
 
-PLACES = {
+FOLDER_OF_KIND = {
     "accelerator": "accelerators",
     "interconnect": "interconnects",
     "nic": "nics",
@@ -21,18 +21,18 @@ PLACES = {
     "kernels": "kernels",
 }
 """The folder of each kind."""
-KINDS = tuple(PLACES)
+KINDS = tuple(FOLDER_OF_KIND)
 """The kinds of entry, in the order people ask for them."""
 
 _LONGEST = 64  # characters of a name that are compared with ids; no id is longer
 
 
 class UnreadableFolder(Exception):
-    """A folder of a catalog may not be looked into; the message names it."""
+    """Raised if a catalog folder cannot be read; the message names it."""
 
 
 class Folders:
-    """The files of several catalogs laid over each other, ``without`` some entries by kind and id."""
+    """The files of several catalogs; later ones override earlier ones. ``without`` excludes entries by kind and id."""
 
     def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
         self.folders = tuple(folders)
@@ -40,7 +40,7 @@ class Folders:
 
     @cached_property
     def files(self) -> Mapping[str, Mapping[str, FilePath]]:
-        """For each kind, the file of each id, ids in order."""
+        """The file of each id, sorted, by kind."""
         return {
             kind: {id_: file for id_, file in sorted(self._files(kind).items()) if (kind, id_) not in self._without}
             for kind in KINDS
@@ -49,7 +49,7 @@ class Folders:
     def _files(self, kind: str) -> dict[str, FilePath]:
         found: dict[str, FilePath] = {}
         for folder in self.folders:
-            place = folder / PLACES[kind]
+            place = folder / FOLDER_OF_KIND[kind]
             try:
                 if place.is_dir():
                     found |= {file.stem: file for file in place.iterdir() if file.suffix == ".yaml"}
@@ -62,9 +62,9 @@ class Folders:
         return tuple(self.files[kind])
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:
-        """The ids that a family name could mean: ``h100`` means the SXM, PCIe and NVL parts.
+        """The ids of a family: ``h100`` has the SXM, PCIe and NVL parts.
 
-        A name means the ids that begin with it, where no digit follows (``h10`` means none).
+        These are the ids that start with the name and continue with a non-digit (``h10`` has none).
         """
         name = _plain(text)
         if len(name) < 2 or name in self.files[kind]:
@@ -72,7 +72,7 @@ class Folders:
         return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """The three ids most like a text: those of its family first, then by spelling."""
+        """The three ids most similar to a text: those of its family first, then by spelling."""
         from difflib import get_close_matches
 
         name, ids = _plain(text), self.ids(kind)

@@ -1,4 +1,4 @@
-"""What a framework keeps in memory where the spec leaves it open: part of the entry of its stack."""
+"""Memory behavior of a framework, as part of its stack entry; it applies where the spec states nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clusterspec.records import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A figure that differs from run to run: ``low`` and ``high`` bound what real machines showed."""
+    """A figure that varies between runs; ``low`` and ``high`` bound the measurements."""
 
     figure: Figure
     low: float

@@ -1,4 +1,4 @@
-"""The catalog: entries by kind and id, each file read when somebody asks for it."""
+"""The catalog: entries by kind and id, each file read on first access."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class UnknownEntry(LookupError):
-    """No entry of this kind has this id; ``nearest`` are up to three ids that are most like it."""
+    """Raised for an unknown id; ``nearest`` has up to three similar ids."""
 
     kind: str
     id: str
@@ -37,7 +37,7 @@ class UnknownEntry(LookupError):
 
 @dataclass(eq=False)
 class BrokenEntry(ValueError):
-    """The file of an entry is not a catalog entry; ``findings`` say where and why."""
+    """Raised if a file is not a valid catalog entry; ``findings`` give the reasons."""
 
     kind: str
     id: str
@@ -50,10 +50,10 @@ class BrokenEntry(ValueError):
 
 
 class Catalog:
-    """Entries of the shipped catalog and of company folders, which add to it or override it.
+    """The entries of the shipped catalog and of company folders, which add to or override it.
 
-    Every lookup raises `UnknownEntry` for an id that is not there and `BrokenEntry` for
-    a file that cannot be read as an entry. An entry is read once.
+    Lookups raise `UnknownEntry` for an unknown id and `BrokenEntry` for an invalid file. An entry is
+    read once.
     """
 
     def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
@@ -62,9 +62,9 @@ class Catalog:
 
     @classmethod
     def open(cls, folders: Sequence[FilePath] = ()) -> Catalog:
-        """The shipped catalog with company folders over it, the last one on top. Reads nothing yet.
+        """The shipped catalog with company folders, of which the last has precedence. No file is read yet.
 
-        Raises `NotADirectoryError` for a company folder that is not there.
+        Raises `NotADirectoryError` if a company folder does not exist.
         """
         for folder in folders:
             if not folder.is_dir():
@@ -72,7 +72,7 @@ class Catalog:
         return cls((resources.catalog(), *folders))
 
     def readable(self) -> tuple[Catalog, tuple[BrokenEntry, ...]]:
-        """This catalog without the entries of a company that are broken, and those."""
+        """This catalog without its invalid company entries, and the exceptions of those."""
         broken: dict[tuple[str, str], BrokenEntry] = {}
         for kind in KINDS:
             for id_ in self.ids(kind):
@@ -84,12 +84,12 @@ class Catalog:
         return Catalog(self._folders.folders, broken), tuple(broken.values())
 
     def finding(self, kind: str, id_: str, problem: Problem) -> Finding:
-        """A problem of an entry at its place in the file."""
-        return self._settle(kind, id_, [problem])[0]
+        """A problem of an entry as a finding with its position in the file."""
+        return self._findings(kind, id_, [problem])[0]
 
     @cached_property
     def version(self) -> str:
-        """What the shipped catalog holds, as a date and a digest; ``+`` where folders lie over it."""
+        """The version of the shipped catalog, a date and a digest; with ``+`` if company folders are added."""
         shipped = (resources.catalog() / "VERSION").read_text(encoding="utf-8").strip()
         return shipped + "+" * (len(self._folders.folders) > 1)
 
@@ -98,7 +98,7 @@ class Catalog:
         return self._folders.ids(kind)
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """Up to three ids of a kind that are most like a text."""
+        """Up to three ids of a kind that are most similar to a text."""
         return self._folders.nearest(kind, text)
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:
@@ -119,12 +119,12 @@ class Catalog:
         entry = self._entries.get((kind, id_))
         if entry is None:
             from clusterspec.catalog.build import BUILDERS  # not needed to list, search or show
-            from clusterspec.catalog.reader import Reader
+            from clusterspec.catalog.reader import FactReader
 
-            reader = Reader(self.raw_entry(kind, id_))
+            reader = FactReader(self.raw_entry(kind, id_))
             entry = BUILDERS[kind](reader)
             if reader.problems:
-                raise BrokenEntry(kind, id_, self._settle(kind, id_, reader.problems))
+                raise BrokenEntry(kind, id_, self._findings(kind, id_, reader.problems))
             self._entries[kind, id_] = entry
         return entry
 
@@ -151,7 +151,7 @@ class Catalog:
         return cast("Model", self.get("model", id_))
 
     def raw_entry(self, kind: str, id_: str) -> RawEntry:
-        """The entry as written: every fact with its source, its notes and its doubts."""
+        """The entry as written: all facts with sources, notes and doubts."""
         if self.shipped(kind, id_):  # checked by our tests: only the values are read
             return read_raw_entry(values(self._file(kind, id_).read_text("utf-8")))
         source, document, problems = self._document(kind, id_)
@@ -160,7 +160,7 @@ class Catalog:
         return read_raw_entry(document.value)
 
     def shipped(self, kind: str, id_: str) -> bool:
-        """Whether an entry is the one that comes with the program, and not a company's."""
+        """Whether an entry is the shipped one rather than a company's."""
         return self._file(kind, id_).is_relative_to(resources.catalog())
 
     def _file(self, kind: str, id_: str) -> FilePath:
@@ -181,6 +181,6 @@ class Catalog:
             problems = [*problems, *check(document, kind, id_)]  # the shipped entries are checked by our tests
         return source, document, problems
 
-    def _settle(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
+    def _findings(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
         source, document, _ = self._document(kind, id_)
         return tuple(to_finding(problem, document, source) for problem in problems)

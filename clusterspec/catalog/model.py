@@ -18,10 +18,10 @@ from clusterspec.records import dataclass
 class Model(Entry):
     """A language model. Counts are plain integers; widths in elements; ``parameters`` as published.
 
-    ``heads`` to ``value_head_dim`` are those of layers with full attention. The stated numbers of
-    layers are None where every layer that has no linear attention has softmax attention, and where
-    every layer has a feed-forward network. ``parameters`` counts modules of multi-token prediction
-    where ``parameters_with_prediction``, and ``encoder_parameters`` that the entry does not describe.
+    ``heads`` to ``value_head_dim`` are those of layers with full attention. ``stated_attention_layers``
+    is None if all layers without linear attention have softmax attention, ``stated_ffn_layers`` if all
+    layers have a feed-forward network. ``parameters`` includes multi-token prediction modules if
+    ``parameters_with_prediction``, and the ``encoder_parameters``, which the entry does not describe.
     """
 
     layers: int = 0
@@ -69,51 +69,51 @@ class Model(Entry):
 
     @property
     def value_width(self) -> int:
-        """Width of a value of one head; that of a key unless the entry says otherwise."""
+        """The width of a value of one head; by default that of a key."""
         return self.value_head_dim or self.head_dim
 
     @property
     def ffn_matrices(self) -> int:
-        """Matrices of one feed-forward network: three where it is gated."""
+        """The matrices of a feed-forward network: three if it is gated, else two."""
         return 3 if self.gated_ffn else 2
 
     @property
     def expert_width(self) -> int:
-        """Width that routed experts take in and give out."""
+        """The input and output width of routed experts."""
         return self.expert_latent or self.hidden
 
     @property
     def shared_width(self) -> int:
-        """Width of the networks of all shared experts of a layer together."""
+        """The total FFN width of the shared experts of a layer."""
         return self.shared_experts * (self.shared_expert_ffn_hidden or self.expert_ffn_hidden)
 
     @property
     def linear_layers(self) -> int:
-        """How many layers mix tokens by linear attention or a state-space recurrence."""
+        """The number of layers with linear attention or a state-space recurrence."""
         return self.linear.layers if self.linear else 0
 
     @property
     def attention_layers(self) -> int:
-        """How many layers have softmax attention, with or without a window."""
+        """The number of layers with softmax attention, windowed or not."""
         every = max(0, self.layers - self.linear_layers)
         return every if self.stated_attention_layers is None else self.stated_attention_layers
 
     @property
     def window_layers(self) -> int:
-        """How many layers attend to a sliding window."""
+        """The number of layers with sliding-window attention."""
         return min(self.window.layers, self.attention_layers) if self.window else 0
 
     @property
     def full_layers(self) -> int:
-        """How many layers have softmax attention without a window."""
+        """The number of layers with full softmax attention."""
         return self.attention_layers - self.window_layers
 
     @property
     def ffn_layers(self) -> int:
-        """How many layers have a feed-forward network, dense or of experts."""
+        """The number of layers with a feed-forward network, dense or MoE."""
         return self.layers if self.stated_ffn_layers is None else self.stated_ffn_layers
 
     @property
     def dense_layers(self) -> int:
-        """How many layers have a dense feed-forward network."""
+        """The number of layers with a dense feed-forward network."""
         return self.ffn_layers - self.moe_layers

@@ -1,4 +1,4 @@
-"""An entry as written: its header, its sources and its facts, before they become types.
+"""Catalog entries as written: header, sources and facts, before conversion to types.
 
 A fact is ``{is: 900 GB/s duplex, scope: device, basis: payload, source: stas-net}``, or a bare
 value that takes the entry's own ``source``. Facts are known by dotted names (``scale_up.links``).
@@ -19,9 +19,9 @@ Plain = str | int | float | bool | list[Any]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where figures were read: a title, an address and a day, or that they were recalled.
+    """A source: title, address and date of access; ``recalled`` if it was cited from memory.
 
-    A source that was read only as another document quotes it names that document in ``quoted_in``.
+    ``quoted_in`` is the document through which the source is known, if it was not read itself.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A figure of another source that was not taken, and why."""
+    """A figure of another source that was not used, and the reason."""
 
     value: Plain
     source: str
@@ -46,10 +46,10 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: what it is, why we believe it, and of a bandwidth what it is the bandwidth of.
+    """A fact: its value and source, and for a bandwidth its scope and basis.
 
-    ``origin`` is None if the entry names neither a source nor an assumption; ``also`` are further
-    sources that give the same figure.
+    ``origin`` is None if the entry has neither a source nor an assumption for it; ``also`` are other
+    sources of the same figure.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RawEntry:
-    """One catalog file. ``exceptions`` says of a sum that does not close why it does not."""
+    """A catalog file. ``exceptions`` gives the reason for each inconsistent sum."""
 
     kind: str
     id: str
@@ -85,7 +85,7 @@ class RawEntry:
 
 
 def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:
-    """The raw_entry of a document that satisfies the schema of catalog entries."""
+    """The raw entry of a document that is valid by the schema of catalog entries."""
     status = data["status"]
     sources = {key: Reference(**value) for key, value in data.get("sources", {}).items()}
     writer = _Writer(f"{data['kind']}/{data['id']}", sources, data.get("source", ""))
@@ -105,7 +105,7 @@ def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Turns the mappings of one entry into facts; ``source`` speaks for facts that name none."""
+    """Converts the mappings of an entry to facts; ``source`` applies to facts that name none."""
 
     entry: str
     sources: Mapping[str, Reference]

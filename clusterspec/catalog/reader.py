@@ -1,7 +1,7 @@
-"""Reads the facts of a raw entry as what they measure: counts, words, figures, bandwidths, peaks.
+"""Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks.
 
-A fact that is absent reads as None. One that cannot be read reads as None too and leaves a
-`Problem` at its place, so one bad line of a company's entry never hides the others.
+An absent fact is None. An invalid fact is None, too, and adds a `Problem` at its position, so that
+one invalid line of a company entry does not hide the others.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from clusterspec.catalog.fact_quantity import quantity_of, si_value
 from clusterspec.catalog.raw_entry import Fact, RawEntry
 from clusterspec.finding import Problem
 from clusterspec.origin import Assumed, Origin
@@ -16,12 +17,11 @@ from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.units import UnitFault, read
 
 _T = TypeVar("_T", str, int, bool)
-_ACHIEVED = ("rate", "time", "bytes", "power", "peak")
 """What a measured figure with a unit may be; the unit says which."""
 
 
-class Reader:
-    """Typed access to one raw entry; ``problems`` holds what could not be read."""
+class FactReader:
+    """Typed access to a raw entry; ``problems`` has the errors of invalid facts."""
 
     def __init__(self, raw_entry: RawEntry) -> None:
         self.raw_entry = raw_entry
@@ -58,19 +58,19 @@ class Reader:
         return tuple(value for value in self._values(name) if isinstance(value, int))
 
     def figure(self, name: str, kind: str) -> Figure | None:
-        """A quantity of one kind (a key of ``units.kinds.KINDS``) in SI."""
+        """A quantity of a kind (a key of ``units.kinds.KINDS``) in SI units."""
         fact = self._fact(name)
         quantity = self._quantity(fact, fact.value, kind) if fact else None
         return Figure(quantity.value, quantity.unit, self._origin(fact)) if fact and quantity else None
 
     def bandwidth(self, name: str) -> Bandwidth | None:
-        """A bandwidth in one direction."""
+        """A bandwidth per direction."""
         fact = self._fact(name)
         quantity = self._directed(fact, fact.value) if fact else None
         return Bandwidth.of(quantity, self._origin(fact)) if fact and quantity else None
 
     def bandwidths(self, name: str) -> tuple[Bandwidth, ...]:
-        """Several bandwidths in one direction each."""
+        """Several bandwidths per direction."""
         fact = self._fact(name)
         if fact is None:
             return ()
@@ -86,20 +86,16 @@ class Reader:
         return found
 
     def achievable(self) -> Mapping[str, Figure]:
-        """What was measured: plain numbers are fractions, the others are in SI."""
+        """The measured figures: plain numbers are fractions, others are in SI units."""
         return {name: figure for name, fact in self.raw_entry.achievable.items() if (figure := self._achieved(fact))}
 
     def _achieved(self, fact: Fact) -> Figure | None:
         if isinstance(fact.value, int | float):
             return Figure(float(fact.value), "1", self._origin(fact))
-        for kind in _ACHIEVED[:-1]:
-            try:
-                quantity = read(str(fact.value), kind)
-            except UnitFault:
-                continue
-            return Figure(quantity.per_direction, quantity.unit, self._origin(fact))
-        last = self._quantity(fact, fact.value, _ACHIEVED[-1])
-        return Figure(last.dense, last.unit, self._origin(fact)) if last else None
+        if (quantity := quantity_of(fact)) is not None:
+            return Figure(si_value(quantity), quantity.unit, self._origin(fact))
+        self._quantity(fact, fact.value, "peak")  # reports why the text is not a quantity
+        return None
 
     def _fact(self, name: str) -> Fact | None:
         return self.raw_entry.facts.get(name)
@@ -110,7 +106,7 @@ class Reader:
             return None
         if type(fact.value) is kind:
             return fact.value
-        self._refuse(fact, "wrong-type", f"{name} is {fact.value!r}, where {words} belongs")
+        self._refuse(fact, "wrong-type", f"{name} is {fact.value!r}, not {words}")
         return None
 
     def _values(self, name: str) -> list[object]:
@@ -123,13 +119,13 @@ class Reader:
         quantity = self._quantity(fact, value, "bandwidth")
         if quantity is None or quantity.direction:
             return quantity
-        message = f"{fact.name} is {quantity.written}, which does not say how it counts"
+        message = f"{fact.name} is {quantity.written}, which does not state its direction"
         self._refuse(fact, "missing-direction", message, "append `duplex` or `per direction`")
         return None
 
     def _quantity(self, fact: Fact, value: object, kind: str) -> Quantity | None:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            self._refuse(fact, "wrong-type", f"{fact.name} is {value!r}, where a quantity belongs")
+            self._refuse(fact, "wrong-type", f"{fact.name} is {value!r}, not a quantity")
             return None
         try:
             return read(value, kind)

@@ -1,8 +1,8 @@
-"""One line for each entry: what ``catalog list`` and ``catalog search`` show.
+"""Summary rows of entries, as shown by ``catalog list`` and ``catalog search``.
 
-The rows of the shipped catalog are read from ``catalog/index.json``, which
-``python -m tools.generate write`` makes from the entries and a test holds current: opening all
-files takes a quarter of a second, opening one takes a millisecond.
+The rows of the shipped catalog are read from ``catalog/index.json``, which is generated from the
+entries and kept current by a test: reading all files takes a quarter of a second, reading one a
+millisecond.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec import resources
+from clusterspec.catalog.fact_quantity import value_text
 from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.records import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """An entry at a glance.
+class CatalogRow:
+    """The summary of an entry.
 
-    ``headline`` holds the figures that people know it by, as written; ``year`` is that of first
-    shipment, None if the entry does not give it.
+    ``headline`` has its main figures as written; ``year`` is that of first shipment, or None.
     """
 
     kind: str
@@ -39,14 +39,14 @@ class Row:
 
     @property
     def words(self) -> str:
-        """What a search goes through, in lower case."""
+        """The searched text, in lower case."""
         return " ".join((f"{self.kind}/{self.id}", self.name, self.vendor, self.status, self.headline)).lower()
 
 
-def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[Row, ...]:
-    """The rows of a catalog, by kind and id; of some kinds where they are named.
+def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRow, ...]:
+    """The rows of a catalog by kind and id, optionally of some kinds only.
 
-    Raises `BrokenEntry` for a company entry that cannot be read.
+    Raises `BrokenEntry` for an invalid company entry.
     """
     shipped = {(each.kind, each.id): each for each in _shipped()}
     found = [
@@ -57,10 +57,10 @@ def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def narrowed(found: Sequence[Row], vendor: str = "", since: int | None = None) -> tuple[Row, ...]:
-    """The rows of vendors whose name holds a text, whatever its case, and of parts first shipped in ``since`` or later.
+def filtered(found: Sequence[CatalogRow], vendor: str = "", since: int | None = None) -> tuple[CatalogRow, ...]:
+    """The rows whose vendor contains a text, ignoring case, and whose year is ``since`` or later.
 
-    A part without a year is left out where ``since`` is given.
+    Parts without a year are excluded if ``since`` is given.
     """
     return tuple(
         each
@@ -69,17 +69,17 @@ def narrowed(found: Sequence[Row], vendor: str = "", since: int | None = None) -
     )
 
 
-def search(catalog: Catalog, text: str) -> tuple[Row, ...]:
-    """The rows that hold every word of a text, whatever its case."""
+def search(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:
+    """The rows that contain all words of a text, ignoring case."""
     wanted = text.lower().split()
     return tuple(each for each in rows(catalog) if all(word in each.words for word in wanted))
 
 
-def row(raw_entry: RawEntry) -> Row:
+def row(raw_entry: RawEntry) -> CatalogRow:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
     year = raw_entry.facts.get("year")
-    return Row(
+    return CatalogRow(
         raw_entry.kind,
         raw_entry.id,
         raw_entry.name,
@@ -92,14 +92,14 @@ def row(raw_entry: RawEntry) -> Row:
 
 
 def index(raw_entries: Sequence[RawEntry]) -> str:
-    """The text of ``catalog/index.json``: the rows of all raw entries, one a line."""
+    """The text of ``catalog/index.json``: the rows of all raw entries, one per line."""
     lines = ",\n".join(json.dumps(row(raw_entry).to_json(), ensure_ascii=False) for raw_entry in raw_entries)
     return f"[\n{lines}\n]\n"
 
 
-def _shipped() -> list[Row]:
+def _shipped() -> list[CatalogRow]:
     text = (resources.catalog() / "index.json").read_text(encoding="utf-8")
-    return [Row(**values) for values in json.loads(text)]
+    return [CatalogRow(**values) for values in json.loads(text)]
 
 
 def _accelerator(raw_entry: RawEntry) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _interconnect(raw_entry: RawEntry) -> Iterator[str]:
     yield _value(raw_entry, "scope")
     yield _value(raw_entry, "bandwidth")
     ports = _value(raw_entry, "node_ports")
-    yield ports and f"{ports} ports a node"
+    yield ports and f"{ports} ports per node"
 
 
 def _nic(raw_entry: RawEntry) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _model(raw_entry: RawEntry) -> Iterator[str]:
     yield (size.prints or str(size.value)) if size else ""
     yield f"{_value(raw_entry, 'layers')} layers of {_value(raw_entry, 'hidden')}"
     experts = _value(raw_entry, "experts")
-    yield experts and f"{experts} experts, {_value(raw_entry, 'experts_per_token')} for each token"
+    yield experts and f"{experts} experts, {_value(raw_entry, 'experts_per_token')} per token"
 
 
 def _stack(raw_entry: RawEntry) -> Iterator[str]:
@@ -170,6 +170,4 @@ _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
 
 def _value(raw_entry: RawEntry, name: str) -> str:
     fact = raw_entry.facts.get(name)
-    if fact is None:
-        return ""
-    return ", ".join(map(str, fact.value)) if isinstance(fact.value, list) else str(fact.value)
+    return value_text(fact.value) if fact else ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.catalog.entry_view import EntryView, Line
+from clusterspec.catalog.entry_view import EntryView, FactView
 from clusterspec.records import dataclass
-from clusterspec.units import plain, say
+from clusterspec.units import plain
 
 CONVENTION = "bandwidths per direction; peaks dense; bytes in decimal units; ratios against the first entry"
 _DIGITS = 4
@@ -18,7 +18,7 @@ _LEFT_OUT = "sparse_peak."
 class SharedFact:
     """One fact of several entries, in the order of the entries.
 
-    ``values`` are in SI (``unit``; "" where the fact is a word), None if an entry lacks the fact.
+    ``values`` are in SI (``unit``; "" for words), None if an entry lacks the fact.
     """
 
     name: str
@@ -28,7 +28,7 @@ class SharedFact:
 
     @property
     def ratios(self) -> tuple[float | None, ...]:
-        """How many times the first entry's figure each one is; None where either is unknown or no figure."""
+        """The ratio of each figure to that of the first entry; None if either is not a known figure."""
         first = self.values[0]
         return tuple(None if value is None or not first else value / first for value in self.values)
 
@@ -45,13 +45,13 @@ class SharedFact:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Entries and every fact that any of them has, facts in the order of the first entries."""
+    """Entries with all facts of any of them, in the order of the first entries."""
 
     entries: tuple[EntryView, ...]
     facts: tuple[SharedFact, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Plain values; ``convention`` says how the figures count."""
+        """The table as JSON values; ``convention`` states direction, sparsity and units."""
         names = [f"{entry.kind}/{entry.id}" for entry in self.entries]
         return {"convention": CONVENTION, "entries": names, "facts": [fact.to_json() for fact in self.facts]}
 
@@ -63,23 +63,15 @@ def side_by_side(entries: Sequence[EntryView]) -> SideBySide:
     return SideBySide(tuple(entries), tuple(_shared(name, [each.get(name) for each in lines]) for name in names))
 
 
-def _shared(name: str, lines: Sequence[Line | None]) -> SharedFact:
+def _shared(name: str, lines: Sequence[FactView | None]) -> SharedFact:
     units = {line.unit for line in lines if line is not None}
     unit = units.pop() if len(units) == 1 else ""
     values = tuple(line.value if line is not None and unit else None for line in lines)
-    return SharedFact(name, unit, values, tuple(_text(line) for line in lines))
-
-
-def _text(line: Line | None) -> str:
-    if line is None:
-        return ""
-    if line.value is None or line.unit in {"", "1"}:
-        return line.written
-    return say(line.value, line.unit, _DIGITS)
+    return SharedFact(name, unit, values, tuple(line.decimal_text(_DIGITS) if line else "" for line in lines))
 
 
 def side_by_side_text(comparison: SideBySide) -> str:
-    """A table, one column for each entry; beside each further figure how many times the first it is."""
+    """A text table with one column per entry, and the ratio of each figure to that of the first entry."""
     header = ("", *(f"{entry.kind}/{entry.id}" for entry in comparison.entries))
     rows = [header, ("status", *(entry.status.state for entry in comparison.entries))]
     rows += [(fact.name, *_cells(fact)) for fact in comparison.facts]

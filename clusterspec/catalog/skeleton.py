@@ -1,4 +1,4 @@
-"""The commented skeleton of a catalog entry, made from the schema of entries."""
+"""Commented templates of catalog entries, generated from the schema."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TAIL = """\
 
 
 def skeleton(kind: str, id_: str, today: date, place: str) -> str:
-    """The text of an entry of one kind, which validates as it is; ``place`` is the folder of its kind."""
+    """The text of a valid entry of a kind; ``place`` is the folder of its kind."""
     article = "An" if kind[0] in "aeiou" else "A"
     text = HEAD.format(article=article, kind=kind, id=id_, today=today.isoformat(), year=today.year, place=place)
     node = schema()["$defs"][f"{kind}_facts"]
@@ -43,7 +43,7 @@ def skeleton(kind: str, id_: str, today: date, place: str) -> str:
 
 
 def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:
-    """The facts of a node of the schema, each commented out behind its description."""
+    """The facts of a schema node, each commented out, with its description."""
     for key, fact in node.get("properties", {}).items():
         if key == "year" and depth == 1:
             continue
@@ -57,7 +57,7 @@ def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:
 
 
 def _flow(value: Any) -> str:
-    """A value on one line of YAML: JSON, with the quotes left out where none are needed."""
+    """A value in YAML flow style, quoted only if needed."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Whether a part can be bought."""
+"""Availability of parts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Whether it can be bought: announced, shipping or discontinued, as of a date (ISO)."""
+    """The availability of a part: announced, shipping or discontinued, as of an ISO date."""
 
     state: str
     as_of: str

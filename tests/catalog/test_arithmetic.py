@@ -9,38 +9,40 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog.raw_entry import RawEntry
-from clusterspec.catalog.reader import Reader
-from clusterspec.catalog.sums import LAWS, TOLERANCE, Sum, open_sums
+from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.sums import SUM_CHECKS, TOLERANCE, Sum, open_sums
 from tests.catalog.shipped import CARDS, CATALOG
 
 
-def rate(read: Reader, name: str) -> float | None:
+def rate(read: FactReader, name: str) -> float | None:
     bandwidth = read.bandwidth(name)
     return bandwidth.value if bandwidth else None
 
 
-def broken(raw_entry: RawEntry, law: str) -> list[Sum]:
-    return open_sums(Reader(raw_entry), law, CATALOG)
+def broken(raw_entry: RawEntry, check: str) -> list[Sum]:
+    return open_sums(FactReader(raw_entry), check, CATALOG)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_the_sum_closes_or_the_entry_says_why_not(law: str) -> None:
+@pytest.mark.parametrize("check", SUM_CHECKS)
+def test_the_sum_closes_or_the_entry_says_why_not(check: str) -> None:
     open_sums = {
-        f"{raw_entry.kind}/{raw_entry.id}": broken(raw_entry, law)
+        f"{raw_entry.kind}/{raw_entry.id}": broken(raw_entry, check)
         for raw_entry in CARDS
-        if law not in raw_entry.exceptions
+        if check not in raw_entry.exceptions
     }
     assert {name: sums for name, sums in open_sums.items() if sums} == {}
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_sum_that_closes_needs_no_excuse(law: str) -> None:
-    assert [raw_entry.id for raw_entry in CARDS if law in raw_entry.exceptions and not broken(raw_entry, law)] == []
+@pytest.mark.parametrize("check", SUM_CHECKS)
+def test_a_sum_that_closes_needs_no_excuse(check: str) -> None:
+    assert [raw_entry.id for raw_entry in CARDS if check in raw_entry.exceptions and not broken(raw_entry, check)] == []
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_the_law_is_asked_of_several_entries(law: str) -> None:
-    asked = [sums for raw_entry in CARDS for sums in LAWS[law](Reader(raw_entry), CATALOG) if None not in sums]
+@pytest.mark.parametrize("check", SUM_CHECKS)
+def test_a_check_applies_to_several_entries(check: str) -> None:
+    asked = [
+        sums for raw_entry in CARDS for sums in SUM_CHECKS[check](FactReader(raw_entry), CATALOG) if None not in sums
+    ]
     assert len(asked) >= 2
 
 
@@ -48,7 +50,7 @@ def test_a_fraction_of_a_figure_is_not_more_than_the_figure() -> None:
     fractions = {
         f"{raw_entry.id} {name}": figure.value
         for raw_entry in CARDS
-        for name, figure in Reader(raw_entry).achievable().items()
+        for name, figure in FactReader(raw_entry).achievable().items()
         if figure.unit == "1" and raw_entry.achievable[name].of in raw_entry.facts
     }
     assert {name: value for name, value in fractions.items() if not 0 < value <= 1} == {}
@@ -56,6 +58,6 @@ def test_a_fraction_of_a_figure_is_not_more_than_the_figure() -> None:
 
 def test_what_signals_is_at_least_what_carries() -> None:
     for raw_entry in CARDS:
-        read = Reader(raw_entry)
+        read = FactReader(raw_entry)
         raw, carried = rate(read, "lane.signalling"), rate(read, "lane.bandwidth")
         assert raw is None or carried is None or carried <= raw * (1 + TOLERANCE), raw_entry.id

@@ -39,11 +39,11 @@ def test_a_sound_entry_of_a_company_has_no_fault(tmp_path: Path) -> None:
 FAULTS = {
     "links that do not make the whole": (
         ("links: 18\n", "links: 18\n    link_bandwidth: {is: 40 GB/s duplex, scope: link, basis: payload}\n"),
-        "accelerator/acme-x1: the sum of links is 3.6e+11, and the entry gives 4.5e+11",  # 18 x 20 GB/s one way
+        "accelerator/acme-x1: the sum of links is 3.6e+11, but the entry gives 4.5e+11",  # 18 x 20 GB/s one way
     ),
     "a figure that is not the interconnect's": (
         ("900 GB/s duplex", "800 GB/s duplex"),
-        "accelerator/acme-x1: the sum of interconnect is 4.5e+11, and the entry gives 4e+11",
+        "accelerator/acme-x1: the sum of interconnect is 4.5e+11, but the entry gives 4e+11",
     ),
     "another basis than its siblings": (
         ("basis: payload, note", "basis: signalling, note"),
@@ -61,15 +61,15 @@ FAULTS = {
     ),
     "a source read in days to come": (
         ('x1.pdf", read: 2026-11-01', 'x1.pdf", read: 2026-12-01'),
-        "accelerator/acme-x1: sheet has the day '2026-12-01', which is no day up to 2026-11-20",
+        "accelerator/acme-x1: sheet has the day '2026-12-01', which is not a date up to 2026-11-20",
     ),
     "a status of days to come": (
         ("as_of: 2026-11-01", "as_of: 2027-11-01"),
-        "accelerator/acme-x1: status has the day '2027-11-01', which is no day up to 2026-11-20",
+        "accelerator/acme-x1: status has the day '2027-11-01', which is not a date up to 2026-11-20",
     ),
     "an excuse for a sum that closes": (
         ("notes:", "exceptions:\n  links: the vendor rounds\nnotes:"),
-        "accelerator/acme-x1: the sum of links closes, and the entry excuses it",
+        "accelerator/acme-x1: the sum of links is consistent, so its exception is not needed",
     ),
 }
 

@@ -8,8 +8,8 @@ import pytest
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
 from clusterspec.catalog.export import records
+from clusterspec.catalog.lookup import show
 from clusterspec.catalog.rows import rows
-from clusterspec.catalog.shelf import show
 from clusterspec.catalog.tables import show_text
 from clusterspec.origin import Assumed, Cited
 

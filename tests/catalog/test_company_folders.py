@@ -10,8 +10,8 @@ import pytest
 
 from clusterspec.catalog import KINDS, Catalog
 from clusterspec.catalog.checks import schema
-from clusterspec.catalog.company import held
-from clusterspec.catalog.folders import PLACES
+from clusterspec.catalog.company import checked_files
+from clusterspec.catalog.folders import FOLDER_OF_KIND
 from clusterspec.catalog.skeleton import skeleton
 from tests.catalog.test_company import COMPANY, WHOLE
 
@@ -20,7 +20,7 @@ FACT = re.compile(r"^#((?:  )+\S|notes:|  - )", re.MULTILINE)
 
 
 def written(folder: Path, kind: str, text: str, id_: str = "mine") -> Path:
-    place = folder / PLACES[kind]
+    place = folder / FOLDER_OF_KIND[kind]
     place.mkdir(parents=True, exist_ok=True)
     (place / f"{id_}.yaml").write_text(text)
     return folder
@@ -30,31 +30,33 @@ def faults(folder: Path) -> dict[str, list[str]]:
     """The rules of the findings of each file, by its path in the folder."""
     return {
         Path(one.source.name).relative_to(folder).as_posix(): [finding.rule for finding in one.findings]
-        for one in held([folder])
+        for one in checked_files([folder])
     }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_skeleton_is_an_entry_as_it_is_and_with_every_fact_uncommented(kind: str, tmp_path: Path) -> None:
-    text = skeleton(kind, "mine", DAY, PLACES[kind])
-    assert faults(written(tmp_path, kind, text)) == {f"{PLACES[kind]}/mine.yaml": []}
+    text = skeleton(kind, "mine", DAY, FOLDER_OF_KIND[kind])
+    assert faults(written(tmp_path, kind, text)) == {f"{FOLDER_OF_KIND[kind]}/mine.yaml": []}
     assert Catalog.open([tmp_path]).get(kind, "mine").name == "mine"
     whole = FACT.sub(r"\1", text)
-    assert faults(written(tmp_path, kind, whole)) == {f"{PLACES[kind]}/mine.yaml": []}
+    assert faults(written(tmp_path, kind, whole)) == {f"{FOLDER_OF_KIND[kind]}/mine.yaml": []}
     facts = schema()["$defs"][f"{kind}_facts"]["properties"]
     assert {name.partition(".")[0] for name in Catalog.open([tmp_path]).raw_entry(kind, "mine").facts} == set(facts)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_skeleton_states_no_figure_but_a_placeholder_that_says_so(kind: str, tmp_path: Path) -> None:
-    raw = Catalog.open([written(tmp_path, kind, skeleton(kind, "mine", DAY, PLACES[kind]))]).raw_entry(kind, "mine")
+    raw = Catalog.open([written(tmp_path, kind, skeleton(kind, "mine", DAY, FOLDER_OF_KIND[kind]))]).raw_entry(
+        kind, "mine"
+    )
     assert [*raw.facts] == ["year"]
     assert raw.facts["year"].origin is not None
     assert "placeholder" in str(raw.facts["year"].origin)
 
 
 def test_a_sound_folder_has_no_faults() -> None:
-    assert [one.findings for one in held([COMPANY]) if one.findings] == []
+    assert [one.findings for one in checked_files([COMPANY]) if one.findings] == []
 
 
 def test_every_fault_of_every_entry_is_found_in_one_run(tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_every_fault_of_every_entry_is_found_in_one_run(tmp_path: Path) -> None:
 def test_a_file_in_the_wrong_folder_is_named(place: str, advice: str, tmp_path: Path) -> None:
     (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / place).write_text(WHOLE)
-    (found,) = [finding for one in held([tmp_path]) for finding in one.findings]
+    (found,) = [finding for one in checked_files([tmp_path]) for finding in one.findings]
     assert (found.rule, found.help) == ("catalog-entry-misplaced", advice)
     assert found.span.file.endswith(place)
 
@@ -95,6 +97,6 @@ def test_a_folder_of_the_wrong_kind_is_named(tmp_path: Path) -> None:
 def test_an_entry_names_entries_that_exist(tmp_path: Path) -> None:
     text = skeleton("platform", "mine", DAY, "platforms") + "notes: [none]\n"
     written(tmp_path, "platform", text.replace("facts:\n", "facts:\n  accelerator: h100-sxm-81gb\n"))
-    (found,) = [finding for one in held([tmp_path]) for finding in one.findings]
+    (found,) = [finding for one in checked_files([tmp_path]) for finding in one.findings]
     assert (found.rule, found.span.start.line) == ("unknown-catalog-id", text[: text.index("facts:")].count("\n") + 2)
     assert "h100-sxm-80gb" in found.help

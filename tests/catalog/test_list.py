@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.rows import Row, narrowed, rows
+from clusterspec.catalog.rows import CatalogRow, filtered, rows
 from clusterspec.cli import run
 
 ALL = rows(Catalog.open())
@@ -40,9 +40,9 @@ def test_since_leaves_out_what_is_older_and_what_has_no_year(capsys: pytest.Capt
     found = {str(row["id"]) for row in listed(capsys, "accelerators", "--since", "2024")}
     assert {"b200-sxm-180gb", "mi325x"} <= found
     assert not {"h100-sxm-80gb", "mi300x"} & found
-    row = Row("nic", "x", "X", "Acme", "shipping", "2026-11-20", None, "")
-    assert narrowed([row], since=2000) == ()
-    assert narrowed([row]) == (row,)
+    row = CatalogRow("nic", "x", "X", "Acme", "shipping", "2026-11-20", None, "")
+    assert filtered([row], since=2000) == ()
+    assert filtered([row]) == (row,)
 
 
 def test_filters_add_up(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ from functools import partial
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.entry_view import Line, view
+from clusterspec.catalog.entry_view import FactView, entry_view
+from clusterspec.catalog.fact_quantity import figure_text, remarks
 from clusterspec.catalog.raw_entry import RawEntry
 from clusterspec.catalog.rows import index, row
 from clusterspec.origin import Cited
@@ -90,7 +91,7 @@ def _anchor(name: str) -> str:
 
 
 def _section(raw_entry: RawEntry) -> Iterator[str]:
-    whole = view(raw_entry)
+    whole = entry_view(raw_entry)
     vendor = f", {raw_entry.vendor}" if raw_entry.vendor else ""
     note = f" ({raw_entry.status.note})" if raw_entry.status.note else ""
     yield f"## {raw_entry.id}\n"
@@ -105,17 +106,12 @@ def _section(raw_entry: RawEntry) -> Iterator[str]:
         yield f"{text}\n"
 
 
-def _figure(line: Line) -> str:
-    fact = line.fact
-    words = [word for word in (fact.scope, fact.basis) if word]
-    text = line.written + (f" of {fact.of}" if fact.of else "") + (f" ({', '.join(words)})" if words else "")
-    said = [f"printed as {fact.prints}"] if fact.prints else []
-    said += [text for text in (fact.note, fact.doubt and f"doubt: {fact.doubt}") if text]
-    said += [f"not {one.value}{f' ({one.source})' if one.source else ''}: {one.why}" for one in fact.rejected]
-    return "; ".join([text, *said]).replace("|", "\\|")
+def _figure(line: FactView) -> str:
+    prints = [f"printed as {line.fact.prints}"] if line.fact.prints else []
+    return "; ".join([figure_text(line.fact), *prints, *remarks(line.fact)]).replace("|", "\\|")
 
 
-def _source(line: Line) -> str:
+def _source(line: FactView) -> str:
     origin = line.fact.origin
     if not isinstance(origin, Cited):
         return f"assumed: {origin.why}" if origin else ""

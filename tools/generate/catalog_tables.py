@@ -11,9 +11,8 @@ from functools import partial
 from html import escape
 
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.entry_view import EntryView, Line, view
+from clusterspec.catalog.entry_view import EntryView, FactView, entry_view
 from clusterspec.catalog.export import LICENSE_URL
-from clusterspec.units import say
 
 FACTS = {
     "accelerator": (
@@ -83,7 +82,7 @@ def table_pages() -> dict[str, Callable[[], str]]:
 def table_page(kind: str) -> str:
     """All entries of a kind, one a row; an empty cell where an entry lacks the fact."""
     catalog = Catalog.open()
-    entries = [view(catalog.raw_entry(kind, name)) for name in catalog.ids(kind)]
+    entries = [entry_view(catalog.raw_entry(kind, name)) for name in catalog.ids(kind)]
     columns = ("id", "name", "vendor", "status", *FACTS[kind])
     head = "".join(f"<th><button>{escape(name)}</button></th>" for name in columns)
     body = "\n".join(_row(entry) for entry in entries)
@@ -97,10 +96,9 @@ def _row(entry: EntryView) -> str:
     return f"<tr>{''.join(cells)}{''.join(_cell(lines.get(name)) for name in FACTS[entry.kind])}</tr>"
 
 
-def _cell(line: Line | None) -> str:
+def _cell(line: FactView | None) -> str:
     if line is None:
         return "<td></td>"
     if line.value is None:
         return f"<td>{escape(line.written)}</td>"
-    text = line.written if line.unit in {"", "1"} else say(line.value, line.unit, _DIGITS)
-    return f'<td data-v="{line.value:.6g}">{escape(text)}</td>'
+    return f'<td data-v="{line.value:.6g}">{escape(line.decimal_text(_DIGITS))}</td>'

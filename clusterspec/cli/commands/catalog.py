@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, rows, shelf, tables
+from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, lookup, rows, tables
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, today
 from clusterspec.cli.terminal import ink, say, say_error, say_json
@@ -41,7 +41,7 @@ def run(asked: argparse.Namespace) -> int:
         catalog = opened(asked, configured(asked, Path.cwd()))
         catalog, broken = catalog.readable() if asked.action in WHOLE else (catalog, ())
         text, body = actions[asked.action](asked, catalog)
-    except (UnknownEntry, BrokenEntry, shelf.AmbiguousName) as fault:
+    except (UnknownEntry, BrokenEntry, lookup.AmbiguousName) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
@@ -56,12 +56,12 @@ def run(asked: argparse.Namespace) -> int:
 
 def listed(asked: argparse.Namespace, catalog: Catalog) -> Answer:
     found = rows.rows(catalog, _kinds(catalog, [*asked.of, *asked.kinds]))
-    found = rows.narrowed(found, asked.vendor, asked.since)
+    found = rows.filtered(found, asked.vendor, asked.since)
     return tables.list_text(found, _width(asked)), {"entries": [row.to_json() for row in found]}
 
 
 def shown(asked: argparse.Namespace, catalog: Catalog) -> Answer:
-    view = shelf.show(catalog, asked.entry)
+    view = lookup.show(catalog, asked.entry)
     return tables.show_text(view, ink(asked).measure), {"entry": view.to_json()}
 
 
@@ -75,12 +75,12 @@ def compared(asked: argparse.Namespace, catalog: Catalog) -> Answer:
 
     if len(asked.entries) < 2:
         raise UsageFault("compare takes two entries or more")
-    found = shelf.compare_all(catalog, asked.entries)
+    found = lookup.compare_all(catalog, asked.entries)
     return side_by_side_text(found), found.to_json()
 
 
 def differing(asked: argparse.Namespace, catalog: Catalog) -> Answer:
-    comparison = shelf.compare(catalog, asked.old, asked.new)
+    comparison = lookup.compare(catalog, asked.old, asked.new)
     return tables.compare_text(comparison, _width(asked)), comparison.to_json()
 
 

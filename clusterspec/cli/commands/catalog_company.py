@@ -8,8 +8,8 @@ from pathlib import Path
 
 from clusterspec import pipeline
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.company import held
-from clusterspec.catalog.folders import PLACES
+from clusterspec.catalog.company import checked_files
+from clusterspec.catalog.folders import FOLDER_OF_KIND
 from clusterspec.catalog.skeleton import skeleton
 from clusterspec.cli import FOUND, OK, UsageFault, formats
 from clusterspec.cli.choices import configured, today
@@ -37,7 +37,7 @@ def check(asked: argparse.Namespace) -> int:
     try:
         found = [
             Checked(Input(one.source.name), one.findings, {one.source.name: one.source})
-            for one in held([_relative(folder) for folder in folders])
+            for one in checked_files([_relative(folder) for folder in folders])
         ]
     except OSError as fault:
         raise UsageFault(f"the catalog folder {fault.filename or ''}: {fault.strerror or fault}") from None
@@ -52,18 +52,18 @@ def new(asked: argparse.Namespace) -> int:
 
     Raises `UsageFault` for a kind or an id that cannot be, and where the file exists.
     """
-    kinds = {word: kind for kind, place in PLACES.items() for word in (kind, place)}
+    kinds = {word: kind for kind, place in FOLDER_OF_KIND.items() for word in (kind, place)}
     if asked.kind not in kinds:
-        raise UsageFault(f"no kind is called {asked.kind!r}; there are {', '.join(PLACES)}")
+        raise UsageFault(f"no kind is called {asked.kind!r}; there are {', '.join(FOLDER_OF_KIND)}")
     kind = kinds[asked.kind]
     id_ = asked.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):
         raise UsageFault(f"{id_!r} is no id; write lower-case letters and digits, parts joined by - or a point")
-    text = skeleton(kind, id_, today(asked), PLACES[kind])
+    text = skeleton(kind, id_, today(asked), FOLDER_OF_KIND[kind])
     if not asked.into:
         say(text, exact=True)
         return OK
-    target = Path(asked.into) / PLACES[kind] / f"{id_}.yaml"
+    target = Path(asked.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
     if not Path(asked.into).is_dir():
         raise UsageFault(f"{asked.into}: is not a folder")
     if target.exists() or target.is_symlink():

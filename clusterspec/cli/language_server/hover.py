@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec import rules
-from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, shelf, tables
+from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, lookup, tables
 from clusterspec.catalog.references import KINDS_OF_KEYS
 from clusterspec.document import schema_nodes, text_at
 from clusterspec.document.model import Document
@@ -58,8 +58,8 @@ def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
     kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None and "\n" not in text:
         try:
-            yield _code(tables.show_text(shelf.show(catalog, f"{kind}/{text}"), WIDTH))
-        except (UnknownEntry, BrokenEntry, shelf.AmbiguousName):
+            yield _code(tables.show_text(lookup.show(catalog, f"{kind}/{text}"), WIDTH))
+        except (UnknownEntry, BrokenEntry, lookup.AmbiguousName):
             yield ""
     elif any("x-quantity" in branch for branch in schema_nodes.branches(node, schema())):
         try:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.lookup import compare, show
 from clusterspec.catalog.rows import row, rows, search
-from clusterspec.catalog.shelf import compare, show
 from clusterspec.catalog.tables import compare_text, list_text, show_text
 from tests.catalog.shipped import CARDS, CATALOG, NAMES
 
@@ -45,7 +45,7 @@ def test_a_search_finds_what_holds_every_word(text: str) -> None:
 
 def test_a_search_for_nothing_known_says_so() -> None:
     assert search(CATALOG, "zebra") == ()
-    assert list_text(search(CATALOG, "zebra")) == "nothing in the catalog fits\n"
+    assert list_text(search(CATALOG, "zebra")) == "no catalog entry matches\n"
 
 
 def test_every_entry_can_be_shown_as_text_and_as_json() -> None:
