@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-An H100 SXM has 900 GB/s duplex of NVLink to seven others, an H100 PCIe has a bridge to one and 350 W less. A tp of 8 suits the
-one and not the other.
+An H100 SXM has 900 GB/s duplex of NVLink to seven others, an H100 PCIe has a bridge to one and 350 W less. tp 8 suits
+the first, not the second.
 
 ## What to do
 

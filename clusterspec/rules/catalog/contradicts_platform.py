@@ -7,8 +7,8 @@ platform's entry.
 
 ## Why it matters
 
-The platform and the figures of the plan describe different machines, and the wrong one ends up in an order or in a launch
-script. Megatron's and torchrec's ranks per node were wrong this way on rack-scale machines.
+The platform and the figures of the plan describe different machines, and the wrong one ends up in an order or in a
+launch script. Megatron and torchrec had this error in their ranks per node on rack-scale machines.
 
 ## What to do
 
@@ -16,8 +16,8 @@ Remove the key so that the platform supplies it, or remove the platform and desc
 
 ## When to ignore it
 
-For a platform that the supplier modified; give that as the reason. A smaller `scale_up.domain` on a rack-scale platform (64
-of 72) is taken as the part that jobs use and is not reported.
+For a platform that the supplier modified; give that as the reason. A smaller `scale_up.domain` on a rack-scale platform
+(64 of 72) counts as the part that jobs use and is not reported.
 
 ## Fires
 
@@ -70,7 +70,7 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
 
 
 def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
-    """The keys that both may state: as written, and as the platform has it."""
+    """The keys that both may state: the written value, and the platform's."""
     accelerator = given.accelerator.like if isinstance(given.accelerator, AcceleratorSpec) else given.accelerator
     scale_up, pcie = given.scale_up or ScaleUpSpec(), given.pcie or PcieSpec()
     yield "accelerator", accelerator, platform.accelerator
@@ -86,7 +86,7 @@ def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, objec
 
 
 def _part_of_a_rack(given: ClusterSpec, platform: Platform) -> bool:
-    """Whether the stated domain is whole nodes of a larger domain of the platform, or the few nodes there are."""
+    """Whether the stated domain is whole nodes of a larger domain of the platform, or all nodes of a smaller cluster."""
     wanted = given.scale_up.domain if given.scale_up else None
     per_node = platform.accelerators_per_node or 1
     return bool(wanted and platform.domain and per_node < platform.domain > wanted and wanted % per_node == 0)

@@ -7,8 +7,8 @@ MI300X. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or
 
 ## Why it matters
 
-NVLink 5 has twice the bandwidth of NVLink 4, so the time of every collective in the domain is predicted at half. The line
-is usually copied from another quote, and other figures may be as well.
+NVLink 5 has twice the bandwidth of NVLink 4, so every collective in the domain is predicted at half its time. The line
+is usually copied from another quote, so other figures may be wrong as well.
 
 ## What to do
 

@@ -7,8 +7,8 @@ A `nic_bandwidth` equal to the single-lane rate of the InfiniBand generation in 
 
 ## Why it matters
 
-A port has four lanes: "NDR400, 4 × 100" in a table of nodes means one NIC of 400 Gb/s, not four NICs. Counted as NICs,
-the node has a quarter of its bandwidth, or four times its NICs.
+A port has four lanes: "NDR400, 4 × 100" in a table of nodes means one NIC of 400 Gb/s, not four NICs of 100 Gb/s. Lanes
+counted as NICs give the node a quarter of its bandwidth, or four times its NICs.
 
 ## What to do
 
@@ -16,7 +16,7 @@ State the number of NICs and the rate of one port.
 
 ## When to ignore it
 
-For NICs that really run at one lane, such as for storage; they are not suited to collectives.
+For NICs that run at one lane, such as those for storage; they are not suited to collectives.
 
 ## Fires
 

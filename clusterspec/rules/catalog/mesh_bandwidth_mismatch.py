@@ -7,8 +7,9 @@ direction, within 3 %.
 
 ## Why it matters
 
-A full mesh has one link (or a fixed bundle) to each peer: an MI300X has 7 × 64 = 448 GB/s, a Gaudi2 7 × 37.5 = 262.5 GB/s,
-not the 300 GB/s of its 24 ports. One of the two figures is wrong, and each determines other collectives.
+A full mesh has one link (or a fixed bundle) to each peer: an MI300X has 7 × 64 = 448 GB/s, a Gaudi2 7 × 37.5 = 262.5
+GB/s, not the 300 GB/s of its 24 ports. One of the two figures is wrong, and with it the predicted time of the
+collectives that depend on it.
 
 ## What to do
 

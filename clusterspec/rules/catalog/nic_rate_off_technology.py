@@ -1,15 +1,15 @@
-"""The rate of a NIC is no port rate of its technology, or above that of the NIC itself.
+"""The rate of a NIC is not a port rate of its technology, or exceeds that of the named NIC.
 
 ## What it finds
 
-A `nic_bandwidth` that the technology does not have: 800 Gb/s of NDR, 100 Gb/s of Slingshot 11; or one above the rate of the `nic`
-that is named. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked, and neither is a figure that a slip of
-units, of a prefix or of lanes explains.
+A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11; or one above
+the rate of the named `nic`. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
+report a wrong unit, a wrong prefix, and lanes counted as NICs.
 
 ## Why it matters
 
-"NDR800" is in print: it is two NDR ports in one cage, both directions of one port, or really XDR. Each is a different order and a
-different bandwidth.
+"NDR800" in a quote may mean two NDR ports in one cage, both directions of one port, or XDR. Each is a different order
+with a different bandwidth.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega has. A note
-where the accelerators are discontinued as well: such a machine exists already.
+A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega
+uses. A note where the accelerators are discontinued as well: such a machine exists already.
 
 ## Why it matters
 

@@ -3,13 +3,13 @@
 ## What it finds
 
 A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
-H100. fp16 has bf16's peak where the entry gives no other. Where the part computes in the precision and its vendor
-publishes no peak, as of bf16 on TPU 8t, that is a warning.
+H100. fp16 has bf16's peak where the entry gives no other. A warning where the part supports the precision and its
+vendor publishes no peak, such as bf16 on TPU 8t.
 
 ## Why it matters
 
-The peak of the plan does not exist. The framework refuses, or emulates the format at the speed of the next wider one and adds
-casts.
+The accelerator has no such peak. The framework either refuses to run, or emulates the format at the speed of the next
+wider one and adds casts.
 
 ## What to do
 

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is no multiple of 4, on v5e and v6e a
+A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is not a multiple of 4, on v5e and v6e a
 side below 16.
 
 ## Why it matters
 
-A ring over an open line sends half of its traffic back over the links that it came by: bandwidth along that axis halves.
+A ring over an open line uses the same links in both directions, so that the bandwidth along that axis halves.
 
 ## What to do
 

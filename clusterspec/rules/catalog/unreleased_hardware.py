@@ -6,8 +6,8 @@ An accelerator, interconnect, technology, switch or platform whose catalog entry
 
 ## Why it matters
 
-Announced parts are delayed by quarters and their figures change: bandwidth, memory and power of the catalog entry are
-preliminary. A schedule that depends on one needs a plan without it.
+Announced parts are often delayed by quarters, and their figures change: bandwidth, memory and power of the catalog
+entry are preliminary. A schedule that depends on such a part needs an alternative.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""A mapping holds the same key twice.
+"""A mapping has the same key twice.
 
 ## What it finds
 
@@ -6,12 +6,12 @@ Two entries of one mapping with the same key, anywhere in the file.
 
 ## Why it matters
 
-YAML forbids it, yet most loaders silently keep the last value. With `nodes: 64` near the top and `nodes: 32`
-further down, a person reads the first and the program uses the second, a factor of two in every total.
+YAML forbids it, but most loaders silently keep the last value. With `nodes: 64` near the top and `nodes: 32` further
+down, a person reads the first and the program uses the second: every total differs by a factor of two.
 
 ## What to do
 
-Keep the right one.
+Keep the correct one.
 
 ## When to ignore it
 

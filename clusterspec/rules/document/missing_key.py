@@ -8,8 +8,8 @@ as supplied when `extends`, the platform, the accelerator's entry or a stated de
 
 ## Why it matters
 
-What depends on the key is not checked. A workload without its batch has no number of micro-batches, and
-therefore no pipeline bubble, no step time and no memory estimate.
+Everything that depends on the key is not checked. Without the batch there is no number of micro-batches, and therefore
+no pipeline bubble, step time or memory estimate.
 
 ## What to do
 

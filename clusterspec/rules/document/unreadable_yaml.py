@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Text that the YAML parser refuses, or that is not a mapping, such as a list or one word. The
-message gives the position of the parser: the mistake is there or shortly before.
+Text that the YAML parser rejects, or that is not a mapping, such as a list or one word. The message gives the position
+of the parser: the error is there or shortly before.
 
 ## Why it matters
 

@@ -2,13 +2,12 @@
 
 ## What it finds
 
-An `extends` whose file is missing, lies outside the project, cannot be read, or that leads back to itself
-by way of others. The project is the folder of `clusterspec.toml`, `pyproject.toml` or `.git`, else the
-spec's own folder.
+An `extends` whose file is missing, is outside the project, cannot be read, or extends itself through other files. The
+project is the folder of `clusterspec.toml`, `pyproject.toml` or `.git`, else the spec's own folder.
 
 ## Why it matters
 
-Every key that the file supplies is missing, so what depends on it is not checked.
+Every key that the file supplies is missing, so everything that depends on it is not checked.
 
 ## What to do
 

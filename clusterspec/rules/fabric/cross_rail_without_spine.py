@@ -2,13 +2,13 @@
 
 ## What it finds
 
-`topology: rail-only` with an expert or tensor group that leaves its domain, or a data or context group whose members sit on different
-local ranks.
+`topology: rail-only` with a tensor- or expert-parallel group that leaves its domain, or a data- or context-parallel
+group whose members have different local ranks.
 
 ## Why it matters
 
-Without spines, traffic to another rail is forwarded by an accelerator of the sender's node: that takes scale-up bandwidth, for all-to-all
-on seven eighths of its data. NCCL's maintainers call it a significant risk.
+Without spines, an accelerator of the sender's node forwards traffic to another rail. That uses scale-up bandwidth, in
+an all-to-all for seven eighths of the data. NCCL's maintainers call it a significant risk.
 
 ## What to do
 
@@ -81,7 +81,7 @@ def _straddles(placements: Placements, layout: Layout, axis: str) -> bool:
 
 
 def _off_rail(placements: Placements, cluster: Cluster, layout: Layout, axis: str) -> bool:
-    """A group that fills its node can reduce inside first, and then each member keeps to its own rail."""
+    """Whether members of a group are on different rails. A group that fills its node reduces inside first, so each member uses its own rail."""
     placement = placements.of(axis) if getattr(layout, axis) > 1 else None
     if placement is None or placement.nodes < 2 or placement.rail_aligned:
         return False

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A rail-optimized fabric where the product of the degrees before dp in the order neither divides the ranks of a node nor is a multiple of
-them.
+A rail-optimized fabric, where the product of the degrees before dp in the order neither divides the ranks of a node nor
+is a multiple of them.
 
 ## Why it matters
 
-Peers on one rail communicate over their leaf, one switch away. On different rails every reduction crosses the spines.
+Peers on one rail communicate over one leaf. Between rails, every reduction crosses the spines.
 
 ## What to do
 

@@ -6,8 +6,9 @@ RoCE with `load_balancing: ecmp` on more than a single switch.
 
 ## Why it matters
 
-A collective consists of few large flows. Hashing places several on one link and none on another: three nodes ran at half the bandwidth
-of two. Meta replaced plain ECMP in its RoCE clusters for this reason.
+A collective consists of few large flows. Hashing places several flows on one link and none on another: in one
+measurement, three nodes ran at half the bandwidth of two. Meta replaced plain ECMP in its RoCE clusters for this
+reason.
 
 ## What to do
 

@@ -14,7 +14,7 @@ Use eight or more spines, with fewer ports if needed.
 
 ## When to ignore it
 
-For fabrics so small that eight spines would stay nearly empty.
+For fabrics so small that eight spines would be nearly empty.
 
 ## Fires
 
@@ -54,7 +54,7 @@ from clusterspec.units import percent, plural
 RULE = Rule.of(__name__, "note", "heuristic")
 FEW = 6
 SMALL = 256
-"""Endpoints up to which a few spines are all that could be filled: the DGX SuperPOD of 31 nodes has four."""
+"""Endpoints up to which few spines are normal: the DGX SuperPOD of 31 nodes has four."""
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Oversubscription of 2:1 or more in all, with tensor groups, expert groups or fsdp shard groups that cross the level.
+A total oversubscription of 2:1 or more, with tensor-parallel groups, expert-parallel groups or fsdp shard groups that
+cross it.
 
 ## Why it matters
 
@@ -14,7 +15,7 @@ Confine the axis to a pod, by a smaller group or by hsdp with shard groups in th
 
 ## When to ignore it
 
-Where the estimate shows little exposed.
+Where the estimate shows little exposed communication.
 
 ## Fires
 

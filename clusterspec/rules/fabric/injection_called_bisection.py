@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message names the injection bandwidth
-where that is what is stated. A note where it is the sum of both directions without saying so.
+A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message says so where
+the figure is the injection bandwidth. A note where the figure sums both directions without `duplex`.
 
 ## Why it matters
 
-Sales material calls the sum of all NICs the bisection bandwidth. Between two halves of the machine there is at most half of that, and
-half again for each 2:1 of oversubscription.
+Sales material calls the sum of all NICs the bisection bandwidth. The bandwidth between two halves of the machine is at
+most half of that, and 2:1 oversubscription halves it again.
 
 ## What to do
 

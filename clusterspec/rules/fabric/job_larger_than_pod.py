@@ -2,8 +2,8 @@
 
 ## What it finds
 
-More nodes in the job than `pod_nodes`, or than a level's block below an oversubscribed one; or a job that fits, with spares that lie in
-another pod.
+More nodes in the job than `pod_nodes`, or than a level's block below an oversubscribed one; or a job that fits, with
+spares in another pod.
 
 ## Why it matters
 
@@ -65,7 +65,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(
     training: Workload | None, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """A job that uses all of a cluster of several pods has no choice of pods and is not reported."""
+    """Problems of jobs and spares. A job that uses the whole cluster cannot choose its pods and is not reported."""
     if not scale_out.pod_nodes and not scale_out.levels:
         return
     pod = _pod(cluster, scale_out)
@@ -89,7 +89,7 @@ def check(
 
 
 def _pod(cluster: Cluster, fabric: ScaleOut) -> int | None:
-    """Nodes of the smallest block above which bandwidth tapers; None where the spec has none."""
+    """Nodes of the smallest block below an oversubscribed level; None where the spec has none."""
     if fabric.pod_nodes or not fabric.levels:
         return fabric.pod_nodes
     tapered = (level.nodes for level in fabric_levels(cluster) if level.oversubscription > 1 and level.nodes)

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or one that belongs elsewhere: an error.
-Nothing stated: a warning, because the image may have it.
+More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or the plugin of
+another network: an error. A warning where no plugin is stated, because the image may contain it.
 
 ## Why it matters
 
@@ -12,8 +12,8 @@ bandwidth instead of 122.6 GB/s on the same nodes.
 
 ## What to do
 
-Name the plugin: `aws-ofi-nccl` (NVIDIA) or `aws-ofi-rccl` (AMD) on EFA and Slingshot, `neuron` on Trainium, `nccl-tcpx`, `nccl-fastrak`. Pin
-`NCCL_NET` to it, so that its absence fails.
+Name the plugin: `aws-ofi-nccl` (NVIDIA) or `aws-ofi-rccl` (AMD) on EFA and Slingshot, `neuron` on Trainium,
+`nccl-tcpx`, `nccl-fastrak`. Pin `NCCL_NET` to it, so that jobs fail without it.
 
 ## When to ignore it
 

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A cloud platform or technology with more than one node and no `placement`, or `none`. Silent for TPU slices and for nodes of one rack-scale
-domain, which are close by construction.
+A cloud platform or technology with more than one node and no `placement`, or `none`. Silent for TPU slices and for
+nodes of one rack-scale domain, which are always close to each other.
 
 ## Why it matters
 
-Nodes from anywhere in the zone can be several switches apart: on p4d that cost about 23 % of the bandwidth.
+Nodes in different parts of the zone can be several switches apart: on p4d that cost about 23 % of the bandwidth.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""Nodes take every leaf port, so the subnet manager has none.
+"""Nodes use every leaf port, so the subnet manager has none.
 
 ## What it finds
 
@@ -8,8 +8,8 @@ management port of their own (Quantum-X800 Q3400).
 
 ## Why it matters
 
-InfiniBand needs a subnet manager on a port. Imbue ran 511 of 512 nodes for that reason, and the DGX SuperPOD has 127 nodes where 128
-would fit.
+InfiniBand needs a subnet manager, which uses a port. For that reason Imbue ran 511 of 512 nodes, and the DGX SuperPOD
+has 127 nodes where 128 would fit.
 
 ## What to do
 

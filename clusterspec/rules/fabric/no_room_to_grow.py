@@ -2,11 +2,12 @@
 
 ## What it finds
 
-A planned fabric (its switch, ports or leaves are stated) of two tiers or fewer whose switches hold these endpoints and not those of one node more.
+A planned fabric (its switch, ports or leaves are stated) of at most two tiers that connects these endpoints and not
+those of one more node.
 
 ## Why it matters
 
-Growth is cheap while ports are free. Without free ports a third tier means new spines, new cables and days of downtime.
+Without free ports, growth needs another tier: new spines, new cables and days of downtime.
 
 ## What to do
 

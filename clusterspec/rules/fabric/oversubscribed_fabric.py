@@ -66,7 +66,7 @@ from clusterspec.units import percent, plain, say
 RULE = Rule.of(__name__, "warning")
 FULL = (Quantity(1.0, "1", "1:1"),)
 LITTLE = 0.05
-"""Of the step: below it the oversubscription is reported as a note."""
+"""Share of the step below which oversubscription is reported as a note."""
 
 
 def check(
@@ -98,7 +98,7 @@ def _severity(saved: float | None) -> str:
 
 
 def _loss(what_if: WhatIf) -> tuple[float | None, str]:
-    """The share of the step that a full-bandwidth fabric would save, and that as the end of a sentence."""
+    """The share of the step that a full-bandwidth fabric would save, and the end of the sentence that states it."""
     now, full = what_if.step_time, what_if.with_scale_out(oversubscription=FULL, levels=None)
     if not now or full is None or full.step_seconds is None:
         return None, ""

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with a protocol of their own.
+Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with their own protocol.
 
 ## Why it matters
 
-Kernel TCP copies every byte twice and takes 10 to 50 µs per message where RDMA takes 2 µs. One connection reaches some 40 Gb/s of a
-100 Gb/s port. Collectives of many small messages lose most.
+Kernel TCP copies every byte twice and takes 10 to 50 µs per message where RDMA takes 2 µs. One connection reaches some
+40 Gb/s of a 100 Gb/s port. Collectives of many small messages lose the most.
 
 ## What to do
 

@@ -8,7 +8,7 @@ A warning where the ports of a switch are only assumed.
 
 ## Why it matters
 
-The fabric cannot be built as ordered.
+The ordered parts do not fit together: some links have no port.
 
 ## What to do
 

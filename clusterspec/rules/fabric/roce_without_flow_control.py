@@ -7,8 +7,8 @@ Silent where the technology is an assumption, and for clouds, whose provider con
 
 ## Why it matters
 
-RoCE retransmits everything from the lost packet on. NCCL's maintainers see 0.x GB/s from fabrics that drop packets, where 40 GB/s
-was expected.
+RoCE retransmits all packets from a lost one on (go-back-N). NCCL's maintainers report less than 1 GB/s on fabrics that
+drop packets, where 40 GB/s was expected.
 
 ## What to do
 
@@ -16,7 +16,7 @@ Configure PFC on the traffic class of RoCE, and ECN marking with DCQCN, on NICs 
 
 ## When to ignore it
 
-On fabrics designed for packet loss with selective repeat, tested under congestion.
+On lossy fabrics with selective repeat, tested under congestion.
 
 ## Fires
 

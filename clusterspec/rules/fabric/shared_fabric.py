@@ -11,8 +11,8 @@ one vary by tens of percent.
 
 ## What to do
 
-Use a partition (a separate pod, placement by topology), a guaranteed traffic class, or congestion control that isolates jobs. Then
-plan with the measured, not the predicted step.
+Use a partition (a separate pod, placement by topology), a guaranteed traffic class, or congestion control that isolates
+jobs. Then plan with the measured step time, not the predicted one.
 
 ## When to ignore it
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-An Ethernet switch under InfiniBand or the reverse, and a switch whose ports are slower than a NIC's share of a plane.
+An Ethernet switch with InfiniBand NICs or the reverse, and a switch whose ports are slower than a NIC's share of a
+plane.
 
 ## Why it matters
 

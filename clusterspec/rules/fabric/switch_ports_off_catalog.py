@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`switch` and `switch_ports` both stated and different, breakout counted: 64 ports of 800 Gb/s are 128 at 400.
+A stated `switch_ports` that differs from the ports of the stated `switch`. Breakout is counted: 64 ports of 800 Gb/s
+are 128 of 400 Gb/s.
 
 ## Why it matters
 

@@ -2,16 +2,16 @@
 
 ## What it finds
 
-`links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or the same for `leaf_spine` below what
-the stated oversubscription leaves of them. A cable carries one link unless stated otherwise.
+`links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or `leaf_spine` below
+the uplinks that the stated oversubscription requires. A cable carries one link unless stated otherwise.
 
 ## Why it matters
 
-Ports stay unused, or the fabric is oversubscribed without saying so: 448 of 512 uplinks are 8:7.
+Ports stay unused, or the fabric is oversubscribed and the spec does not state it: 448 of 512 uplinks are 8:7.
 
 ## What to do
 
-Order the computed number, or state how many links a cable carries.
+Order the computed number, or state the links per cable.
 
 ## When to ignore it
 

@@ -2,14 +2,15 @@
 
 ## What it finds
 
-`leaf_switches`, `spine_switches` or `core_switches` below what the nodes, spares and extra endpoints need at the stated oversubscription,
-over all planes. In a rail fabric, leaves come in multiples of the rails. Silent where the tiers cannot hold the endpoints at all.
+`leaf_switches`, `spine_switches` or `core_switches` below the number that the nodes, spares and extra endpoints need at
+the stated oversubscription, over all planes. In a rail fabric, leaves come in multiples of the rails. Silent where the
+tiers cannot connect the endpoints at all.
 
 A warning where the ports of a switch are only assumed.
 
 ## Why it matters
 
-Nodes have no port, or the fabric is oversubscribed without saying so.
+Some nodes have no port, or the fabric is oversubscribed and the spec does not state it.
 
 ## What to do
 
@@ -17,7 +18,7 @@ Order the computed number; `clusterspec bom` shows its derivation.
 
 ## When to ignore it
 
-Where some ports are run at twice the rate by splitting fewer of them: state `switch_ports` after breakout.
+Where some ports run at twice the rate, without breakout: state `switch_ports` after breakout.
 
 ## Fires
 

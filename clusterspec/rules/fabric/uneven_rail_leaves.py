@@ -1,8 +1,8 @@
-"""The number of leaves is no multiple of the rails.
+"""The number of leaves is not a multiple of the rails.
 
 ## What it finds
 
-A rail topology with stated `leaf_switches` that are no multiple of the rails (times the planes).
+A rail topology with stated `leaf_switches` that are not a multiple of the rails (times the planes).
 
 ## Why it matters
 
@@ -60,6 +60,6 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     leaves, step = written_scale_out.leaf_switches, scale_out.rails * scale_out.planes
     if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
-        message = f"{leaves:,} leaves are no multiple of {scale_out.rails} rails{planes}"
+        message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}"
         help_ = "write " + either(near_multiples(leaves, step))
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)

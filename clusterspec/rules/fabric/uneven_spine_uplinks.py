@@ -2,12 +2,12 @@
 
 ## What it finds
 
-`leaf_switches` and `spine_switches` stated, with uplinks per leaf and spines of which neither divides the other.
+`leaf_switches` and `spine_switches` stated, where neither of the uplinks per leaf and the spines divides the other.
 
 ## Why it matters
 
-Some spines get more links than others, and evenly distributed traffic saturates the smaller ones first: 72 uplinks over 16 spines are
-four or five each.
+Some spines get more links than others, and evenly distributed traffic saturates those with fewer links first: 72
+uplinks over 16 spines are four or five each.
 
 ## What to do
 
@@ -15,7 +15,7 @@ Use a number of spines that divides the uplinks of a leaf.
 
 ## When to ignore it
 
-With adaptive routing that considers link counts.
+With adaptive routing that weights spines by their links.
 
 ## Fires
 
@@ -65,7 +65,7 @@ RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    """In three tiers a leaf reaches only the spines of its pod, so the total number is not compared.
+    """Checks fabrics of two tiers. In three tiers a leaf connects only to the spines of its pod.
 
     too-few-switches reports fewer spines than needed.
     """

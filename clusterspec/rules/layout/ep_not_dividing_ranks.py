@@ -7,13 +7,12 @@ divide.
 
 ## Why it matters
 
-Expert layers are distributed over the ranks of a stage as expert_tp × ep × expert_dp. Where that is not whole, the framework
-refuses to form the groups.
+Expert layers are distributed over the ranks of a stage as expert_tp × ep × expert_dp. Where expert_dp is not an
+integer, the framework cannot form the groups.
 
 ## What to do
 
-Use another ep, or degrees that leave a multiple of it. In Megatron, `expert_tp: 1` makes the tensor-parallel ranks available to
-experts.
+Use another ep, or other degrees. In Megatron, `expert_tp: 1` makes the tensor-parallel ranks available to experts.
 
 ## When to ignore it
 

@@ -7,8 +7,9 @@ framework is named.
 
 ## Why it matters
 
-Megatron Core refuses it: its expert layer raises `ValueError` in the first training step. Without sequence parallelism every
-tensor-parallel rank would dispatch all tokens of the group, so the all-to-all and its buffers would be tp times as large.
+Megatron Core does not support it: its expert layer raises `ValueError` in the first training step. Without sequence
+parallelism every tensor-parallel rank would dispatch all tokens of the group, so the all-to-all and its buffers would
+be tp times as large.
 
 ## What to do
 

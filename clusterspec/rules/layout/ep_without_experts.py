@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-Megatron and torchtitan refuse it at start. Elsewhere the ranks are idle copies.
+Megatron and torchtitan stop at start. In other frameworks the expert-parallel ranks do redundant work.
 
 ## What to do
 
-`ep: 1`, or describe the experts of the model.
+Write `ep: 1`, or describe the experts of the model.
 
 ## When to ignore it
 

@@ -2,11 +2,12 @@
 
 ## What it finds
 
-A model whose `experts` is no multiple of `ep`; in serving, whose experts and stated copies (`redundant_experts`) are not.
+A model whose `experts` is not a multiple of `ep`; in serving, the sum of experts and stated copies
+(`redundant_experts`) is checked.
 
 ## Why it matters
 
-Every rank of an expert group holds the same number of experts; Megatron, DeepSpeed and torchtitan assert it.
+Every rank of an expert group holds the same number of experts. Megatron, DeepSpeed and torchtitan assert it.
 
 ## What to do
 
@@ -14,7 +15,7 @@ Use an ep that divides the experts.
 
 ## When to ignore it
 
-Where the framework adds redundant copies of busy experts so that the sum divides; then count the copies.
+Where the framework adds redundant copies of busy experts, so that the sum is divisible; then count the copies.
 
 ## Fires
 

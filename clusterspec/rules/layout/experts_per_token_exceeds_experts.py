@@ -1,4 +1,4 @@
-"""A token is routed to more experts than there are.
+"""A token is routed to more experts than the model has.
 
 ## What it finds
 

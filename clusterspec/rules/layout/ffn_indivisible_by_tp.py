@@ -2,12 +2,12 @@
 
 ## What it finds
 
-`ffn_hidden` that is no multiple of tp, or `expert_ffn_hidden` that is no multiple of expert_tp.
+`ffn_hidden` that is not a multiple of tp, or `expert_ffn_hidden` that is not a multiple of expert_tp.
 
 ## Why it matters
 
-The first matrix is split by columns and the second by rows, so a width that does not divide is a shape error at start. The 11,008 of
-Llama 2 divide by 8 and 16, not by 12.
+The first matrix is split by columns and the second by rows, so a width that is not divisible is a shape error at start.
+The 11,008 of Llama 2 are divisible by 8 and 16, not by 12.
 
 ## What to do
 
@@ -15,7 +15,7 @@ Pad the width in the model's configuration, or use another tp.
 
 ## When to ignore it
 
-Where the framework pads by itself.
+Where the framework pads the width itself.
 
 ## Fires
 

@@ -10,11 +10,11 @@ Every framework asserts it. 500 sequences over 16 replicas with micro-batches of
 
 ## What to do
 
-Use the nearest batch that divides, another micro-batch, or another dp (through tp or pp).
+Use the nearest divisible batch, another micro-batch, or another dp (through tp or pp).
 
 ## When to ignore it
 
-Never; a ramp of batch sizes has to divide at every step as well.
+Never; with a batch-size ramp, every batch of the ramp must be divisible.
 
 ## Fires
 
@@ -62,6 +62,6 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     legal = legality.offer(RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",
-        f"a global batch of {training.global_batch:,} is no multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",
+        f"a global batch of {training.global_batch:,} is not a multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",
         f"use a batch of {batches}" + (f", or {legal}" if legal else ""),
     )

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A model whose `heads` is no multiple of `tp`; likewise the heads of its layers with a window, the value heads of linear
-attention and the groups of outputs of compressed attention.
+A model whose `heads` is not a multiple of `tp`; likewise the heads of sliding-window layers, the value heads of linear
+attention and the output groups of compressed attention.
 
 ## Why it matters
 
-Attention is split by heads, so every framework refuses: 28 heads (Qwen2 7B) do not allow tp 8, nor do 52 (Yi, OPT 30B). The job
-fails only after queueing, container start and loading of weights.
+Attention is split by heads, so no framework supports it: 28 heads (Qwen2 7B) do not allow tp 8, nor do 52 (OPT 30B,
+Yi). The job fails only after queueing, container start and loading of weights.
 
 ## What to do
 

@@ -6,7 +6,8 @@ A model with `hidden` that `heads` does not divide, and no `head_dim`.
 
 ## Why it matters
 
-The width of a head would not be whole. Models whose heads are wider or narrower than hidden / heads (Qwen3, Gemma) state it.
+The head dimension would not be an integer. Models whose heads are wider or narrower than hidden / heads (Qwen3, Gemma)
+state it.
 
 ## What to do
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-Grouped-query models: in torchtitan, `kv_heads` that are no multiple of `tp`; in Megatron Core and NeMo (and where no
-framework is named) `kv_heads` and `tp` of which neither divides the other. Models with latent attention have none.
+Grouped-query models: in torchtitan, `kv_heads` that are not a multiple of `tp`; in Megatron Core and NeMo (and where no
+framework is named), neither of `kv_heads` and `tp` divides the other. Models with latent attention have none.
 
 ## Why it matters
 
-Megatron gives each rank whole key-value heads, or a replica of one; 6 heads over tp 4 are neither. torchtitan does not
-replicate: 8 heads do not allow tp 16 there, as they do in Megatron.
+Megatron gives each rank whole key-value heads, or a replica of one; 6 heads over tp 4 allow neither. torchtitan does
+not replicate: 8 heads do not allow tp 16 in torchtitan, but do in Megatron.
 
 ## What to do
 

@@ -2,14 +2,13 @@
 
 ## What it finds
 
-More layers with a window, an index or experts than can have one; layers with softmax attention and
-with linear attention that are more or fewer than the model's layers; compressed layers that are not
-all of those with attention.
+More layers with a window, an index or experts than the model allows; layers with softmax and with linear attention that
+do not sum to the model's layers; compressed layers that do not cover all attention layers.
 
 ## Why it matters
 
-Weights, key-value cache and time are counted by kind of layer. Kinds that do not add up describe no
-model, and every figure built on them is wrong.
+Weights, key-value cache and time are counted by kind of layer. Kinds that do not add up describe no model, and every
+figure computed from them is wrong.
 
 ## What to do
 
@@ -79,13 +78,13 @@ def _layers(part: object) -> int:
 
 
 def _indexed(model: Model) -> int:
-    """Layers with an index; one that is given for all layers holds for those that can have it."""
+    """Layers with an index; an index stated for all layers applies to those that can have one."""
     stated = _layers(model.sparse)
     return 0 if stated == model.layers else stated
 
 
 def _mixing(model: Model) -> Iterator[Problem]:
-    """Every layer mixes tokens, or has a network, or both; none has neither."""
+    """Problems of layers without token mixing and without a feed-forward network."""
     mixing = model.attention_layers + model.linear_layers
     both = mixing == model.layers and model.ffn_layers <= model.layers
     either = mixing + model.ffn_layers == model.layers

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-`pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then taken as even as
-possible, which is an assumption. An error only where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
+`pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
+as possible. An error only where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
 distribute the layers themselves, and in custom frameworks.
 
 ## Why it matters
 
-The longest stage sets the pace of all, and not every framework splits unevenly by itself: older Megatron Core dropped the
+The longest stage determines the step time, and not every framework splits unevenly: older Megatron Core dropped the
 remainder silently, so that 30 layers on four stages trained a model of 28.
 
 ## What to do
@@ -18,7 +18,7 @@ the loss as layers where that makes the split even.
 
 ## When to ignore it
 
-Where the framework's own split is known to be even enough; `stage_layers` states it.
+Where the framework's own split is known to be balanced; `stage_layers` states it.
 
 ## Fires
 
@@ -67,8 +67,7 @@ RULE = Rule.of(__name__, "warning")
 SHOWN = 16
 """Stages up to which a list of their layers is written out."""
 SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed", "custom"}
-"""torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves; of a
-custom framework the split is its own matter.
+"""torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves; the split of a custom framework is not known.
 """
 
 
@@ -102,7 +101,7 @@ def _help(legality: Legality, model: Model, layout: Layout) -> str:
 
 
 def _runs(stages: tuple[int, ...]) -> str:
-    """Layers of each stage, equal neighbours together: ``1 × 7, 14 × 8, 1 × 7``."""
+    """Layers of each stage, equal neighbors together: ``1 × 7, 14 × 8, 1 × 7``."""
     runs: list[list[int]] = []
     for layers in stages:
         if runs and runs[-1][1] == layers:

@@ -1,4 +1,4 @@
-"""The number of micro-batches is no multiple of the pipeline stages.
+"""The number of micro-batches is not a multiple of the pipeline stages.
 
 ## What it finds
 
@@ -7,11 +7,11 @@ of micro-batches (global batch / (dp × micro-batch)) that pp does not divide.
 
 ## Why it matters
 
-The schedule processes groups of pp micro-batches and asserts that their number is whole.
+The schedule processes micro-batches in groups of pp, and asserts that they divide evenly.
 
 ## What to do
 
-Use a global batch that makes the micro-batches a multiple of pp, or another pp.
+Use a global batch with which the micro-batches are a multiple of pp, or another pp.
 
 ## When to ignore it
 
@@ -62,7 +62,7 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     micro_batches = training.global_batch // step
     batches = either(near_multiples(training.global_batch, step * layout.pp))
     legal = legality.offer(RULE.name, "pp")
-    message = f"{micro_batches} micro-batches are no multiple of pp {layout.pp}, which this schedule requires"
+    message = f"{micro_batches} micro-batches are not a multiple of pp {layout.pp}, which this schedule requires"
     yield RULE.problem(
         "workload.global_batch", message, f"use a batch of {batches}" + (f", or {legal}" if legal else "")
     )

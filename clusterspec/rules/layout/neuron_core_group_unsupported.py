@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Trainium with a tp, in cores, outside what the runtime maps onto the chips: 1, 2, 8, 16 or a multiple of 32 on Trn1; powers of two up
-to 64 on Trn2.
+Trainium with a tp, in cores, that the runtime does not map onto the chips. It supports 1, 2, 8, 16 or a multiple of 32
+on Trn1; powers of two up to 64 on Trn2.
 
 ## Why it matters
 

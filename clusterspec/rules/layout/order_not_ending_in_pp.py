@@ -1,4 +1,4 @@
-"""With experts, Megatron asks for the pipeline as the last axis of the order.
+"""With experts, Megatron requires the pipeline to be the last axis of the order.
 
 ## What it finds
 

@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Single-stage and multi-stage schedules are different: torchtitan refuses the pair, and Megatron takes the schedule from
+Single-stage and multi-stage schedules are different: torchtitan rejects the pair. Megatron derives the schedule from
 the number of stages and ignores the other setting, so the bubble differs from the planned one.
 
 ## What to do

@@ -6,8 +6,8 @@ A `sequence_length` above the `max_sequence_length` of the model.
 
 ## Why it matters
 
-With learned positions there is no embedding for tokens beyond the limit. With rotary positions the model was not trained on such
-angles. Frameworks assert the limit.
+With learned positions there is no embedding for tokens beyond the limit. With rotary positions, the model was not
+trained at these positions. Frameworks assert the limit.
 
 ## What to do
 

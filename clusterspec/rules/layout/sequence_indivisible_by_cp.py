@@ -2,12 +2,12 @@
 
 ## What it finds
 
-`cp` above 1 and a `sequence_length` that is no multiple of 2 × cp (of cp with `cp_method: all-to-all`).
+`cp` above 1 and a `sequence_length` that is not a multiple of 2 × cp (of cp with `cp_method: all-to-all`).
 
 ## Why it matters
 
-With a causal mask the first ranks would have less work, so ring attention gives each rank one chunk from the front and one from
-the back: two chunks per rank, of equal length. Frameworks assert it.
+With a causal mask, contiguous shards would give the first ranks less work. Ring attention therefore gives each rank two
+chunks of equal length, one from the front and one from the back. Frameworks assert it.
 
 ## What to do
 

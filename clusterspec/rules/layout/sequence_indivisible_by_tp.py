@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`sequence_parallel` with tp above 1 and a `sequence_length` that is no multiple of tp; with cp, of the least common multiple
-of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. Silent where the sequence does not even divide over cp.
+`sequence_parallel` with tp above 1 and a `sequence_length` that is not a multiple of tp; with cp, of the least common
+multiple of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. Silent where `sequence-indivisible-by-cp` fires.
 
 ## Why it matters
 
@@ -16,7 +16,7 @@ Pad the sequence to the next multiple.
 
 ## When to ignore it
 
-Where the framework pads by itself.
+Where the framework pads the sequence itself.
 
 ## Fires
 

@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-The ranks form a mesh of replicas × shards, which must be whole. With 32 data-parallel ranks a shard group of 12 leaves 8 ranks
-over.
+The ranks form a mesh of replicas × shards. With 32 data-parallel ranks, a shard group of 12 leaves 8 ranks without a
+group.
 
 ## What to do
 

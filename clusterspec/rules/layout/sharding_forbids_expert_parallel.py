@@ -1,4 +1,4 @@
-"""This release of Megatron Core does not combine full sharding with expert parallelism.
+"""This release of Megatron Core does not support full sharding with expert parallelism.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The framework does not combine this sharding with a pipeline.
+"""The framework does not support this sharding with a pipeline.
 
 ## What it finds
 

@@ -6,7 +6,7 @@ A `stage_layers` whose sum is not the model's layers, or whose length is neither
 
 ## Why it matters
 
-Layers without a stage are not trained, and a list of another length belongs to another pipeline.
+Layers without a stage are not trained. A list of another length describes another pipeline.
 
 ## What to do
 

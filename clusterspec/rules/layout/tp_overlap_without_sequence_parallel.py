@@ -6,8 +6,8 @@ Megatron Core or NeMo with tp above 1, `overlap.tp: true` and `sequence_parallel
 
 ## Why it matters
 
-The overlap splits all-gather and reduce-scatter into chunks that run concurrently with GEMMs. Without sequence parallelism
-there are only all-reduces. Megatron asserts it.
+The overlap splits all-gather and reduce-scatter into chunks that run concurrently with GEMMs. Without sequence
+parallelism there are only all-reduces. Megatron asserts sequence parallelism.
 
 ## What to do
 

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-`cp_method: all-to-all` (Ulysses) where the heads of a tensor-parallel rank are no multiple of cp, or where its key-value heads
+`cp_method: all-to-all` (Ulysses) where the heads of a tensor-parallel rank are not a multiple of cp, or where its key-value heads
 are not. DeepSpeed also accepts a cp that is a multiple of the key-value heads: it replicates them.
 
 ## Why it matters
 
-The all-to-all exchanges a split over the sequence for a split over heads, so each rank needs whole query and key-value heads.
-Transformer Engine and DeepSpeed raise an error at start. Llama 3.1 8B has 8 key-value heads: after tp 8 a rank has one.
+The all-to-all converts a split over the sequence to a split over heads, so each rank needs whole query and key-value
+heads. Transformer Engine and DeepSpeed raise an error at start. Llama 3.1 8B has 8 key-value heads: with tp 8, each
+rank has one.
 
 ## What to do
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is no multiple of 16; of 32 with
+`precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is not a multiple of 16; of 32 with
 `parameter_precision: mxfp8` or `mxfp4`. An error in Megatron Core and NeMo, a note elsewhere.
 
 ## Why it matters
@@ -16,7 +16,7 @@ Pad the width, or choose another tp.
 
 ## When to ignore it
 
-Where the framework pads by itself.
+Where the framework pads the width itself.
 
 ## Fires
 
@@ -65,7 +65,7 @@ from clusterspec.rules.words import both
 RULE = Rule.of(__name__, "error", "likely")
 BLOCK = 16
 BLOCKS = {"mxfp8": 32, "mxfp4": 32}
-"""Elements that share one scale, where they are more than the 16 of plain fp8 and NVFP4."""
+"""Elements that share one scale, for formats with more than the 16 of plain fp8 and NVFP4."""
 
 
 def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
@@ -90,7 +90,7 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
 
 
 def _widths(model: Model, layout: Layout) -> Iterator[tuple[str, int, int]]:
-    """Name, width and degree that divides it, of the matrices of a layer."""
+    """Name, width and degree of sharding of the matrices of a layer."""
     yield "hidden", model.hidden, 1
     if layout.tp > 1:
         yield "hidden / tp", model.hidden, layout.tp
@@ -101,5 +101,5 @@ def _widths(model: Model, layout: Layout) -> Iterator[tuple[str, int, int]]:
 
 
 def _unaligned(width: int, parts: int, block: int) -> bool:
-    """Whether a rank's share is whole and no multiple of the block; shares that are not whole have a rule of their own."""
+    """Whether a rank's share is an integer that is not a multiple of the block; other rules report shares that are not integers."""
     return width % parts == 0 and width // parts % block != 0

@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-There is nothing to interleave with one stage. With two, Megatron's schedule needs the overlapped transfers or it deadlocks,
-so it asserts.
+With one stage there is nothing to interleave. With two, Megatron's schedule deadlocks without overlapped transfers, so
+Megatron asserts them.
 
 ## What to do
 

@@ -7,9 +7,9 @@ Megatron-DeepSpeed, torchtitan, vLLM, SGLang and TensorRT-LLM.
 
 ## Why it matters
 
-Embedding and output layer are split over the vocabulary. Megatron Core asserts that it divides; its launcher therefore pads GPT-2's
-50,257 words to 51,200 at tp 8, a multiple of 128 × tp. Without padding the model does not start, and parameters and logits of the
-padded model differ from those of the spec.
+Embedding and output layer are split over the vocabulary. Megatron Core asserts that tp divides it, so its launcher pads
+GPT-2's 50,257 tokens to 51,200 at tp 8, a multiple of 128 × tp. Without padding the model does not start. Parameters
+and logits of the padded model differ from those of the spec.
 
 ## What to do
 
@@ -66,7 +66,7 @@ PADS = frozenset(
 )
 """Frameworks that pad the vocabulary or shard it unevenly by themselves."""
 STEP = 128
-"""Words of which Megatron pads to a multiple on each rank (`--make-vocab-size-divisible-by`)."""
+"""Tokens per rank to a multiple of which Megatron pads the vocabulary (`--make-vocab-size-divisible-by`)."""
 
 
 def check(legality: Legality, written_model: ModelSpec | None, model: Model, layout: Layout) -> Iterator[Problem]:

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated `dp`
-with which tp × cp × pp × dp is not the ranks; a `layout.nodes` above the nodes there are. Spares do no work and
-are not counted; `nodes_per_domain` is honoured.
+Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated
+`dp` with which tp × cp × pp × dp is not the number of ranks; a `layout.nodes` above the nodes of the cluster. Spares do
+not run the job and are not counted; `nodes_per_domain` is counted.
 
 ## Why it matters
 
-The job does not start: every framework compares the product with the world size before anything else. On 96 ranks,
-tp 8 × pp 8 leaves one and a half replicas.
+The job does not start: every framework compares the product with the world size first. On 96 ranks, tp 8 × pp 8 gives
+one and a half replicas.
 
 ## What to do
 
@@ -91,7 +91,7 @@ def check(legality: Legality, written_layout: LayoutSpec, cluster: Cluster, layo
 
 
 def _first_misfit(layout: Layout, ranks: int) -> str:
-    """The first axis with which the product no longer divides the ranks."""
+    """The first axis with which the product of the degrees no longer divides the ranks."""
     cut = 1
     for axis in ("tp", "cp", "pp", "attention_dp"):
         cut *= getattr(layout, axis)

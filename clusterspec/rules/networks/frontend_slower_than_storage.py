@@ -6,7 +6,8 @@
 
 ## Why it matters
 
-The store never delivers its rate: 400 GB/s behind eight nodes with 2 × 100 Gb/s is 200 GB/s.
+The nodes cannot use the rate of the store: eight nodes with 2 × 100 Gb/s read at most 200 GB/s from a store of 400
+GB/s.
 
 ## What to do
 

@@ -2,11 +2,11 @@
 
 ## What it finds
 
-80 % of `networks.storage.capacity` below ten checkpoints of 14 bytes a parameter.
+80 % of `networks.storage.capacity` is less than ten checkpoints of 14 bytes per parameter.
 
 ## Why it matters
 
-Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints to return to, besides data and logs.
+Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints, besides data and logs.
 
 ## What to do
 

@@ -2,15 +2,15 @@
 
 ## What it finds
 
-`networks.storage.bandwidth` above ten times what writes a checkpoint within 5 % of the interval.
+`networks.storage.bandwidth` is more than ten times the rate that writes a checkpoint within 5 % of the interval.
 
 ## Why it matters
 
-Even models of a trillion parameters need a few hundred GB/s. The money could buy nodes.
+Even models of a trillion parameters need only a few hundred GB/s. A smaller store leaves budget for nodes.
 
 ## What to do
 
-Use a smaller store; or state in a comment what else it serves.
+Use a smaller store, or state in a comment what else it serves.
 
 ## When to ignore it
 

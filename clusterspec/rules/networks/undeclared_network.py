@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A spec with `cluster.networks` or `procurement`, in which frontend, storage or out-of-band network is missing.
+A spec with `cluster.networks` or `procurement`, in which the frontend, storage or out-of-band network is missing.
 
 ## Why it matters
 
-Every node has three networks besides the scale-out fabric. Where a quote omits them, data, logs and users share one port, and a node
-that hangs cannot be reached.
+Every node has three networks besides the scale-out fabric. Where a quote omits them, data, logs and users share one
+port, and a hung node cannot be reached.
 
 ## What to do
 
@@ -62,7 +62,7 @@ NAMES = ("frontend", "storage", "out_of_band")
 def check(
     spec: Spec, procurement: ProcurementSpec | None, networks: NetworksSpec | None, cluster: Cluster
 ) -> Iterator[Problem]:
-    """In a cloud the out-of-band network belongs to the provider."""
+    """Reports undeclared networks; in a cloud the out-of-band network belongs to the provider."""
     if networks is None and (procurement is None or cluster.cloud):
         return
     written = networks or NetworksSpec()

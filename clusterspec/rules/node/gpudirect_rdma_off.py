@@ -11,7 +11,7 @@ GPUDirect RDMA was enabled.
 
 ## What to do
 
-Load `nvidia-peermem`, or use DMA-BUF with a recent kernel and driver, and check that NCCL prints `GDRDMA` behind each
+Load `nvidia-peermem`, or use DMA-BUF with a recent kernel and driver, and check that NCCL logs `GDRDMA` for each
 channel.
 
 ## When to ignore it

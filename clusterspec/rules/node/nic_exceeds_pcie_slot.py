@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `nic_bandwidth` above what 16 lanes of the NIC's slot (`cluster.pcie`, else the platform's) carry per direction after encoding:
-126 Gb/s for PCIe 3, 252 for 4 and 504 for 5 (128b/130b), 968 for 6 (242 of the 256 bytes of a FLIT).
+A `nic_bandwidth` above the bandwidth of 16 lanes of the NIC's slot (`cluster.pcie`, else the platform's) per direction
+after encoding: 126 Gb/s for PCIe 3, 252 for 4 and 504 for 5 (128b/130b), 968 for 6 (242 of the 256 bytes of a FLIT).
 
 ## Why it matters
 

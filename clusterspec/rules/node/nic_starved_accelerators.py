@@ -2,13 +2,13 @@
 
 ## What it finds
 
-Training on more than one node, where the NIC rate per accelerator is below half of what the accelerator's entry has as usual
-(200 Gb/s for an A100, 400 Gb/s for Hopper, Blackwell and MI300X).
+Training on more than one node, where the NIC rate per accelerator is below half of the usual rate in the accelerator's
+entry (200 Gb/s for an A100, 400 Gb/s for Hopper, Blackwell and MI300X).
 
 ## Why it matters
 
-Compute grows with each generation while gradients do not shrink: at 50 Gb/s per H100 the network carries an eighth of the reference
-design's. Users report ZeRO-3 over 100 Gb/s per node as unusable, over 200 to 400 Gb/s as workable.
+Compute grows with each generation and gradients do not shrink. 50 Gb/s per H100 is an eighth of the network bandwidth
+of the reference design. Users report ZeRO-3 over 100 Gb/s per node as unusable, over 200 to 400 Gb/s as workable.
 
 ## What to do
 

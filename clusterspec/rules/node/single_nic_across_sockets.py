@@ -55,7 +55,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note", "heuristic", yields_to=("fewer-nics-than-instance",))
 TWO_SOCKETS = 4
-"""Accelerators from which a server has two CPU sockets as a rule."""
+"""Accelerators per node from which servers usually have two CPU sockets."""
 
 
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -6,8 +6,9 @@
 
 ## Why it matters
 
-Tensor parallelism reduces activations four times per layer in training, and twice in serving. Over PCIe each reduction has some 20 µs of latency and 31 to 63 GB/s,
-shared by all accelerators under the same root: beyond two accelerators, communication is most of the step.
+Tensor parallelism reduces activations four times per layer in training, and twice in serving. Over PCIe each reduction
+has some 20 µs of latency and 31 to 63 GB/s, shared by all accelerators under the same root: with more than two
+accelerators, communication takes most of the step.
 
 ## What to do
 

@@ -1,8 +1,8 @@
-"""Neither of the NICs and the accelerators of a node divides the other.
+"""The NICs of a node do not divide evenly over its accelerators.
 
 ## What it finds
 
-`nics_per_node` and `accelerators_per_node` of which neither divides the other: six NICs for eight accelerators.
+Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators.
 
 ## Why it matters
 

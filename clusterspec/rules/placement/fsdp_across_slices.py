@@ -2,12 +2,12 @@
 
 ## What it finds
 
-`topology: torus`, several slices, and `sharding: fsdp` over ranks of more than one.
+`topology: torus`, several slices, and `sharding: fsdp` with groups that span slices.
 
 ## Why it matters
 
-Inside a slice a v5p chip has 600 GB/s per direction, between slices some 6 GB/s of data-center network. Gathering weights across it,
-twice for each micro-batch, takes about a hundred times as long.
+Inside a slice a v5p chip has 600 GB/s per direction, between slices some 6 GB/s of data-center network. Gathering
+weights across slices, twice for each micro-batch, takes about a hundred times as long.
 
 ## What to do
 

@@ -7,8 +7,8 @@ do not.
 
 ## Why it matters
 
-Shards are gathered twice for each micro-batch, replicas are reduced once per step. In this order the larger traffic runs over NICs
-and the smaller over the scale-up interconnect.
+Shards are gathered twice for each micro-batch, replicas are reduced once per step. In this order the larger traffic
+runs over NICs, and the smaller over the scale-up interconnect.
 
 ## What to do
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-`sharding: hsdp` with a `shard_group` × tp that neither divides the domain nor is a multiple of it; or that is several domains
-although the states would fit in one.
+`sharding: hsdp` with a `shard_group` × tp that neither divides the domain nor is a multiple of it; or that spans
+several domains although the states would fit in one.
 
 ## Why it matters
 
-hsdp keeps the all-gathers inside the domain. A group of 12 on domains of 8 sends half of them over NICs, and a group of two domains
-all of them.
+hsdp keeps the all-gathers inside the domain. With domains of 8, a group of 12 sends half of them over NICs, and a group
+of 16 all of them.
 
 ## What to do
 
@@ -16,7 +16,7 @@ Use the ranks of one domain over tp.
 
 ## When to ignore it
 
-Where one domain does not hold the states: then whole multiples are right, and the rule is silent.
+Where the states do not fit in one domain; for whole multiples of the domain the rule is then silent.
 
 ## Fires
 

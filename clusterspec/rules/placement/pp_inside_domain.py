@@ -2,12 +2,12 @@
 
 ## What it finds
 
-pp above 1 without tp or cp, with an order that places neighbouring stages in one domain, and data-parallel groups that leave it.
+pp above 1 without tp or cp, with an order that places neighboring stages in one domain, and data-parallel groups that leave it.
 
 ## Why it matters
 
-A stage sends one activation for each micro-batch, which a NIC carries easily. Gradients are many times larger, and run over NICs
-here while the scale-up interconnect idles.
+A stage sends one activation for each micro-batch, which a NIC carries easily. Gradients are many times larger, and in
+this order run over NICs while the scale-up interconnect is idle.
 
 ## What to do
 

@@ -6,8 +6,8 @@ tp above 1 and an `order` in which an axis of degree above 1 comes before tp.
 
 ## Why it matters
 
-tp communicates the most bytes of a step and overlaps the least. Adjacent ranks share the node and its scale-up interconnect; ranks
-with a stride do not always.
+Tensor parallelism sends the most bytes per step and overlaps the least. Adjacent ranks share a node and its scale-up
+interconnect; strided ranks may not.
 
 ## What to do
 
@@ -15,7 +15,7 @@ Write `order: [tp, cp, ep, dp, pp]`.
 
 ## When to ignore it
 
-Inside one switched domain every order is as fast; mapping ranks to devices by hand is still error-prone.
+Inside one switched domain, where every order is equally fast.
 
 ## Fires
 
@@ -68,7 +68,7 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
 
 
 def _degree(layout: Layout, axis: str) -> int:
-    """The degree of a dense axis; experts use the same ranks and count as 1."""
+    """The degree of a dense axis; 1 for expert axes, which use the same ranks."""
     degrees = {"dp_shard": layout.shard_group, "dp_replicate": layout.dp // max(1, layout.shard_group), "ep": 1}
     degree: int = degrees.get(axis, 0) or getattr(layout, axis, 1)
     return degree

@@ -6,10 +6,10 @@ cp above 1, and a context-parallel group, enumerated from `layout.order`, with m
 
 ## Why it matters
 
-Ring attention sends keys and values to the next rank in each layer and pass, here over NICs. The transfers overlap with attention
-where the sequence of a rank is long enough: attention grows with the square of its length, the traffic with its length. On H100
-with one 400 Gb/s NIC each, that is the case from some 4,000 to 8,000 tokens a rank on. The message gives what the cost model
-predicts for this layout.
+Ring attention sends keys and values to the next rank in each layer and pass, here over NICs. The transfers overlap with
+attention where the sequence of a rank is long enough: attention grows with the square of its length, the traffic with
+its length. On H100 with one 400 Gb/s NIC each, that is the case from some 4,000 to 8,000 tokens per rank on. The
+message gives the prediction for this layout.
 
 ## What to do
 
@@ -68,7 +68,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
 
 
 def _exposed(plan: Plan | None) -> str:
-    """The communication of cp that nothing overlaps, as the end of a sentence."""
+    """The exposed communication of cp, as the end of a sentence."""
     if plan is None or plan.step is None:
         return " and communicate over NICs"
     seconds = exposed(plan, {"cp"})

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A domain and a number of accelerators per node of which neither divides the other; or a stated domain larger than the cluster,
+Neither of the domain and the accelerators per node divides the other; or a stated domain is larger than the cluster,
 spares included.
 
 ## Why it matters
 
-A domain consists of whole nodes (18 trays of four in an NVL72), or a node of whole domains (four bridged pairs). Nothing else
-can be built, and every placement computed from it is wrong.
+A domain consists of whole nodes (18 trays of four in an NVL72), or a node of whole domains (four bridged pairs). Any
+other domain cannot be built, and every placement computed from it is wrong.
 
 ## What to do
 

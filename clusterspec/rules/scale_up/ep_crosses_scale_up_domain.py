@@ -7,9 +7,9 @@ spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share abov
 
 ## Why it matters
 
-Dispatch and combine are all-to-alls on the critical path, twice a layer in the forward and twice in the backward pass. Across nodes
-each accelerator sends the share (N − g)/N of the data through its NIC, for N ranks of which g are in its own domain. The message
-gives the predicted bus bandwidth and the exposed time.
+Dispatch and combine are all-to-alls on the critical path, twice per layer in the forward and twice in the backward
+pass. Across nodes each accelerator sends the share (N − g)/N of the data through its NIC, for N ranks of which g are in
+its own domain. The message gives the predicted bus bandwidth and the exposed time.
 
 ## What to do
 
@@ -18,8 +18,8 @@ and routing limited to a few nodes.
 
 ## When to ignore it
 
-For models with hundreds of experts no domain may be large enough: DeepSeek-V3 used ep 64 over 8 nodes with its own kernels. State
-`overlap: {ep: true}` and `routing` there.
+For models with hundreds of experts that fit no domain: DeepSeek-V3 used ep 64 over 8 nodes with its own kernels. Then
+state `overlap: {ep: true}` and `routing`.
 
 ## Fires
 

@@ -1,14 +1,15 @@
-"""A group covers part of a torus axis, where no ring closes.
+"""A group covers only part of a torus axis, so it has no wrap-around ring.
 
 ## What it finds
 
-`topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or whole axes and a part of the
-next that does not divide it. Silent for blocks such as 2 × 4 of a 4 × 4 torus, around which a ring closes over direct links.
+`topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or whole axes and a
+part of the next that does not divide it. Silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct links form a
+ring.
 
 ## Why it matters
 
-The wrap-around link closes a ring over a whole axis. Part of an axis is an open line: a ring over it sends half of its traffic back
-over the links that it came by, and passes through chips of other groups.
+A whole axis has a wrap-around link and forms a ring. Part of an axis is an open line: a ring over it uses the same
+links in both directions, and may cross chips of other groups.
 
 ## What to do
 
@@ -75,7 +76,7 @@ def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up
 
 
 def _closed(shape: tuple[int, ...]) -> Iterator[int]:
-    """Accelerators of groups around which a ring closes: whole axes, or whole axes × a divisor of one more.
+    """Sizes of groups that form a ring, in accelerators: whole axes, or whole axes × a divisor of one more.
 
     >>> sorted(set(_closed((4, 4)))), sorted(set(_closed((2, 16))))
     ([4, 8, 16], [2, 4, 8, 16, 32])

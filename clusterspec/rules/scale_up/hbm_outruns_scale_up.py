@@ -6,8 +6,9 @@ Memory bandwidth more than 12 times the scale-up bandwidth per direction. Silent
 
 ## Why it matters
 
-The ratio tells how much of a tensor-parallel layer is communication: 7.4 on H100, 8.9 on B200, 11.8 on MI300X, and 27 on an
-L40S, which has only PCIe 4. Above 12, tensor parallelism pays only where the model does not fit otherwise.
+The higher the ratio, the larger the share of communication in a tensor-parallel layer. It is 7.4 on H100, 8.9 on B200,
+11.8 on MI300X, and 27 on an L40S, which has only PCIe 4. Above 12, use tensor parallelism only where the model does not
+fit otherwise.
 
 ## What to do
 

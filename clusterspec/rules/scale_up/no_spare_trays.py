@@ -6,8 +6,8 @@ A domain of several nodes, no `spare_nodes`, and a layout that fills all nodes.
 
 ## Why it matters
 
-One failed tray stops a job of 72 accelerators: the other 17 trays wait for the repair. With 16 of 18 trays in use, a spare tray
-replaces it within minutes.
+One failed tray stops a job on 72 accelerators until it is repaired: the other 17 trays are idle. With 16 of 18 trays in
+use, a spare tray replaces it within minutes.
 
 ## What to do
 

@@ -71,7 +71,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, scale_up: Sc
 
 
 def _accelerators(placements: Placements, axis: str) -> int:
-    """Packages of one group that lies whole in one domain; 1 where it does not."""
+    """Packages of a group that lies in one domain; 1 for other groups."""
     placement = placements.of(axis)
     return placement.accelerators if placement and placement.domains == 1 else 1
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A domain of several nodes that tp divides, but that the product of the innermost axes (in the order of ranks, as long as the product
-fits) does not; and a job of more than one domain.
+A job of more than one domain of several nodes, where tp divides the domain and the product of the innermost axes (in
+the order of ranks, as far as it fits) does not.
 
 ## Why it matters
 
@@ -81,9 +81,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout) -> Iterator[
 
 
 def _inner(layout: Layout, domain: int) -> tuple[list[str], int]:
-    """The axes of degree above 1 that fit into a domain together, from the fastest, and their product; up to the
-    first with which it no longer divides.
-    """
+    """The axes of degree above 1 that fit into a domain together, from the fastest-varying, and their product; up to the first with which the product no longer divides the domain."""
     axes: list[str] = []
     product = 1
     for axis in layout.order:

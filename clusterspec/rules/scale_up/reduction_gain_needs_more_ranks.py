@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A scale-up domain that reduces in its switches, and tensor-parallel groups below the size from which the library uses it: of 2 to 4 ranks on NVLink
-4, up to 5 on NVLink 5 (`clusterspec catalog show nvlink-5`).
+A stated in-network reduction of the scale-up domain, and tensor-parallel groups too small for the library to use it: 2
+to 4 ranks on NVLink 4, up to 5 on NVLink 5 (`clusterspec catalog show nvlink-5`).
 
 ## Why it matters
 
-In-network reduction sends n + 1 chunks where a ring sends 2 (n − 1). With 4 ranks that is 5 against 6, and the limits of the switch
-outweigh the difference. NCCL uses it from 5 or 6 of 8 GPUs on.
+In-network reduction sends n + 1 chunks where a ring sends 2 (n − 1). With 4 ranks that is 5 instead of 6 chunks, and
+the lower rate of the switch outweighs the difference. NCCL uses it from 5 or 6 of 8 GPUs on.
 
 ## What to do
 
@@ -55,7 +55,7 @@ RULE = Rule.of(__name__, "note", "likely")
 
 
 def check(written_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    """Only a stated reduction is one that the plan relies on."""
+    """Reports a stated reduction only: a plan does not rely on a default."""
     entry = cluster.scale_up.interconnect
     if not written_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
         return

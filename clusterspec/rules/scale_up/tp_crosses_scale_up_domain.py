@@ -7,9 +7,10 @@ PCIe, `tp-over-pcie` reports it instead.
 
 ## Why it matters
 
-Tensor parallelism reduces activations four times a layer (twice in serving), and little of that communication overlaps with computation. Across
-domains it runs over the NICs: one H100 has 450 GB/s of NVLink per direction and 50 GB/s of NIC, and a group with eight rails can
-use all eight NICs of its node. The message gives the predicted bus bandwidth and step time on both sides of the boundary.
+Tensor parallelism reduces activations four times per layer (twice in serving), and little of that communication
+overlaps with computation. Across domains it runs over the NICs: one H100 has 450 GB/s of NVLink per direction and 50
+GB/s of NIC, and a group with eight rails can use all eight NICs of its node. The message gives the predicted bus
+bandwidth and step time on both sides of the boundary.
 
 ## What to do
 
@@ -104,7 +105,7 @@ def check(
 
 
 def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
-    """The same of a serving plan: the loss is one of throughput, and the ranks beyond the domain become stages."""
+    """The problem of a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
     from clusterspec.rules.advice.serving import best, compared
 
     layout, domain = served.layout, cluster.ranks_per_domain

@@ -6,8 +6,9 @@ A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reducti
 
 ## Why it matters
 
-SHARP removes at most half of the traffic of an all-reduce. A GPU has 9 times (H100) to 18 times (B200) the bandwidth in its domain
-that its NIC has, so tensor parallelism across nodes stays slower. The message gives the predicted step time of both.
+SHARP removes at most half of the traffic of an all-reduce. The scale-up bandwidth of a GPU is 9 times (H100) to 18
+times (B200) that of its NIC, so tensor parallelism across nodes is still slower. The message gives the predicted step
+time of both.
 
 ## What to do
 

@@ -7,8 +7,8 @@ domains. Groups are enumerated from `layout.order`.
 
 ## Why it matters
 
-The groups that span two domains communicate over NICs, and all others wait for them: one such group in nine on a rack of 72 slows
-down the whole job.
+The groups that span two domains communicate over NICs, and all others wait for them: one such group slows down the
+whole job.
 
 ## What to do
 

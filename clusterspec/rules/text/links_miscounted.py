@@ -1,9 +1,9 @@
-"""A count of links or neighbours is not what the part has.
+"""A count of links or neighbors is not what the part has.
 
 ## What it finds
 
 In Markdown and text files: a total of NVLinks of a known node that is not its accelerators times their links, nor half of that (what
-crosses its middle); and "connects to N others" of a torus or a full mesh, which has as many neighbours as links, or as peers.
+crosses its middle); and "connects to N others" of a torus or a full mesh, which has as many neighbors as links, or as peers.
 
 ## Why it matters
 

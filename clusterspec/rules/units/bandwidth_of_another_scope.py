@@ -7,8 +7,8 @@ by the accelerators of a node or domain; or a `nic_bandwidth` that is the total 
 
 ## Why it matters
 
-NVLink 4 is 25 GB/s a link, 450 GB/s an accelerator and 3,600 GB/s a node of eight, per direction, and all three
-are published. The wrong one changes every collective by a factor of 18 or 8.
+NVLink 4 has 25 GB/s per link, 450 GB/s per accelerator and 3,600 GB/s per node of eight, in one direction, and all
+three are published. The wrong one changes every predicted collective by a factor of 18 or 8.
 
 ## What to do
 
@@ -16,8 +16,7 @@ Give the figure of one accelerator (all its links together) or of one NIC.
 
 ## When to ignore it
 
-Where an accelerator really has one link, such as a bridged pair; then state `topology` and
-`domain` as well.
+Where an accelerator has a single link, such as a bridged pair; then state `topology` and `domain` as well.
 
 ## Fires
 

@@ -1,14 +1,14 @@
-"""A stated scale-up bandwidth differs from the catalog, and no known slip explains it.
+"""A stated scale-up bandwidth differs from the catalog, and no known mistake explains it.
 
 ## What it finds
 
-A `scale_up.bandwidth` more than 5 % off the figures of the accelerator, the platform and the interconnect, where
-neither bits for bytes, nor a direction, a prefix, a scope or the raw signalling rate accounts for it.
+A `scale_up.bandwidth` more than 5 % from the figures of the accelerator, the platform and the interconnect, where
+neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it.
 
 ## Why it matters
 
-It is usually the figure of another generation (1,800 GB/s is NVLink 5) or of an export variant (an H800 has 400 of
-the H100's 900 GB/s); then other figures of the spec may also be of the wrong part.
+It is usually the figure of another generation (1,800 GB/s is NVLink 5) or of an export variant (an H800 has 400 of the
+H100's 900 GB/s); other figures of the spec may then belong to the wrong part, too.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stated bandwidth that is 8 times the catalog's figure (within 5 %) and written in bytes, or 1/8 of it and
-written in bits. The accelerator's own figure is asked first, then the platform's, then the interconnect's.
+A stated bandwidth that is 8 times the catalog's figure (within 5 %) and written in bytes, or 1/8 of it and written in
+bits. It is compared with the accelerator's figure first, then the platform's, then the interconnect's.
 
 ## Why it matters
 
@@ -12,12 +12,12 @@ is planned at 70 ms.
 
 ## What to do
 
-Line rates of NICs are in Gb/s, scale-up bandwidth in GB/s. Where a node has eight accelerators or NICs, the total
-of the node fits as well: both readings are then listed.
+Line rates of NICs are in Gb/s, scale-up bandwidth in GB/s. Where a node has eight accelerators or NICs, the figure may
+also be the total of the node: both readings are then listed.
 
 ## When to ignore it
 
-When the part is newer than the catalog and really eight times faster.
+When the part is newer than the catalog and eight times faster.
 
 ## Fires
 

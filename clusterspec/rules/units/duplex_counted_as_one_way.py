@@ -2,14 +2,14 @@
 
 ## What it finds
 
-`bandwidth` or `peer_bandwidth` under `scale_up`, declared unidirectional, that is twice (within 5 %) what the
-accelerator, else the interconnect, has in one direction.
+`bandwidth` or `peer_bandwidth` under `scale_up`, declared unidirectional, that is twice (within 5 %) the figure of the
+accelerator, else of the interconnect, in one direction.
 
 ## Why it matters
 
-900 GB/s of NVLink 4 is 450 GB/s out and 450 GB/s in. A ring sends in one direction, so its ceiling is 450 GB/s.
-Planned with 900 GB/s, an all-reduce of 16 GB on eight H100 takes 31 ms instead of 62 ms, and an acceptance test
-that reaches 360 GB/s looks like a failure at 40 %.
+900 GB/s of NVLink 4 is 450 GB/s out and 450 GB/s in. A ring sends in one direction, so its ceiling is 450 GB/s. Planned
+with 900 GB/s, an all-reduce of 16 GB on eight H100 takes 31 ms instead of 62 ms, and an acceptance test that reaches
+360 GB/s fails at 40 % of the planned figure.
 
 ## What to do
 

@@ -6,8 +6,8 @@ An `expected_mfu` above 1, or of 0 or less. A percentage typed as a number (`40`
 
 ## Why it matters
 
-MFU is the share of the dense peak that the model's own FLOPs reach: it cannot exceed 1. At 40, a run of three months
-would be planned for a day.
+MFU is the model's FLOPs over the dense peak, so it cannot exceed 1. With 40 instead of 0.40, a run of three months is
+planned as one day.
 
 ## What to do
 

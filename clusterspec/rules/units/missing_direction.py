@@ -8,7 +8,7 @@ A `bandwidth`, `peer_bandwidth` or `axis_bandwidth` under `scale_up` without `du
 ## Why it matters
 
 Vendors use both conventions: NVIDIA sums both directions of NVLink (900 GB/s for 450 per direction), Intel gives
-Gaudi's ports per direction, AMD's data sheets do both. In the wrong reading every collective inside the domain is
+Gaudi's ports per direction, AMD's data sheets do both. With the wrong convention, every collective inside the domain is
 predicted at twice or half its time.
 
 ## What to do

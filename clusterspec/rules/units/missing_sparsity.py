@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-Since the A100, data sheets feature the peak with 2:4 sparsity: 1,979 TFLOP/s of bf16 for an H100 that has
-989 TFLOP/s for the dense GEMMs of training. A plan with the sparse figure has half the real step time.
+Since the A100, data sheets print the peak with 2:4 sparsity: 1,979 TFLOP/s of bf16 for an H100, which has 989 TFLOP/s
+for the dense GEMMs of training. A plan with the sparse figure has half the real step time.
 
 ## What to do
 

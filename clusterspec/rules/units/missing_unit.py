@@ -6,8 +6,8 @@ A number without a unit, such as `nic_bandwidth: 400` or `rack_limit: 44`.
 
 ## Why it matters
 
-400 may be Gb/s or GB/s, 44 may be kW or W. A wrong guess is a factor of 8 or 1000 in every time, price and power
-computed from it.
+400 may be Gb/s or GB/s, 44 may be kW or W. A wrong guess changes every time, price and power computed from it by a
+factor of 8 or 1000.
 
 ## What to do
 

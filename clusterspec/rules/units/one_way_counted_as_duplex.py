@@ -2,10 +2,9 @@
 
 ## What it finds
 
-`bandwidth` or `peer_bandwidth` under `scale_up`, declared duplex, that is half of what the accelerator, else
-the interconnect, has in both directions together; or a `nic_bandwidth` declared duplex that is the line rate of the NIC
-by its platform, its switch or its technology. A warning where NICs of half that rate are sold as well and no platform
-or switch decides.
+`bandwidth` or `peer_bandwidth` under `scale_up`, declared duplex, that is half of the duplex figure of the accelerator,
+else of the interconnect; or a `nic_bandwidth` declared duplex that is the line rate of the NIC by its platform, its
+switch or its technology. A warning where NICs of half that rate are sold as well and no platform or switch decides.
 
 ## Why it matters
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A `workload.peak_flops` more than 5 % off the catalog's dense peak for the precision of the workload, and within 3 % of
+A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
 the same accelerator's peak for another precision, or of another accelerator's for the same one.
 
 ## Why it matters
 
-MFU divides by the peak. A bf16 run relative to the TF32 peak reports twice its MFU; an H100 run relative to the
-A100's 312 TFLOP/s was published with 104 %.
+MFU divides by the peak. With the TF32 peak, a bf16 run reports twice its MFU. With the A100's 312 TFLOP/s, an H100 run
+was published at 104 %.
 
 ## What to do
 
@@ -83,7 +83,7 @@ def _in_other_precisions(stated: StatedPeak) -> list[str]:
 
 
 def _of_other_accelerators(stated: StatedPeak, catalog: Catalog) -> list[str]:
-    """Up to three; the whole catalog is read only once the figure is known to be off."""
+    """Up to three accelerators with this peak. The whole catalog is read only for a figure that differs."""
     entries = (catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator"))
     fits = [
         f"{entry.id} in {stated.precision}"

@@ -7,8 +7,8 @@ and, where the catalog has no figure, a fabric NIC below 1 Gb/s or a node below 
 
 ## Why it matters
 
-"8 × ConnectX-7 at 200 Gb/s, that is 1.6 Gb/s" was published for 1.6 Tb/s. Every time, power and price computed from
-the figure is wrong by the same factor.
+"8 × ConnectX-7 at 200 Gb/s, that is 1.6 Gb/s" was published; the sum is 1.6 Tb/s. Every time, power and price computed
+from the figure is wrong by the same factor.
 
 ## What to do
 

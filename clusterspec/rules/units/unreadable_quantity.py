@@ -7,7 +7,7 @@ decimal comma.
 
 ## Why it matters
 
-The value is not used, and what depends on it is not checked.
+The value is not used, and everything that depends on it is not checked.
 
 ## What to do
 

@@ -1,10 +1,10 @@
-"""A value lies far outside the range of machines, runs and contracts that exist.
+"""A value is far outside the range of existing machines, runs and contracts.
 
 ## What it finds
 
-A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit of
-44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. Figures that the
-catalog has, such as bandwidths and the power of a node, are compared with it by other rules.
+A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
+of 44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. Other
+rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
@@ -13,11 +13,11 @@ oversubscribed gets four uplinks for each downlink: the bill for 128 nodes has 3
 
 ## What to do
 
-Check the unit, the prefix and the order, as the help says.
+Check the unit, the prefix and the order of the ratio.
 
 ## When to ignore it
 
-Where the value is meant: say in the reason where it comes from.
+Where the value is intended: give its origin in the reason of the waiver.
 
 ## Fires
 
