@@ -1,14 +1,14 @@
-"""An acceptance test demands more than the links carry.
+"""An acceptance test demands more than the line rate of the links.
 
 ## What it finds
 
-A `busbw` (or `algbw`) above the line-rate ceiling of that collective over those ranks: the scale-up bandwidth per direction on one
-node, the share of the NICs beyond; with what reduction in the network adds where it is declared.
+A `busbw` (or `algbw`) above the line-rate ceiling of that collective over those ranks: the scale-up bandwidth per
+direction on one node, the share of the NICs between nodes; plus the gain of in-network reduction where it is declared.
 
 ## Why it matters
 
-Public health checks demand 800 and 900 GB/s of machines whose links carry 450 GB/s. No supplier can pass, so the clause will be
-waived, and the machine is accepted without a test.
+Public health checks demand 800 and 900 GB/s of machines whose links carry 450 GB/s. No supplier can pass, so the clause
+is waived, and the machine is accepted without a test.
 
 ## What to do
 
@@ -16,7 +16,7 @@ Demand at most the ceiling shown; 80 to 90 % of the predicted bandwidth is a fai
 
 ## When to ignore it
 
-Never for the collective and ranks that are written.
+Never for the stated collective and ranks.
 
 ## Fires
 

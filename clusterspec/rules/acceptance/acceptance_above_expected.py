@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A `busbw` (or `algbw`) above the fast end of the predicted range of that collective, ranks and size, and below what the links
-carry. `acceptance-above-ceiling` reports figures above that, `acceptance-size-below-plateau` those of large messages at a
-small size.
+A `busbw` (or `algbw`) above the fast end of the predicted range of that collective, ranks and size, and below the
+line-rate ceiling. `acceptance-above-ceiling` reports figures above the ceiling, `acceptance-size-below-plateau` the
+bandwidth of large messages at a small size.
 
 ## Why it matters
 
@@ -13,7 +13,7 @@ machine fails, and the clause is waived.
 
 ## What to do
 
-Demand 80 to 90 % of the predicted bandwidth, as the help gives it.
+Demand 80 to 90 % of the predicted bandwidth, as stated in the help.
 
 ## When to ignore it
 

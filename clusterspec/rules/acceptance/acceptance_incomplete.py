@@ -1,4 +1,4 @@
-"""An acceptance test lacks what makes it enforceable.
+"""An acceptance test is incomplete, so it cannot be enforced.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ An entry without `collective`, without `nodes` (or `ranks`), without `size`, or 
 
 ## Why it matters
 
-Without size and ranks any machine can pass, and the result is disputed afterwards: 198 GB/s at 128 MiB and 382 GB/s at 16 GiB are
-the same four nodes.
+Without size and ranks any machine can pass, and the result is disputed afterwards: the same four nodes reach 198 GB/s
+at 128 MiB and 382 GB/s at 16 GiB.
 
 ## What to do
 

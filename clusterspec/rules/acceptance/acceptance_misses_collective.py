@@ -1,4 +1,4 @@
-"""The acceptance tests leave out a collective that the plan depends on.
+"""No acceptance test covers a collective that the plan depends on.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ Acceptance tests without all-to-all while ep is above 1, or without all-gather a
 
 ## Why it matters
 
-A fabric can pass all-reduce and fail all-to-all: a ring uses each link once, while an all-to-all uses every oversubscribed port and
-every hash collision.
+A fabric can pass all-reduce and fail all-to-all: a ring uses each link once, while an all-to-all is limited by every
+oversubscribed port and every hash collision.
 
 ## What to do
 

@@ -1,9 +1,9 @@
-"""The acceptance tests leave out a tier of the machine.
+"""No acceptance test covers one tier of the machine.
 
 ## What it finds
 
-A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also tests of
-which none uses all accelerators of a domain, such as the 72 of an NVL72.
+A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also
+where no test uses all accelerators of a domain, such as the 72 of an NVL72.
 
 ## Why it matters
 

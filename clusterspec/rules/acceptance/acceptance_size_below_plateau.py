@@ -10,11 +10,11 @@ Bandwidth grows with size: four nodes of B200 reach 198 GB/s at 128 MiB and 382 
 
 ## What to do
 
-Use 8 or 16 GiB, or the figure that belongs to the size.
+Use 8 or 16 GiB, or the predicted bandwidth at this size.
 
 ## When to ignore it
 
-Where exactly this size matters to the workload; then demand what is predicted there.
+Where exactly this size matters to the workload; then demand the predicted bandwidth at this size.
 
 ## Fires
 

@@ -6,8 +6,8 @@ A `busbw` below 60 % of the ceiling at 1 GiB and more.
 
 ## Why it matters
 
-A fabric with a failed rail, without adaptive routing or without GPUDirect RDMA still reaches half of its ceiling. Faults that pass
-acceptance stay.
+A fabric with a failed rail, without adaptive routing or without GPUDirect RDMA still reaches half of its ceiling.
+Faults that pass acceptance remain in the machine.
 
 ## What to do
 

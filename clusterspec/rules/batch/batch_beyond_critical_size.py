@@ -2,15 +2,15 @@
 
 ## What it finds
 
-A global batch, in tokens, above the critical batch size of a run of `tokens`, within the range where that size was measured:
-models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens. Beyond that range the size is extrapolated, and a note
-is given from four times the extrapolated size on.
+A global batch, in tokens, above the critical batch size of a run of `tokens`, within the measured range: models up to
+1.2 billion parameters and runs of 1.7 to 24.6 billion tokens. Outside that range the size is extrapolated, and the rule
+gives a note from four times the extrapolated size on.
 
 ## Why it matters
 
-Up to the critical size, twice the batch needs half the steps. Beyond it, more replicas need more tokens for the same loss. The size
-grows with the length of the run: 2,580 sequences of 512 tokens for 24.6B tokens, and 2^0.47 times as many for twice the run.
-DeepSeek-V3 trained with 2.3 times the extrapolated size, so smaller excesses are not reported.
+Up to the critical size, twice the batch needs half the steps. Beyond it, a larger batch needs more tokens for the same
+loss. The size grows with the length of the run: 2,580 sequences of 512 tokens for 24.6B tokens, and 2^0.47 times as
+many for twice the run. DeepSeek-V3 trained with 2.3 times the extrapolated size, so smaller excesses are not reported.
 
 ## What to do
 

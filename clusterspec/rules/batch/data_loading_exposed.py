@@ -2,13 +2,12 @@
 
 ## What it finds
 
-A stated `data_loading` time above 5 % of the predicted step; or a store whose `bandwidth` is below what the predicted token rate
-reads (at 4 bytes a token).
+A stated `data_loading` time above 5 % of the predicted step; or a store whose `bandwidth` is below the predicted token
+rate (at 4 bytes per token).
 
 ## Why it matters
 
-A loader that takes 0.5 s of a 5 s step idles all accelerators for a tenth of the time, and nothing else in the step can make up for
-it.
+Exposed data loading of 0.5 s in a step of 5 s leaves all accelerators idle for a tenth of the time.
 
 ## What to do
 
@@ -57,7 +56,7 @@ from clusterspec.units import percent, say
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
 TOKEN = 4
-"""Bytes that a tokenized data set holds for each token (32-bit ids)."""
+"""Bytes per token of a tokenized data set (32-bit ids)."""
 
 
 def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workload, timed: Plan) -> Iterator[Problem]:

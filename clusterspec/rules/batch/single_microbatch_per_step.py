@@ -1,4 +1,4 @@
-"""Each replica runs one micro-batch per step, so only one backward pass can overlap the gradient reduction.
+"""Each replica runs one micro-batch per step, so the gradient reduction overlaps with a single backward pass.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ No pipeline, data parallelism across nodes, and one micro-batch per replica and 
 
 ## Why it matters
 
-The gradient reduction can only overlap the last backward pass of a step. With more accumulation the same traffic is spread over more
-computation.
+The gradient reduction overlaps only with the last backward pass of a step. With more accumulation, the same traffic is
+a smaller share of the step.
 
 ## What to do
 

@@ -6,9 +6,9 @@
 
 ## Why it matters
 
-The gradients of a layer are ready long before the step ends. Reduced at once, they overlap the backward pass of the remaining layers;
-reduced at the end, the whole reduction is added to the step. 7B parameters in fp32 are 28 GB, more than a second over one 400 Gb/s
-NIC.
+The gradients of a layer are ready long before the step ends. A reduction that starts immediately overlaps with the
+backward pass of the remaining layers; one that starts at the end is fully exposed. 7B parameters in fp32 are 28 GB,
+more than a second over one 400 Gb/s NIC.
 
 ## What to do
 

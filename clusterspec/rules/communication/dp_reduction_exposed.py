@@ -1,4 +1,4 @@
-"""Gradient reduction takes longer than the backward pass that overlaps it.
+"""Gradient reduction takes longer than the backward pass that it overlaps with.
 
 ## What it finds
 
@@ -7,7 +7,7 @@ More than 5 % of the predicted step in exposed gradient reduction. Silent where 
 
 ## Why it matters
 
-Only the backward pass of the last micro-batch overlaps the reduction; the rest is added to every step.
+The reduction overlaps only with the backward pass of the last micro-batch; the rest is exposed in every step.
 
 ## What to do
 
@@ -93,7 +93,7 @@ def _what(layout: Layout) -> str:
 
 
 def _help(what_if: WhatIf, training: Workload) -> str:
-    """The levers, and what two of them are predicted to give."""
+    """The remedies, two of them with their predicted step time."""
     now, levers = what_if.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
     if training.gradient_precision == "fp32":
         levers.insert(0, "`gradient_precision: bf16`" + _gives(now, what_if.with_workload(gradient_precision="bf16")))

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A model with experts where dispatch and combine, take longer than the GEMMs of the experts, and `overlap.ep` is not
+A model with experts, where dispatch and combine take longer than the GEMMs of the experts, and `overlap.ep` is not
 true.
 
 ## Why it matters
@@ -77,7 +77,7 @@ def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iter
 
 
 def _expert_share(model: Model) -> float:
-    """The part of the multiplied weights that belongs to routed experts."""
+    """The share of the multiplied weights that belongs to routed experts."""
     weights = count(model)
     routed = weights.moe_layers * weights.experts_per_token * weights.expert
     return routed / weights.multiplied if weights.multiplied else 0.0

@@ -1,4 +1,4 @@
-"""Gathering the weights of a layer takes longer than computing it.
+"""Gathering the weights of a layer takes longer than its computation.
 
 ## What it finds
 
@@ -16,7 +16,7 @@ Use a larger micro-batch or longer sequences, hsdp, or more NICs.
 
 ## When to ignore it
 
-Where memory allows nothing else.
+Where memory allows no other sharding.
 
 ## Fires
 

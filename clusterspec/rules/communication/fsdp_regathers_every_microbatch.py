@@ -2,12 +2,12 @@
 
 ## What it finds
 
-Sharding fsdp over several domains, with more than four micro-batches a step.
+Sharding fsdp over several domains, with more than four micro-batches per step.
 
 ## Why it matters
 
-The traffic of fsdp grows with the number of micro-batches; that of zero1 and zero2 does not. With 16 micro-batches, weights cross
-the network 32 times per step instead of once.
+The traffic of fsdp grows with the number of micro-batches; that of zero1 and zero2 does not. With 16 micro-batches,
+fsdp gathers the weights 32 times per step, zero1 once.
 
 ## What to do
 

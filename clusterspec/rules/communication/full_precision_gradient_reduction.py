@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`gradient_precision: fp32` beside bf16 or fp8 compute, where reducing gradients costs more than 5 % of the predicted step.
+`gradient_precision: fp32` with bf16 or fp8 compute, where exposed gradient reduction is more than 5 % of the predicted
+step.
 
 ## Why it matters
 
@@ -10,7 +11,7 @@ fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 
 
 ## What to do
 
-Decide deliberately; with bf16 keep fp32 accumulation on each rank.
+Use bf16 with fp32 accumulation on each rank, if convergence allows.
 
 ## When to ignore it
 

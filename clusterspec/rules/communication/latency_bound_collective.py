@@ -7,7 +7,8 @@ A collective of the plan that crosses nodes with messages below 64 MiB, whose pr
 
 ## Why it matters
 
-Over four nodes, 32 KiB take as long as several MiB: the links are idle most of the time, and faster NICs do not help.
+Over four nodes, an all-reduce of 32 KiB takes as long as one of several MiB: the links are idle most of the time, and
+faster NICs do not help.
 
 ## What to do
 

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and `overlap.tp` not true. A
-warning where half the tp, its ranks made stages or replicas, is predicted to be faster; else a note.
+Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and
+`overlap.tp` not true. A warning where half the tp, with the freed ranks as stages or replicas, is predicted to be
+faster; else a note.
 
 ## Why it matters
 
-The four reductions of activations per layer do not shrink with tp, while the GEMMs of each rank do: tp 4 × pp 2 is often faster than
-tp 8. The help gives the prediction.
+A higher tp makes the GEMMs of each rank smaller, but not the four reductions of activations per layer: tp 4 × pp 2 is
+often faster than tp 8. The help gives the prediction.
 
 ## What to do
 
@@ -92,7 +93,7 @@ def check(
 
 
 def _better(what_if: WhatIf, layout: Layout) -> Alternative | None:
-    """A smaller tp, its ranks made stages or replicas, that is noticeably faster."""
+    """A smaller tp, with the freed ranks as stages or replicas, that is noticeably faster."""
     half = layout.tp // 2
     found = what_if.fitting([{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}])
     saving = what_if.saving(found[0]) if found else None

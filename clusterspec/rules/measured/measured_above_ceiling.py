@@ -1,4 +1,4 @@
-"""A measurement exceeds what the links carry.
+"""A measurement exceeds the line rate of the links.
 
 ## What it finds
 
@@ -6,8 +6,8 @@ A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in 
 
 ## Why it matters
 
-Bus bandwidth assumes a ring. In-network reduction (480 GB/s on links of 450) and trees over two nodes can exceed it. So does a wrong
-number of ranks, or an algorithm bandwidth stated as bus bandwidth.
+Bus bandwidth assumes a ring. In-network reduction (480 GB/s on links of 450 GB/s) and trees over two nodes can exceed
+the line rate. Other causes are a wrong number of ranks, and an algorithm bandwidth stated as bus bandwidth.
 
 ## What to do
 

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-A bus bandwidth below 90 % of the expected plateau of that collective and tier, and below the band of that prediction, at 1 GiB and
-more. Silent where a fallback to sockets explains it, or a stated bandwidth that is not the machine's.
+A bus bandwidth below 90 % of the expected plateau of that collective and tier, and below the uncertainty range of that
+prediction, at 1 GiB and more. Silent where a fallback to sockets or a wrong stated bandwidth explains it.
 
 ## Why it matters
 
-The cause is easy to fix now: a failed rail, a cable at half width, GPUDirect RDMA off, wrong NIC affinity, or PCIe ACS on.
+The machine has a fault or a wrong setting: usually a failed rail, a cable at half width, GPUDirect RDMA off, wrong NIC
+affinity, or PCIe ACS on.
 
 ## What to do
 

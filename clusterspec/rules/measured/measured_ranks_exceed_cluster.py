@@ -6,7 +6,7 @@ A measured entry with more ranks or nodes than the cluster has, spares included.
 
 ## Why it matters
 
-It comes from another machine, and its figures would replace the efficiencies of this one.
+The measurement is from another machine, and would replace the efficiencies of this one.
 
 ## What to do
 

@@ -11,8 +11,8 @@ cluster, 4 instead of 340 GB/s on another.
 
 ## What to do
 
-Look for `NET/Socket` in `NCCL_DEBUG=INFO`; install the plugin of the network, and pin `NCCL_NET` to it, so that its absence fails
-instead of slowing down.
+Look for `NET/Socket` in `NCCL_DEBUG=INFO`; install the plugin of the network, and pin `NCCL_NET` to it, so that jobs
+fail without it.
 
 ## When to ignore it
 

@@ -15,7 +15,7 @@ Halve the stated figure, or add `duplex`.
 
 ## When to ignore it
 
-Where the links are really that slow; then the machine is at fault, not the spec.
+Where the links are that slow; the machine is then at fault, not the spec.
 
 ## Fires
 

@@ -1,14 +1,14 @@
-"""A bandwidth is neither called bus bandwidth nor algorithm bandwidth.
+"""A bandwidth is called neither bus bandwidth nor algorithm bandwidth.
 
 ## What it finds
 
-A measured entry with neither `busbw`, `algbw` nor a log; and a rate in text (`scope`, `pass`, `description`) beside a collective, with
-neither name.
+A measured entry with neither `busbw`, `algbw` nor a log; and a rate in text (`scope`, `pass`, `description`) of a
+collective, with neither name.
 
 ## Why it matters
 
-Bus bandwidth is algorithm bandwidth times 2 (n − 1) / n for an all-reduce: "240 GB/s" on 64 ranks is a faulty fabric or a good one,
-by a factor of 1.97.
+Bus bandwidth is algorithm bandwidth times 2 (n − 1) / n for an all-reduce: the two differ by a factor of 1.97 on 64
+ranks, so "240 GB/s" may be a faulty fabric or a sound one.
 
 ## What to do
 

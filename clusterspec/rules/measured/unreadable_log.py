@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A `log` under `measured` that is missing, lies outside the folder of the spec, is no output of nccl-tests or rccl-tests, contradicts the
-entry around it, or contradicts itself (size over time is not the bandwidth printed).
+A `log` under `measured` that is missing, is outside the folder of the spec, is not output of nccl-tests or rccl-tests,
+contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth).
 
 ## Why it matters
 
-Its figures would be wrong, or those of another machine.
+Its figures may be wrong, or those of another machine.
 
 ## What to do
 

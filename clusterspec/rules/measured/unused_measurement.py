@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A measured entry, or its log, without its collective, its number of ranks or its size; whose sizes all lie
-below 256 MiB; or whose ranks leave NICs of their nodes idle.
+A measured entry, or its log, without its collective, its number of ranks or its size; with sizes below 256 MiB only; or
+with ranks that leave NICs of their nodes idle.
 
 ## Why it matters
 
@@ -11,8 +11,8 @@ Measurements replace the efficiencies of the catalog. One that is not used leave
 
 ## What to do
 
-Name `collective` and `ranks` beside the log (logs without their head, or run with `-c 0`, do not distinguish an all-gather from an
-all-to-all); test up to 8 GiB, with all ranks of each node.
+State `collective` and `ranks` with the log (logs without a header, or run with `-c 0`, do not distinguish an all-gather
+from an all-to-all); test up to 8 GiB, with all ranks of each node.
 
 ## When to ignore it
 

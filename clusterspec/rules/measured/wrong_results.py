@@ -6,12 +6,13 @@ Values under `#wrong` in a measured log: results of a collective that differ fro
 
 ## Why it matters
 
-A link, a NIC, a switch or an accelerator corrupts data, and nothing else detects it. Wrong gradients do not stop a run: they degrade
-it, and it takes days until the loss shows it.
+A link, a NIC, a switch or an accelerator corrupts data, and nothing else detects it. Wrong gradients do not stop a run:
+they degrade the model, and it takes days until the loss shows it.
 
 ## What to do
 
-Repeat the test on halves of the nodes until one remains, remove that node, and replace the part. Do not train before.
+Repeat the test on halves of the nodes until one remains, remove that node, and replace the faulty part. Do not train on
+the machine before.
 
 ## When to ignore it
 

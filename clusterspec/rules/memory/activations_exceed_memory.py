@@ -1,4 +1,4 @@
-"""The model states fit, but not together with the activations.
+"""The model states fit in memory, but not together with the activations.
 
 ## What it finds
 
@@ -12,12 +12,12 @@ Out of memory in the first backward pass, usually on the first pipeline stage, w
 
 ## What to do
 
-Use activation recomputation, sequence parallelism, context parallelism or a smaller micro-batch. The help lists layouts that take at
-most 95 % of the memory, with their memory and step time.
+Use activation recomputation, sequence parallelism, context parallelism or a smaller micro-batch. The help lists layouts
+that use at most 95 % of the memory, with their memory and step time.
 
 ## When to ignore it
 
-Where a measured run fits: the framework then keeps less than the model predicts.
+Where a measured run fits: the framework then uses less memory than predicted.
 
 ## Fires
 
@@ -102,7 +102,7 @@ def _range(plan: Plan) -> str:
 
 
 def _key(written: LayoutSpec, layout: Layout) -> str:
-    """The key most likely to be changed: what the author wrote about activations."""
+    """The key about activations that the author most likely changes."""
     if written.micro_batch and written.micro_batch > 1:
         return "layout.micro_batch"
     return "layout.recompute" if layout.recompute != "full" else "layout.cp"

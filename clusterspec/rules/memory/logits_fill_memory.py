@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-They exist only on the last stage and only for a short time, so they are easily missed. 8,192 tokens over a vocabulary of 128,256 are
-4.2 GB in fp32, and the loss keeps several copies unless it is fused.
+Logits exist only on the last stage and only for a short time, so they are easily overlooked. 8,192 tokens over a
+vocabulary of 128,256 are 4.2 GB in fp32, and the loss keeps several copies unless it is fused.
 
 ## What to do
 

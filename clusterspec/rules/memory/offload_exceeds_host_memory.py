@@ -1,4 +1,4 @@
-"""What is offloaded exceeds the memory of the host.
+"""Offloaded states and activations exceed the host memory.
 
 ## What it finds
 
@@ -7,8 +7,8 @@ accelerators of a node, exceed it; a warning from 80 % of it on.
 
 ## Why it matters
 
-The node runs out of memory when the optimizer is created. Adam in mixed precision keeps 12 bytes per parameter on the host:
-without sharding, 70.6B parameters are 847 GB for each model replica.
+The node runs out of memory when the optimizer is created. Adam in mixed precision keeps 12 bytes per parameter on the
+host: without sharding, 70.6B parameters take 847 GB for each model replica.
 
 ## What to do
 
@@ -55,7 +55,7 @@ from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "error", "likely")
 MOST = 0.80
-"""Of the host memory: the operating system, data loaders and pinned buffers take the rest."""
+"""Share of the host memory for offloading: the operating system, data loaders and pinned buffers use the rest."""
 
 
 def check(training: Workload, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:

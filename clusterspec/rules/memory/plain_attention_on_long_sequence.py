@@ -1,13 +1,14 @@
-"""Stored attention scores outweigh all other activations of a layer.
+"""Stored attention scores exceed all other activations of a layer.
 
 ## What it finds
 
-`attention: plain` without recomputation, where the scores outweigh everything else a layer keeps: 5 × heads × sequence / hidden above 34.
+`attention: plain` without recomputation, where the scores exceed all other activations that a layer stores: 5 × heads ×
+sequence / hidden above 34.
 
 ## Why it matters
 
-Scores grow with the square of the sequence length. At 2,048 tokens GPT-3 stores 2.4 times as much for them as for the rest of the
-layer, at 8,192 tokens 9.4 times.
+Scores grow with the square of the sequence length. In GPT-3 at 2,048 tokens, scores take 2.4 times the memory of all
+other activations of a layer; at 8,192 tokens, 9.4 times.
 
 ## What to do
 
@@ -54,7 +55,7 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning")
 REST_OF_A_LAYER = 34
-"""Bytes for each token and hidden element that a layer keeps besides the scores (Korthikanti et al., section 4)."""
+"""Bytes per token and hidden element that a layer stores without the scores (Korthikanti et al., section 4)."""
 
 
 def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:

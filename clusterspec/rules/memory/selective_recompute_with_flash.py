@@ -1,4 +1,4 @@
-"""Selective recomputation saves little beside flash attention.
+"""Selective recomputation saves little memory with flash attention.
 
 ## What it finds
 
@@ -15,8 +15,8 @@ Use `none`, or `full` where memory is short.
 
 ## When to ignore it
 
-In releases and frameworks whose selective recomputation covers other modules (norms, activations, expert layers): then it is
-what it says.
+In releases and frameworks whose selective recomputation covers other modules (norms, activation functions, expert
+layers).
 
 ## Fires
 

@@ -2,22 +2,22 @@
 
 ## What it finds
 
-A sum of weights, gradients and optimizer states on the fullest accelerator, by the cost model, above its memory. A warning only
+A predicted sum of weights, gradients and optimizer states above the memory of the fullest accelerator. A warning only
 where the lower end of the predicted range fits, because the framework frees some states before it allocates others.
 
 ## Why it matters
 
-The first step runs out of memory, whatever the batch. With Adam in mixed precision a parameter takes 18 bytes unsharded: 70.6B
-parameters take 1.27 TB, which is sixteen H100 before the first activation.
+The first step runs out of memory for any batch. With Adam in mixed precision a parameter takes 18 bytes unsharded:
+70.6B parameters take 1.27 TB, the memory of sixteen H100 without any activations.
 
 ## What to do
 
-Use more sharding (zero1, fsdp), more tp or pp, more nodes, or optimizer states on the host. The help lists layouts that take at most
-95 % of the memory, with their memory and step time.
+Use more sharding (zero1, fsdp), more tp or pp, more nodes, or optimizer states on the host. The help lists layouts that
+use at most 95 % of the memory, with their memory and step time.
 
 ## When to ignore it
 
-Where the framework keeps less than the spec says: state `optimizer_states`, `gradient_precision` or `offload`.
+Where the framework stores less than the spec states: state `optimizer_states`, `gradient_precision` or `offload`.
 
 ## Fires
 

@@ -3,12 +3,12 @@
 ## What it finds
 
 A predicted total between 90 and 100 % of the fullest accelerator's memory: a note up to 95 %, a warning above. Silent
-where engines serve requests (`workload.serving`): they fill what is free with cache.
+for serving engines (`workload.serving`), which fill free memory with cache.
 
 ## Why it matters
 
-Fragmentation, a longer sequence in a batch, or a newer library take another 2 to 6 GB at times. The run then fails hours after its
-start.
+Fragmentation, a longer sequence in a batch, or a newer library can take another 2 to 6 GB. The run then fails hours
+after its start.
 
 ## What to do
 
@@ -16,7 +16,7 @@ Keep a tenth free, by more recomputation or more sharding.
 
 ## When to ignore it
 
-Where the total was measured, including what the allocator reserves.
+Where the total was measured, including memory that the allocator reserves.
 
 ## Fires
 

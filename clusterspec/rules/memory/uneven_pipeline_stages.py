@@ -7,8 +7,9 @@ split is not stated but follows from the layers.
 
 ## Why it matters
 
-All stages run at the pace of the slowest. Llama 3.1 8B on four stages of eight layers has its output head, worth 2.4 layers, on
-the last stage: the other three idle for almost a quarter of the step. BLOOM's team rebalanced its stages for this reason.
+All stages run at the pace of the slowest. Llama 3.1 8B on four stages of eight layers has its output head on the last
+stage, with the FLOPs of 2.4 layers: the other three stages are idle for almost a quarter of the step. BLOOM's team
+rebalanced its stages for this reason.
 
 ## What to do
 
@@ -82,7 +83,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
 
 
 def _head_in_layers(model: Model) -> float:
-    """What the output head multiplies, in layers."""
+    """The weights of the output head over those of a layer."""
     weights = count(model)
     layer = (weights.multiplied - model.vocab * model.hidden) / model.layers
     return model.vocab * model.hidden / layer if layer > 0 else 0.0
@@ -95,7 +96,7 @@ def _best(layers: int, head: float, stages: int) -> float:
 
 
 def _even(layers: int, head: float, stages: int) -> list[int]:
-    """Layers over stages so that the last one, with the head, carries no more than the others."""
+    """Layers over stages so that the last one, with the head, has no more work than the others."""
     last = max(0, round((layers + head) / stages - head))
     each, longer = divmod(layers - last, stages - 1)
     return [each + (1 if rank < longer else 0) for rank in range(stages - 1)] + [last]

@@ -8,12 +8,12 @@ accelerator-hours). Without a stated checkpoint time, the time follows from the 
 
 ## Why it matters
 
-With an interval that is too short the run spends its time saving; with one that is too long each failure loses hours of work. The
-optimum is flat: a factor of two costs a quarter more than the least loss, so only larger deviations are reported.
+With a short interval the run spends its time saving; with a long one each failure loses hours of work. The optimum is
+flat: at twice the optimal interval the loss is a quarter higher, so only larger deviations are reported.
 
 ## What to do
 
-Use the interval that the help gives, or a faster checkpoint (asynchronous, or to local disks first).
+Use the interval in the help, or a faster checkpoint (asynchronous, or to local disks first).
 
 ## When to ignore it
 
@@ -68,7 +68,7 @@ from clusterspec.units import percent, say
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
-"""Times the optimum, where the failure rate is only the usual one: a rate three times as low moves the optimum by 1.7."""
+"""Ratio to the optimum that is reported without a stated failure rate: a rate three times as low moves the optimum by 1.7."""
 
 
 def check(
@@ -97,5 +97,5 @@ def check(
 
 
 def _near_enough(ratio: float, stated: bool) -> bool:
-    """Whether an interval, over the optimum, costs little more than it; with a usual rate only long intervals are judged."""
+    """Whether the loss of an interval is near the least; ``ratio`` is the interval over the optimum. Without a stated failure rate, only long intervals are reported."""
     return 1 / OFF <= ratio <= OFF if stated else ratio <= FAR_OFF

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `checkpoint_time` of at least `checkpoint_interval`. Without a stated time, a store whose bandwidth needs as long for 14 bytes per
-parameter: an error; or more than a tenth of the interval: a warning.
+A `checkpoint_time` of at least `checkpoint_interval`. Without a stated time, the time follows from the store and 14
+bytes per parameter: an error from the whole interval on, a warning from a tenth of it on.
 
 ## Why it matters
 
@@ -11,11 +11,12 @@ The run spends its time saving instead of training. 405B parameters are 5.7 TB o
 
 ## What to do
 
-Use a longer interval, a faster store, or asynchronous checkpoints. For the last, state as `checkpoint_time` how long training stops.
+Use a longer interval, a faster store, or asynchronous checkpoints. With asynchronous checkpoints, state as
+`checkpoint_time` how long training stops.
 
 ## When to ignore it
 
-Where saving is asynchronous and the store keeps up; then state `checkpoint_time`.
+Where saving is asynchronous and the store is fast enough; then state `checkpoint_time`.
 
 ## Fires
 
@@ -61,7 +62,7 @@ from clusterspec.units import percent, say
 
 RULE = Rule.of(__name__, "error")
 MOST = 0.10
-"""Of the interval that saving may take before a warning."""
+"""Share of the interval for saving, above which the rule warns."""
 HELP = "use a longer interval, a faster store, or asynchronous saving"
 
 

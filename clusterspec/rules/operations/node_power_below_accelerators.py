@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-CPUs, NICs, fans and power conversion add to it: a node draws 1.3 to 1.8 times its accelerators. A published report counted a 660 W CPU
-at 350 W.
+CPUs, NICs, fans and power conversion add to it: a node draws 1.3 to 1.8 times the power of its accelerators. A
+published report counted a 660 W CPU as 350 W.
 
 ## What to do
 

@@ -2,11 +2,11 @@
 
 ## What it finds
 
-`power.node` more than 15 % off the platform's entry, and above what its accelerators alone draw.
+`power.node` more than 15 % from the platform's entry, and above the power of its accelerators alone.
 
 ## Why it matters
 
-Racks, cooling and energy cost follow from it.
+Racks, cooling and energy cost are computed from it.
 
 ## What to do
 

@@ -6,8 +6,8 @@ A time between failures of the job above three times 50,700 accelerator-hours ov
 
 ## Why it matters
 
-Llama 3 had 419 unexpected interruptions in 54 days on 16,384 H100: one for each 50,700 accelerator-hours. Goodput, spares and
-checkpoints planned on a third of that rate are too optimistic.
+Llama 3 had 419 unexpected interruptions in 54 days on 16,384 H100: one for each 50,700 accelerator-hours. A plan with
+less than a third of that rate overestimates goodput, and underestimates spares and checkpoints.
 
 ## What to do
 
@@ -15,7 +15,7 @@ Plan with the figure of the message, or cite the log of this machine.
 
 ## When to ignore it
 
-For a machine whose own log shows it, past its first months.
+For a machine whose own log shows it, after its first months.
 
 ## Fires
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. A rack that holds a whole domain of a
-rack-scale system also has the switches of that domain: the platform's figure for the rack counts them.
+`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. A rack with a whole domain
+of a rack-scale system also has the switches of that domain; the platform's figure for the rack includes them.
 
 ## Why it matters
 
@@ -12,7 +12,7 @@ with its nine NVLink switch trays 120 kW.
 
 ## What to do
 
-Put fewer nodes in a rack, or use a rack with more power.
+Use fewer nodes per rack, or a rack with more power.
 
 ## When to ignore it
 
@@ -88,7 +88,7 @@ def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
 
 
 def _switches(cluster: Cluster, nodes: int) -> float:
-    """Watts of a rack beyond its nodes, by the platform, where the rack holds a whole domain; else 0."""
+    """Watts of a rack without its nodes, by the platform, where the rack has a whole domain; else 0."""
     rack = cluster.platform.rack_power if cluster.platform else None
     own = cluster.platform.power if cluster.platform else None
     whole = nodes_of_domain(cluster)

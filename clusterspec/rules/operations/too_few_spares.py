@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between failures.
-Only where both are given.
+`spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
+failures. Only where both are stated.
 
 ## Why it matters
 
@@ -12,7 +12,7 @@ the worst 5 % of the time; a job that needs all nodes stops then.
 
 ## What to do
 
-Add spare nodes on the same spine, as many as the message gives; or shorten the repair.
+Add spare nodes on the same spine, as many as the message states; or shorten the repair.
 
 ## When to ignore it
 

@@ -2,11 +2,12 @@
 
 ## What it finds
 
-pp above 1 and between pp and 4 × pp micro-batches.
+pp above 1, with between pp and 4 × pp micro-batches.
 
 ## Why it matters
 
-The authors of GPipe found the bubble negligible from 4 × pp micro-batches on. Below, up to half of the step is pipeline bubble.
+The authors of GPipe found the bubble negligible with at least 4 × pp micro-batches. With fewer, up to half of the step
+is pipeline bubble.
 
 ## What to do
 
@@ -54,7 +55,7 @@ ENOUGH = 4
 
 
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:
-    """Where the bubble is a tenth of the step, `pipeline-bubble` reports it."""
+    """Silent where the bubble is a tenth of the step: `pipeline-bubble` reports it."""
     many = layout.micro_batches
     if layout.pp == 1 or many is None or not layout.pp <= many < ENOUGH * layout.pp:
         return

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. A warning; an error in torchtitan, which
-refuses it.
+pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. A warning; an error in torchtitan,
+which rejects it.
 
 ## Why it matters
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m × virtual stages + pp − 1) for m micro-batches with 1f1b, gpipe and interleaved
-schedules, by the cost model for the others. Silent where there are fewer micro-batches than stages.
+An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m × virtual stages + pp − 1) for m
+micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the others. Silent where there are fewer
+micro-batches than stages.
 
 ## Why it matters
 
@@ -61,7 +62,7 @@ RULE = Rule.of(__name__, "warning")
 MOST = 0.10
 GRAVE = 0.25
 LEAST = 0.01
-"""The smallest share of the step for which a batch is proposed, whatever a team configured."""
+"""The smallest share of the step for which a batch is proposed, for any configured threshold."""
 
 
 def check(

@@ -10,7 +10,7 @@ Repairs, restarts, drains and queues take 10 to 20 % of a year, and the cost per
 
 ## What to do
 
-Use 0.85, or cite last year's figure.
+Use 0.85, or cite the figure of last year.
 
 ## When to ignore it
 

@@ -6,11 +6,11 @@
 
 ## Why it matters
 
-PUE is the power of the building over that of its computers, which it includes.
+PUE is the power of the whole facility over that of its IT equipment, so it is at least 1.
 
 ## What to do
 
-Use 1.1 to 1.6, which is usual.
+Use the figure of the site; 1.1 to 1.6 is usual.
 
 ## When to ignore it
 

@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Cost per hour of use divides by it.
+The cost per hour of use divides by the utilization.
 
 ## What to do
 

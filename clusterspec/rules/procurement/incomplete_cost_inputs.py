@@ -10,7 +10,7 @@ The purchase price is a third to a half of the cost over the term.
 
 ## What to do
 
-Add the three.
+Add all three.
 
 ## When to ignore it
 
@@ -61,5 +61,5 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _lacks(lacking: list[str]) -> str:
-    """What the cost lacks: without a price of electricity it has no energy, without the others it rests on defaults."""
+    """What the cost lacks: without a price of electricity it includes no energy; the other two have defaults."""
     return "leaves energy out" if "electricity" in lacking else "rests on assumed values"

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-Switches, cables, transceivers and NICs below 3 % or above 25 % of their sum with the nodes; only where all of it is priced.
+Switches, cables, transceivers and NICs below 3 % or above 25 % of their sum with the nodes; only where all of them are
+priced.
 
 ## Why it matters
 
-A published bill of 512 nodes has 5 to 9 % without optics. Far below, parts are missing; far above, parts are counted twice, or the
-fabric is larger than the machine needs.
+A published bill of 512 nodes has 5 to 9 % without optics. A share far below means missing parts; a share far above
+means parts counted twice, or a fabric larger than the machine needs.
 
 ## What to do
 

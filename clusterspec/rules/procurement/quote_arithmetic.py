@@ -6,7 +6,7 @@ A line whose quantity × unit price is not its price, or lines whose sum is not 
 
 ## Why it matters
 
-It is the most common defect of quotes, and it is often found only after the order.
+Such errors are the most common defect of quotes, and are often found only after the order.
 
 ## What to do
 

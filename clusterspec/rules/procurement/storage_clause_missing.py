@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-"2 PB of storage" does not state what it sustains when all nodes write; "40 GB/s" does not state how much it holds.
+"2 PB of storage" does not state the bandwidth when all nodes write; "40 GB/s" does not state the capacity.
 
 ## What to do
 

@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-Optics are the most common omission, at 10 to 15 % of a network. The total is too low by that.
+Optics are the most common omission, at 10 to 15 % of the price of a network. The total is too low by that amount.
 
 ## What to do
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-In Markdown and text files: an equation such as "8 x 400 Gb/s = 400 Gb/s", a total that is not its count times one, a row of a table
-that breaks the rule of its other rows, and a factor of 3 for the traffic of ZeRO-3. Rounding is accepted, and a factor of two where the
-sentence is about directions. Where the factor between both sides is a known slip, its rule reports it.
+In Markdown and text files: an equation such as "8 x 400 Gb/s = 400 Gb/s", a total that is not the count times the unit,
+a table row that contradicts the formula of the other rows, and a factor of 3 for the traffic of ZeRO-3. Rounding is
+accepted, and so is a factor of two where the sentence is about directions. Other rules report known mistakes, such as
+bits for bytes.
 
 ## Why it matters
 
@@ -12,7 +13,7 @@ Readers rely on such figures. Eight NICs of 400 Gb/s are 3.2 Tb/s; with 400 Gb/s
 
 ## What to do
 
-Compute it again. The message gives the result.
+Correct the figure. The message gives the result.
 
 ## When to ignore it
 

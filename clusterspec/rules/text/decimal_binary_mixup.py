@@ -6,8 +6,8 @@ In Markdown and text files: one size in two units whose figures are off by a pow
 
 ## Why it matters
 
-A gibibyte is 7.4 % more than a gigabyte, a tebibyte 10 % more than a terabyte. A model that fits in 80 GiB by 3 % does not fit in
-80 GB, and every time computed from the figure is off by the same share.
+A gibibyte is 7.4 % more than a gigabyte, a tebibyte 10 % more than a terabyte. A model that fits in 80 GiB with 3 % to
+spare does not fit in 80 GB, and every time computed from the figure has the same error.
 
 ## What to do
 
@@ -15,7 +15,7 @@ Write `80 GiB (85.9 GB)`: GiB for memory as a device reports it, GB for the byte
 
 ## When to ignore it
 
-Where a rounded figure is all that is meant.
+Where the figure is meant to be rounded.
 
 ## Fires
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-In Markdown and text files: a figure of NVLink, PCIe or another interconnect that is not the named generation's in any reading its words
-allow, and is that of another generation: "PCIe Gen5 x16: 32 GB/s per direction". Rates of network ports are `nic-rate-off-technology`.
+In Markdown and text files: a figure of NVLink, PCIe or another interconnect that is not the named generation's in any
+possible reading, but that of another generation: "PCIe Gen5 x16: 32 GB/s per direction". `nic-rate-off-technology`
+reports rates of network ports.
 
 ## Why it matters
 

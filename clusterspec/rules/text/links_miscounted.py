@@ -1,14 +1,14 @@
-"""A count of links or neighbors is not what the part has.
+"""A count of links or neighbors differs from that of the part.
 
 ## What it finds
 
-In Markdown and text files: a total of NVLinks of a known node that is not its accelerators times their links, nor half of that (what
-crosses its middle); and "connects to N others" of a torus or a full mesh, which has as many neighbors as links, or as peers.
+In Markdown and text files: a total of NVLinks of a known node that is not its accelerators times their links, nor half
+of that (its bisection); and "connects to N others" of a torus or a full mesh that differs from its links or its peers.
 
 ## Why it matters
 
-Totals follow from such counts. The six switches of a DGX A100 have 96 links, 16 each; with 72 the node would have three quarters of its
-bandwidth.
+Total bandwidths are computed from such counts. The six switches of a DGX A100 have 96 links, 16 each; 72 links would be
+three quarters of its bandwidth.
 
 ## What to do
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-In Markdown and text files: a ratio between two tiers ("18×") that is twice, or half, what both make in the same direction; two bare
-figures side by side, in one sentence, one list or one column, of which the catalog knows one as the sum and the other as one way.
+In Markdown and text files: a ratio between two tiers ("18×") that is twice, or half, the ratio in one direction; two
+figures without direction in one sentence, list or column, of which one is duplex and the other one-way by the catalog.
 
 ## Why it matters
 
-Vendors give NVLink in both directions and NICs in one. 900 GB/s over 50 GB/s is 18; a ring has 450 GB/s over 50 GB/s, which is 9. A
-layout that is rejected at 18 may be the best one at 9.
+Vendors state NVLink in both directions and NICs in one. 900 GB/s over 50 GB/s is 18, but a ring has 450 GB/s and 50
+GB/s, a ratio of 9. A layout that is rejected at 18 may be the best one at 9.
 
 ## What to do
 

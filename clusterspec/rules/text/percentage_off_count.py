@@ -6,8 +6,8 @@ In Markdown and text files: "376 of 450 GB/s is 42 %" where the ratio of the fig
 
 ## Why it matters
 
-The percentage decides whether a fabric passes. 376 of 450 GB/s is 84 %, which is good; 42 % relates it to the 900 GB/s of both
-directions and suggests a fault that does not exist.
+The percentage decides whether a fabric passes. 376 of 450 GB/s is 84 %, which is good. 42 % is relative to the 900 GB/s
+of both directions, and suggests a fault that does not exist.
 
 ## What to do
 
