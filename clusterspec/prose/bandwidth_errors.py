@@ -23,7 +23,7 @@ class LikelyError:
     rule: str
     fact: KnownFigure
     cause: str
-    """A noun phrase that follows `it reads like`."""
+    """A noun phrase that follows `it looks like`."""
 
 
 def bandwidth_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:

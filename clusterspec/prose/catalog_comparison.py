@@ -32,7 +32,7 @@ def check_claim(claim: Claim, known: KnownFigures) -> Iterator[TextProblem]:
         causes = ", or ".join(dict.fromkeys(error.cause for error in errors))
         figure, times = _expected(claim, errors[0].fact)
         written = f"{claim.token.written}{f' {claim.direction}' if claim.direction else ''}"
-        message = f"{written} is {times} the {figure} of {errors[0].fact.owner}: it reads like {causes}"
+        message = f"{written} is {times} the {figure} of {errors[0].fact.owner}: it looks like {causes}"
         yield TextProblem(errors[0].rule, claim.token, message, f"write `{figure}`, or name what the figure measures")
 
 

@@ -24,12 +24,12 @@ PREFIX_STEP = 1000.0
 BITS_PER_BYTE = 8.0
 
 MEANT = {
-    PREFIX: "a prefix (M, G, T) one step off",
-    SUMMED: "both directions summed",
-    SINGLE: "one direction alone",
+    PREFIX: "an error of one prefix (M, G, T)",
+    SUMMED: "the sum of both directions",
+    SINGLE: "a single direction",
     SPARSE: "the peak with 2:4 sparsity",
 }
-"""Descriptions of a slip that follow `it reads like`, by its rule."""
+"""Descriptions of a slip that follow `it looks like`, by its rule."""
 
 
 def near(value: float, other: float, within: float) -> bool:

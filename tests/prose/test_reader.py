@@ -67,7 +67,7 @@ def test_what_is_no_claim_of_the_author_is_passed_over(text: str) -> None:
 def test_one_wrong_figure_is_one_finding_with_every_reading() -> None:
     (problem,) = told("PCIe 5 x16 moves 64 GB/s bidirectional.")
     assert problem.rule == "one-way-counted-as-duplex"
-    assert "one direction alone" in problem.message and "pcie-4" in problem.message
+    assert "a single direction" in problem.message and "pcie-4" in problem.message
     assert "126 GB/s duplex" in problem.help
 
 

@@ -1,4 +1,4 @@
-"""Proposals: the nearest layouts that satisfy a rule and break no other condition."""
+"""Proposals: the nearest layouts that satisfy a rule and violate no other condition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interlea
 
 
 class Legality:
-    """The conditions of the framework on one layout, and the nearest layouts that satisfy them."""
+    """The framework's conditions on one layout, and the nearest layouts that satisfy them."""
 
     def __init__(self, design: Design, layout: Layout, written: LayoutSpec) -> None:
         self._design = design
@@ -35,11 +35,11 @@ class Legality:
         return not self.breaks("world-size-mismatch")
 
     def breaks(self, rule: str) -> bool:
-        """Whether the layout breaks the condition of this name."""
+        """Whether the layout violates the condition of this name."""
         return CONDITIONS[rule](self.numbers, self.demands)
 
     def nearest(self, rule: str, axis: str, limit: int = 3) -> list[int]:
-        """Values of one axis, the nearest first, with which ``rule`` is satisfied and no other condition breaks."""
+        """Values of one axis, the nearest first, that satisfy ``rule`` and violate no further condition."""
         numbers, demands = self.numbers, self.demands
         present: int = getattr(numbers, axis)
         allowed = violations(numbers, demands) - {rule}
@@ -48,7 +48,7 @@ class Legality:
         return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
 
     def allows(self, changes: Mapping[str, object], rule: str = "") -> bool:
-        """Whether the layout with some keys changed breaks no condition that it does not break already."""
+        """Whether the layout with some keys changed violates no further condition."""
         changed = self.numbers
         for axis, value in changes.items():
             if axis in NUMBERED and isinstance(value, int):
@@ -63,11 +63,11 @@ class Legality:
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
         """The proposals as a sentence, or another text where there are none."""
         offered = self.offer(rule, *axes)
-        return f"use the nearest that fit everything else: {offered}" if offered else otherwise
+        return f"use the nearest valid values: {offered}" if offered else otherwise
 
     @cached_property
     def demands(self) -> Demands:
-        """What the layout has to satisfy."""
+        """The inputs of the conditions."""
         cluster, layout, workload = self._design.cluster, self._layout, self._design.workload
         assert cluster is not None
         training = workload if workload and workload.kind == "train" else None
@@ -101,7 +101,7 @@ class Legality:
         )
 
     def _with(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
-        """The numbers with one axis changed, and what follows from it."""
+        """The numbers with one axis changed, and the axes that follow it."""
         changes: dict[str, int | bool] = {axis: value}
         if axis == "tp" and self._written.expert_tp is None and self.framework in EXPERTS_CUT_BY_TP:
             changes["expert_tp"] = value
@@ -111,7 +111,7 @@ class Legality:
 
 
 def near_multiples(value: int, step: int) -> list[int]:
-    """The multiples of ``step`` next to a value, below and above.
+    """The multiples of ``step`` nearest to a value, below and above.
 
     >>> near_multiples(100, 32)
     [96, 128]
@@ -121,7 +121,7 @@ def near_multiples(value: int, step: int) -> list[int]:
 
 
 def _candidates(axis: str, numbers: LayoutNumbers, demands: Demands) -> Iterator[int]:
-    """Degrees worth trying: divisors of what the axis divides, and none beyond the ranks."""
+    """Candidate degrees: up to the ranks, the heads or layers, and 1,024."""
     heads, layers = (demands.model.heads, demands.model.layers) if demands.model else (64, 64)
     most = {"tp": heads, "pp": layers, "virtual_stages": layers}
     limit = min(demands.ranks, most.get(axis, 4 * getattr(numbers, axis) + 8), 1024)

@@ -27,17 +27,17 @@ class Gain:
 
     @property
     def severity(self) -> str:
-        """A warning where the gain is worth a change, else a note."""
+        """A warning where the gain exceeds the error of the model, else a note."""
         return "warning" if self.share > WORTH else "note"
 
     @property
     def words(self) -> str:
-        """`tp: 1, attention_dp: 8` as the spec would say it."""
+        """`tp: 1, attention_dp: 8` as written in a spec."""
         return ", ".join(f"{key}: {value}" for key, value in self.changes.items())
 
 
 def best(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:
-    """The candidate with the most output tokens a second that is legal, fits, and misses no target that is met now."""
+    """The candidate with the highest output token rate that is legal, fits, and misses no target that the present layout meets."""
     tried = (changes for changes in candidates if legality.allows(changes))
     found = [gain for changes in islice(tried, TRIED) if (gain := _gain(served, changes)) is not None]
     return max(found, key=lambda gain: gain.share, default=None)

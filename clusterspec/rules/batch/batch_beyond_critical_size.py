@@ -85,7 +85,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     )
     yield RULE.problem(
         "workload.global_batch",
-        f"{_tokens(step)} tokens a step are {plain(step / critical)} times the critical batch size of a run of "
+        f"{_tokens(step)} tokens per step are {plain(step / critical)} times the critical batch size of a run of "
         f"{_tokens(tokens)} tokens ({_tokens(critical)}, {range_}): the run may need more tokens for the same loss",
         f"confirm by a batch-size sweep, or use at most {int(critical // training.sequence_length):,} sequences and put the "
         "accelerators into tp, pp or cp",

@@ -65,7 +65,7 @@ RANGES: dict[str, UsualRange] = {
     "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix"),
     "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
-    "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give what a rack draws beside its nodes"),
+    "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
     "cluster.power.nodes_per_rack": _count(1, 100, "count nodes, not accelerators"),
     "workload.sequence_length": _count(64, 20_000_000, "count tokens"),
     "workload.global_batch": _count(1, 200_000, "count sequences, not tokens"),

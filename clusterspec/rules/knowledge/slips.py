@@ -1,4 +1,4 @@
-"""Stated figures that differ from the catalog's, and what each reads like.
+"""Stated figures that differ from the catalog's, and the likely error behind each.
 
 Each figure gives one slip, reported by one rule, with every reading that fits: the unit that was written decides first,
 then the direction, then the scope.
@@ -47,7 +47,7 @@ POWER_OF_A_NODE = (100.0, 1e6)
 
 @dataclass(frozen=True, slots=True)
 class SlipReading:
-    """One thing that the author may have meant: the rule that reports it, what it is, and the text that would say it."""
+    """A likely error: the rule that reports it, its description, and the corrected text."""
 
     rule: str
     meant: str
@@ -82,18 +82,18 @@ class FigureSlip:
         """`900 GB/s unidirectional is 2 times the 450 GB/s unidirectional of h100-sxm-80gb`."""
         written = self.stated.quantity.written
         if self.known is None:
-            return f"{written} lies outside the range of machines that exist"
+            return f"{written} is outside the range of existing machines"
         right = self.stated.written_as(self.stated.counted(self.known))
         return f"{written} is {times(self.ratio)} the {right} of {self.known.whose}"
 
     @property
     def meaning(self) -> str:
-        """What it reads like, with every reading."""
+        """What it looks like, with every reading."""
         return ", or ".join(reading.meant for reading in self.readings)
 
     @property
     def advice(self) -> str:
-        """What to write, one offer for each reading."""
+        """The text to write instead, one for each likely error."""
         return "write " + ", or ".join(dict.fromkeys(f"`{reading.text}`" for reading in self.readings))
 
     @property
@@ -103,7 +103,7 @@ class FigureSlip:
 
     def problem(self, rule: Rule) -> Problem:
         """The problem that its rule reports."""
-        message = f"{self.comparison}: it reads like {self.meaning}"
+        message = f"{self.comparison}: it looks like {self.meaning}"
         return rule.problem(self.stated.at, message, self.advice, severity=self.severity, fix=self.fix)
 
 

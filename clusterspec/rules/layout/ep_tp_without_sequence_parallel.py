@@ -62,9 +62,9 @@ def check(legality: Legality, training: Workload, model: Model, layout: Layout) 
     if not model.experts or layout.tp == 1 or layout.sequence_parallel or named not in MEGATRON:
         return
     at = "layout.sequence_parallel"
-    who = f"{named} refuses" if named in BUILT_ON_MEGATRON else "Megatron Core refuses"
+    who = named if named in BUILT_ON_MEGATRON else "Megatron Core"
     message = (
-        f"{who} to train experts with tp {layout.tp} and no sequence parallelism: each of the {layout.tp} ranks would "
+        f"{who} does not train experts with tp {layout.tp} and without sequence parallelism: each of the {layout.tp} ranks would "
         "dispatch every token"
     )
     severity = "error" if named in BUILT_ON_MEGATRON else "warning"

@@ -54,6 +54,6 @@ RULE = Rule.of(__name__, "error")
 
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.ep > 1 and model.experts == 0:
-        message = f"ep {layout.ep} has no effect: the model has no experts, and frameworks refuse it"
+        message = f"ep {layout.ep} has no effect: the model has no experts"
         help_ = "write `ep: 1`, or describe the experts of the model"
         yield RULE.problem("layout.ep", message, help_, fix=rewrite("layout.ep", "1"))

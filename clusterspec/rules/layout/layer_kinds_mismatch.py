@@ -93,7 +93,11 @@ def _mixing(model: Model) -> Iterator[Problem]:
     kinds = f"{model.attention_layers} layers with attention and {model.linear_layers} with linear attention"
     message = f"{kinds} are not the {model.layers} layers of the model, nor with {model.ffn_layers} networks"
     key = "linear_attention.layers" if model.stated_attention_layers is None and model.linear else "attention_layers"
-    yield RULE.problem(f"{KEY}.{key}", message, "correct the counts, or give `ffn_layers` where a layer does one thing")
+    yield RULE.problem(
+        f"{KEY}.{key}",
+        message,
+        "correct the counts, or state `ffn_layers` where layers have either token mixing or a network",
+    )
 
 
 def _compressed(model: Model) -> Iterator[Problem]:

@@ -53,6 +53,7 @@ from clusterspec.cluster.legality import DEEPSPEED
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -62,12 +63,12 @@ def check(model: Model, layout: Layout) -> Iterator[Problem]:
         return
     heads, kv = model.heads // layout.tp, _kv_heads(model, layout.tp)
     if heads % layout.cp:
-        kind, there = "heads", heads
+        kind, there = "head", heads
     elif kv is not None and kv % layout.cp and not (layout.framework in DEEPSPEED and layout.cp % kv == 0):
-        kind, there = "key-value heads", kv
+        kind, there = "key-value head", kv
     else:
         return
-    message = f"{there} {kind} a rank (after tp {layout.tp}) do not divide over cp {layout.cp} by all-to-all"
+    message = f"tp {layout.tp} leaves {plural(there, kind)} per rank, which all-to-all cannot split over cp {layout.cp}"
     yield RULE.problem("layout.cp", message, "write `cp_method: ring`, or lower cp or tp")
 
 

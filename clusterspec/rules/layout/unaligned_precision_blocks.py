@@ -80,7 +80,9 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
     if not odd:
         return
     refused = layout.framework in BUILT_ON_MEGATRON
-    what = f"Transformer Engine in {layout.framework} refuses them" if refused else "these matrices run in bf16 instead"
+    what = (
+        f"Transformer Engine in {layout.framework} raises an error" if refused else "these matrices run in bf16 instead"
+    )
     verb = "is not a multiple" if len(odd) == 1 else "are not multiples"
     message = f"{both(odd)} {verb} of the {block} that {workload.precision} needs: {what}"
     severity = "error" if refused else "note"

@@ -64,5 +64,5 @@ def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]
     scores = scores_bytes(1, training.sequence_length, model.heads, 1) / model.hidden
     if scores > REST_OF_A_LAYER:
         at = "workload.attention"
-        message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of everything else in a layer"
+        message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of all other activations of a layer"
         yield RULE.problem(at, message, "write `flash`", fix=rewrite(at, "flash"))

@@ -73,7 +73,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
     heaviest = max(range(len(loads)), key=loads.__getitem__)
     if mean <= 0 or loads[heaviest] / mean <= max(MOST, _best(sum(ranks), head, layout.pp) / mean + 0.01):
         return
-    last = f", with an output head worth {plain(head)} layers on the last" if head >= 0.5 else ""
+    last = f" (the output head on the last stage equals {plain(head)} layers)" if head >= 0.5 else ""
     yield RULE.problem(
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",

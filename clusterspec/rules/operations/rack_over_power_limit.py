@@ -81,7 +81,7 @@ def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
     yield RULE.problem(
         "cluster.power.nodes_per_rack",
         f"{nodes} nodes of {say(each.value, 'W')}{besides} draw {say(drawn, 'W')}, above the rack limit of {say(limit.value, 'W')}",
-        f"at most {fit} nodes a rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
+        f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
         if fit
         else "use a rack with more power",
     )

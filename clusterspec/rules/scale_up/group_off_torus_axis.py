@@ -68,8 +68,8 @@ def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up
             shape = " × ".join(map(str, scale_up.shape))
             fits = either(each * cluster.ranks_per_accelerator for each in sorted(closed) if each > 1)
             message = (
-                f"{name} = {ranks} ranks on {plural(size, 'accelerator')} covers part of an axis of the {shape} torus: no ring "
-                "closes, so its bandwidth halves"
+                f"{name} = {ranks} ranks on {plural(size, 'accelerator')} covers part of an axis of the {shape} torus: without "
+                "a wrap-around ring, its bandwidth is halved"
             )
             yield RULE.problem(at, message, f"use groups of {fits} ranks")
             return

@@ -83,7 +83,7 @@ def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
     return RULE.problem(
         at,
         f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {plural(links, 'link')} of "
-        f"{say(peer, 'B/s')} each carry {say(together, 'B/s')}, the whole mesh {say(whole, 'B/s')} "
-        f"({plain(whole / together, 2)} times as much)",
+        f"{say(peer, 'B/s')} {'carries' if links == 1 else 'carry'} {say(together, 'B/s')}; all {scale_up.domain - 1} links carry {say(whole, 'B/s')}, "
+        f"{plain(whole / together, 2)} times as much",
         f"use groups of one accelerator, or of all {scale_up.domain}",
     )

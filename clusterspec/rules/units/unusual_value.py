@@ -70,5 +70,5 @@ RULE = Rule.of(
 def check(spec: Spec) -> Iterator[Problem]:
     for value in unusual_values(spec):
         key = dotted(value.path).partition("[")[0].rpartition(".")[2]
-        message = f"`{key}: {value.written}` lies outside the usual range of {value.bounds}"
+        message = f"`{key}: {value.written}` is outside the usual range of {value.bounds}"
         yield RULE.problem(value.path, message, value.range.hint)

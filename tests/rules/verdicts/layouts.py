@@ -126,7 +126,7 @@ LAYOUTS = [
         "error",
         "`cp_method: ring`",
         layout("tp: 2, cp: 4, cp_method: all-to-all"),
-        "1 key-value heads a rank",
+        "1 key-value head per rank",
     ),
     Verdict(
         "ulysses-exceeds-heads",
@@ -135,7 +135,7 @@ LAYOUTS = [
         "error",
         "ring",
         layout("framework: deepspeed, tp: 4, cp: 4, cp_method: all-to-all"),
-        "8 heads a rank",
+        "8 heads per rank",
     ),
     Verdict(
         # 50,257 = 6,282 × 8 + 1; Megatron pads to 50 × 128 × 8 = 51,200
