@@ -183,16 +183,35 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
     return larger(0.0, concurrency - places) / places * output_tokens * tpot
 
 
-@formula("load / (2 * (1 - load)) * service")
-def prompt_wait(load: float, service: float) -> float:
-    """The mean wait of a prompt for those before it: ``service`` seconds each, at a ``load`` below 1.
+@formula("busy * prompt / 2 + load * load / (2 * (1 - load)) * service")
+def prompt_wait(load: float, service: float, busy: float, prompt: float) -> float:
+    """The mean wait of a prompt: half of the step that runs with a chance of ``busy``, and the prompts before it.
 
-    Source: the Pollaczek–Khinchine formula of a queue with one server and equal service times (M/D/1).
+    ``service`` is the time of each at a ``load`` below 1, ``prompt`` that of a step.
 
-    >>> prompt_wait(0.5, 0.2)
+    Source: the Pollaczek–Khinchine formula of a queue with one server and equal service times (M/D/1), of which the
+    residual step is the first part.
+
+    >>> prompt_wait(0.5, 0.2, 0.5, 0.2)
     0.1
     """
-    return load / (2 * (1 - load)) * service
+    return busy * prompt / 2 + load * load / (2 * (1 - load)) * service
+
+
+@formula("load / (load + spread * (1 - load))")
+def wave_load(load: float, spread: float) -> float:
+    """The load of a server while requests arrive that started together, and have spread over part of their cycle.
+
+    ``load`` is that of the whole cycle, of which ``spread`` is the part of the idle time that arrivals fill.
+
+    Source: arithmetic.
+
+    >>> wave_load(0.5, 0.25), wave_load(0.5, 1.0)
+    (0.8, 0.5)
+    """
+    return load / (load + spread * (1 - load))
+
+
 
 
 def wait_at(mean: float, share: float) -> float:

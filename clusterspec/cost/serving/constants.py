@@ -20,7 +20,7 @@ EXCHANGE_BYTES = 3.0
 """Bytes of an element sent to an expert in 8 bits and back in 16 (DeepSeek-V3, arXiv 2412.19437, section 3.2)."""
 LOW_LATENCY_TOKENS = 256
 """Tokens of a rank beyond which an exchange sends one copy to a rank, not to an expert (DeepEP, its two modes)."""
-PASSES = assumed(GROUP, "passes", 10.0, "times that a hidden state is read or written between the products of a layer")
+PASSES = assumed(GROUP, "passes", 6.0, "times that a hidden state is read or written between the products of a layer")
 ROUTED_PASSES = assumed(GROUP, "routed_passes", 4.0, "the same of each copy for an expert: sorted, narrowed, added up")
 HABITS = {
     "serving.host": assumed(
@@ -35,6 +35,25 @@ HABITS = {
     ),
 }
 """What serving software does where its entry does not say."""
+WEIGHT_ONLY = assumed(
+    GROUP,
+    "weight_only",
+    0.3,
+    "rate of products whose weights are widened as they are read, over plain ones; fitted to published plans",
+)
+HANDOFF = assumed(
+    GROUP,
+    "handoff",
+    60e-3,
+    "passing a request to another engine beside its cache: routing, polling; fitted to published plans",
+    "s",
+)
+WAVE = assumed(
+    GROUP,
+    "wave",
+    0.3,
+    "of the idle time of a pool for prompts in which requests that started together return; fitted to published plans",
+)
 MOST_LOAD = 0.8
 """Share of its time beyond which the model of a queue is not trusted; a closed loop settles below it."""
 RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB of a rank", "B")
@@ -50,6 +69,9 @@ ASSUMED = (
     EXCHANGE_LINE,
     PASSES,
     ROUTED_PASSES,
+    WEIGHT_ONLY,
+    HANDOFF,
+    WAVE,
     RESERVED,
 )
 """The constants that no source states; an estimate lists them."""

@@ -102,7 +102,7 @@ def _dense(engine: Engine, tokens: float) -> Part:
         "bytes_read": weights * width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.stream(name),
         "flops": 2 * weights * tokens,
-        "rate": engine.rates.product(name, tokens, engine.peak),
+        "rate": engine.rates.product(name, tokens, engine.peak) * _widened(engine.workload.parameter_precision, name),
     }
     return Part("dense", roofline_time, numbers, _from(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"))
 
@@ -129,11 +129,17 @@ def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
         "bytes_read": engine.share.expert * hit / model.experts * width(engine.workload.expert_parameter_precision),
         "bandwidth": engine.rates.stream(name),
         "flops": flops,
-        "rate": engine.rates.product(name, rows, engine.expert_peak),
+        "rate": engine.rates.product(name, rows, engine.expert_peak)
+        * _widened(engine.workload.expert_parameter_precision, name),
     }
     return (
         Part("experts", roofline_time, numbers, _from(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")),
     )
+
+
+def _widened(kept: str, name: str) -> float:
+    """The share of the rate of products in a precision that is left where the weights are kept in a narrower one."""
+    return known.WEIGHT_ONLY.value if width(kept) < width(name) else 1.0
 
 
 def _activations(engine: Engine, tokens: float, busy: float) -> Part:
@@ -202,7 +208,7 @@ def _launch(engine: Engine, sequences: float) -> Part:
         "launches": engine.launches,
         "each": engine.rates.floor("bf16") if captured else habits.eager,
         "host": habits.host,
-        "sequences": sequences * engine.layout.attention_dp,
+        "sequences": sequences,
         "sequence": habits.sequence,
     }
     return Part(LAUNCH, launch_time, numbers, _from(engine, each="gemm.bf16.floor"))

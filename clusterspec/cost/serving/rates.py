@@ -90,7 +90,7 @@ class Rates:
 
     def stream(self, precision: str) -> float:
         """B/s at which a product of few rows reads its weights."""
-        return self.bandwidth * self.single[f"{self._measured(precision)}.stream"]
+        return self.bandwidth * min(1.0, self.single[f"{self._measured(precision)}.stream"] * self.scale)
 
     def floor(self, precision: str) -> float:
         """Seconds of the smallest matrix product."""
@@ -102,7 +102,7 @@ class Rates:
         The share of the bandwidth is that of a call that takes as long on the accelerator that was measured.
         """
         alike = size * self.single["attention.decode.memory"] / self.bandwidth
-        return self.bandwidth * between(self.curves["attention.decode"], alike)
+        return self.bandwidth * min(1.0, between(self.curves["attention.decode"], alike) * self.scale)
 
     @property
     def attention_floor(self) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.formulas.serving import prompt_wait, time_per_output_token
+from clusterspec.cost.formulas.serving import prompt_wait, time_per_output_token, wave_load
 from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steps import StepTime
@@ -82,9 +82,22 @@ def steady(pools: Pools, sequences: float) -> Steady:
     share = sequences / load.output_tokens * carried / gained / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
     service = _service(pools, fresh, prompt, prefill)
-    load_share = share if not pools.apart else rate * service / pools.prompts.attention_ranks
-    wait = prompt_wait(min(load_share, known.MOST_LOAD), service) if load.load in {"closed", "open"} else 0.0
+    wait = _wait(pools, share, rate, (prompt, service)) if load.load in {"closed", "open"} else 0.0
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait)
+
+
+def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
+    """Seconds until a prompt's turn: the step that runs, and those before it.
+
+    ``share`` of the time of engines that decode goes to prompts, at ``rate`` of them; ``each`` has the seconds of one
+    alone, and of one among those of a step. In a finite run of a closed loop the pool for prompts gets them in waves.
+    """
+    prompt, service = each
+    used = share if not pools.apart else rate * service / pools.prompts.attention_ranks
+    busy = min(1.0, used * prompt / service) if service else 0.0
+    if pools.apart and pools.load.requests:
+        used, busy = wave_load(used, known.WAVE.value), wave_load(busy, known.WAVE.value)
+    return prompt_wait(min(used, known.MOST_LOAD), service, busy, prompt)
 
 
 def _busy(pools: Pools, sequences: float, tpot: float) -> float:

@@ -184,7 +184,8 @@ def _handoff(pools: Pools) -> float:
     if not pools.apart:
         return 0.0
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    return handoff_time(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens)) or 0.0
+    sent = handoff_time(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    return known.HANDOFF.value + (sent or 0.0)
 
 
 def _accelerators(pools: Pools) -> float:
