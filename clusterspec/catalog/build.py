@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clusterspec.catalog.build_model import architecture, published
-from clusterspec.catalog.build_stack import framework_memory
+from clusterspec.catalog.build_stack import framework_memory, serving_software
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Kernels, Model, Nic, Platform, Stack, Switch
 from clusterspec.catalog.reader import FactReader
 
@@ -159,6 +159,7 @@ def stack(read: FactReader) -> Stack:
         releases=read.texts("releases"),
         full_sharding=read.text("full_sharding"),
         memory=framework_memory(read),
+        serving=serving_software(read),
         compiled=read.flag("compiled") or False,
         achievable=read.achievable(),
     )

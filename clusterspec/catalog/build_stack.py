@@ -6,8 +6,10 @@ from math import inf
 
 from clusterspec.catalog.framework_memory import FrameworkMemory, Spread
 from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.serving_software import ServingSoftware
 
 GROUP = "memory"
+SERVING = "serving"
 _FLAGS = (
     "sharded_master",
     "accumulators",
@@ -50,3 +52,17 @@ def _spread(read: FactReader, name: str, kind: str) -> Spread | None:
         return None
     low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
     return Spread(value, low.value if low else value.value, high.value if high else value.value)
+
+
+def serving_software(read: FactReader) -> ServingSoftware | None:
+    """The facts of ``serving``; None for software that does not serve."""
+    fraction = read.number(f"{SERVING}.memory_fraction")
+    if fraction is None:
+        return None
+    return ServingSoftware(
+        memory_fraction=fraction,
+        of_free=read.text(f"{SERVING}.memory_of") == "free",
+        whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
+        chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
+        max_sequences=read.count(f"{SERVING}.max_sequences"),
+    )

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from clusterspec.catalog.entry import Entry
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.catalog.model import Model
+from clusterspec.catalog.serving_software import ServingSoftware
 from clusterspec.catalog.status import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field
 
-__all__ = ["Accelerator", "Entry", "Interconnect", "Model", "Nic", "Platform", "Stack", "Status", "Switch"]
+__all__ = ["Accelerator", "Entry", "Interconnect", "Kernels", "Model", "Nic", "Platform", "Stack", "Status", "Switch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +191,13 @@ class Platform(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Stack(Entry):
-    """A generation of training software: a framework with its libraries and kernels, from ``year`` on.
+    """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
     ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
     overlap with computation, ``dispatcher`` the default token dispatcher, ``releases`` the described
     releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
-    uses if it has none of its own, ``compiled`` that the host does not launch kernels individually.
+    uses if it has none of its own, ``compiled`` that the host does not launch kernels individually,
+    ``serving`` the defaults of serving software, None for training software.
     """
 
     year: int = 0
@@ -206,6 +208,7 @@ class Stack(Entry):
     full_sharding: str | None = None
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
+    serving: ServingSoftware | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

@@ -47,7 +47,13 @@ def _software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> Software |
     engines = serving is not None and serving.disaggregated is not None
     if cluster is None or (spec.layout is None and not engines):
         return None
-    return resolve_software(spec.layout or LayoutSpec(), lookup, _frameworks())
+    return resolve_software(spec.layout or LayoutSpec(), lookup, _frameworks(), serves=_serves(spec))
+
+
+def _serves(spec: Spec) -> bool:
+    """Whether the software of a spec serves requests."""
+    work = spec.workload
+    return work is not None and (work.kind == "serve" or (work.kind is None and work.serving is not None))
 
 
 def _frameworks() -> frozenset[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.catalog.entries import Stack
+from clusterspec.catalog.serving_software import ServingSoftware
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.model import Engines, Serving
 from clusterspec.cluster.resolution_log import ResolutionLog
@@ -10,11 +12,14 @@ from clusterspec.spec.model import EnginesSpec, ServingSpec, SpeculativeSpec, Ta
 
 KEY = "workload.serving"
 PATH: Path = ("workload", "serving")
-MEMORY_FRACTION = 0.9
-CHUNK_TOKENS = 8192
+CHUNK = 8192
+OF_FREE = "of what the weights leave"
+RAISED = "up to 0.95 where the requests in flight need more"
+USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)
+"""The defaults of software that the catalog does not know: those that vLLM and SGLang share."""
 
 
-def resolve_serving(section: ServingSpec, experts: int, log: ResolutionLog) -> Serving | None:
+def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog) -> Serving | None:
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer."""
     for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of an answer")):
         if getattr(section, key) is None:
@@ -23,6 +28,10 @@ def resolve_serving(section: ServingSpec, experts: int, log: ResolutionLog) -> S
         return None
     speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
     sides = section.disaggregated
+    software = stack.serving if stack is not None and stack.serving is not None else USUAL
+    named = stack.name if stack is not None and software is not USUAL else "most software"
+    why = f"the default of {named}"
+    share = f"{why}, {OF_FREE if software.of_free else RAISED}"
     return Serving(
         input_tokens=section.input_tokens,
         output_tokens=section.output_tokens,
@@ -36,13 +45,12 @@ def resolve_serving(section: ServingSpec, experts: int, log: ResolutionLog) -> S
         ttft_target=targets.ttft.value if targets.ttft else None,
         tpot_target=targets.tpot.value if targets.tpot else None,
         percentile=50.0 if targets.percentile is None else targets.percentile,
-        chunk_tokens=log.either(
-            section.chunk_tokens, f"{KEY}.chunk_tokens", CHUNK_TOKENS, "the default of vLLM, SGLang and TensorRT-LLM"
-        ),
+        chunk_tokens=log.either(section.chunk_tokens, f"{KEY}.chunk_tokens", software.chunk_tokens or CHUNK, why),
         max_sequences=section.max_sequences,
-        memory_fraction=log.either(
-            section.memory_fraction, f"{KEY}.memory_fraction", MEMORY_FRACTION, "the default of vLLM and TensorRT-LLM"
-        ),
+        memory_fraction=log.either(section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share),
+        of_free=software.of_free and section.memory_fraction is None,
+        whole_requests=software.whole_requests,
+        raised=section.memory_fraction is None and section.concurrency is not None,
         captured_graphs=log.either(
             section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
         ),

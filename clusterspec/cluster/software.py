@@ -15,6 +15,8 @@ KEY = "layout"
 PATH: Path = ("layout", "software")
 SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
 """Frameworks that share another one's kernels and schedules."""
+SERVING = frozenset({"vllm", "sglang", "trt-llm"})
+"""Frameworks whose generations in the catalog describe serving."""
 USUAL = "megatron-core"
 """The framework whose generations are assumed for one that the catalog lacks."""
 NEWEST_SOFTWARE = 2026
@@ -31,20 +33,25 @@ class Software:
     stack: Stack | None
 
 
-def resolve_software(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> Software:
-    """The software of a layout. ``frameworks`` are the names that the format allows.
+def resolve_software(
+    section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str], *, serves: bool = False
+) -> Software:
+    """The software of a layout. ``frameworks`` are the names that the format allows; ``serves`` says what it is for.
 
     A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
     without entries by another one.
     """
     name, release = _written(section, lookup, frameworks)
     framework = section.framework or name or "custom"
-    generations = _generations(SAME_SOFTWARE.get(framework, framework), lookup)
+    known = SAME_SOFTWARE.get(framework, framework)
+    generations = _generations(known, lookup) if serves or known not in SERVING else {}
     found = _of_release(framework, release, generations, lookup) if release is not None else None
     if found is not None:
         return _sharded(found, section, lookup)
     why = "the newest known" if release is None else f"the catalog knows no release of {framework}: the newest year"
     year = lookup.log.either(section.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
+    if serves and not generations:
+        return Software(framework, year, None, None)
     return _sharded(Software(framework, year, None, _of_year(framework, year, generations, lookup)), section, lookup)
 
 

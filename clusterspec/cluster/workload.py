@@ -30,7 +30,7 @@ def resolve_workload(
     log = lookup.log
     kind = _kind(section, log)
     model = resolve_model(section.model, lookup)
-    serving, size = _size(section, kind, model, log)
+    serving, size = _size(section, kind, (model, stack), log)
     if model is None or size is None:
         return None
     precisions = _precisions(section, kind, stack, log)
@@ -69,11 +69,14 @@ class _Size(NamedTuple):
 
 
 def _size(
-    section: WorkloadSpec, kind: str, model: Model | None, log: ResolutionLog
+    section: WorkloadSpec, kind: str, known: tuple[Model | None, Stack | None], log: ResolutionLog
 ) -> tuple[Serving | None, _Size | None]:
-    """The requests, and the size of the workload; None where a problem states what is missing."""
+    """The requests, and the size of the workload; None where a problem states what is missing. ``known`` are the model
+    and the software.
+    """
+    model, stack = known
     if kind == "serve" and section.serving is not None:
-        serving = resolve_serving(section.serving, model.experts if model else 0, log)
+        serving = resolve_serving(section.serving, model.experts if model else 0, stack, log)
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
     batch = _global_batch(section, kind, log)
     if section.sequence_length is None:

@@ -35,8 +35,13 @@ def test_every_constant_belongs_to_entries_that_have_it_and_say_how_it_came() ->
             assert entry.achievable[constant.fact].value <= constant.cap
 
 
+def serves(name: str) -> bool:
+    stack = CATALOG.get("stack", name)
+    return isinstance(stack, Stack) and stack.serving is not None
+
+
 def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
-    assert set(CATALOG.ids("stack")) == set(table()["stacks"])
+    assert {name for name in CATALOG.ids("stack") if not serves(name)} == set(table()["stacks"])
     assert set(copies()) <= set(CATALOG.ids("accelerator"))
 
 

@@ -212,8 +212,6 @@ def wave_load(load: float, spread: float) -> float:
     return load / (load + spread * (1 - load))
 
 
-
-
 def wait_at(mean: float, share: float) -> float:
     """How much longer than the median wait that of a share of the requests is, where waits are exponential.
 

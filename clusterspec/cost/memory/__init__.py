@@ -89,6 +89,8 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
     whole = cluster.accelerator.memory
     if whole is None or workload.serving is None:
         return whole
+    if workload.serving.of_free:
+        return whole
     share = workload.serving.memory_fraction
     return Figure(whole.value * share, whole.unit, Computed(f"memory × memory_fraction {share:g}"))
 

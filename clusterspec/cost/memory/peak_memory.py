@@ -87,5 +87,5 @@ def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> Rank
     weights = serving.weights(job, rank.share)
     beside = (*reserved.reserved(job, rank.share), *serving.step_activations(job))
     taken = added((*weights, *beside))
-    cache = serving.cache(job, chunks, max(0.0, limit - taken))
+    cache = serving.cache(job, chunks, serving.free_for_cache(job, limit - taken))
     return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, taken + added(cache))

@@ -73,6 +73,13 @@ def in_flight(job: Job, free: float, mean: float, whole: float) -> float:
     return max(whole / mean if mean else 1.0, most)
 
 
+def free_for_cache(job: Job, left: float) -> float:
+    """Bytes for the cache of the ``left`` that weights and framework memory leave."""
+    load = job.workload.serving
+    share = load.memory_fraction if load is not None and load.of_free else 1.0
+    return max(0.0, left) * share
+
+
 def cache(job: Job, chunks: tuple[Chunk, ...], free: float) -> Lines:
     """The cache of the requests in flight; ``free`` bytes are left for it on the rank."""
     mean = sequence_bytes(job, chunks, mean_context(job))

@@ -57,6 +57,8 @@ WAVE = assumed(
 MOST_LOAD = 0.8
 """Share of its time beyond which the model of a queue is not trusted; a closed loop settles below it."""
 RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB of a rank", "B")
+HIGHEST_FRACTION = 0.95
+"""Share of memory to which operators raise the default where weights leave little: 0.95 to 0.98 is what plans state."""
 UNCERTAINTY = {"tpot": 0.30, "ttft": 0.75, "output_tokens_per_second": 0.35}
 """Half-widths of the ranges, as shares: the spread of published runs that no constant was fitted to."""
 ASSUMED = (

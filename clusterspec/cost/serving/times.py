@@ -86,18 +86,36 @@ def serving(design: Design) -> ServingTimes | None:
 def _places(engine: Engine, load: Serving) -> tuple[float, float]:
     """Tokens and requests that the cache of one attention rank has space for."""
     memory = engine.cluster.accelerator.memory
-    capacity = memory.value * load.memory_fraction / engine.cluster.ranks_per_accelerator if memory else 0.0
-    free = max(0.0, capacity - known.RESERVED.value - engine.weight_bytes / engine.layout.pp)
-    mean = load.input_tokens + load.output_tokens * (1.0 if load.load == "static" else 0.5)
-    each = engine.sequence_bytes(mean) / engine.layout.pp
+    whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
+    weights = engine.weight_bytes / engine.layout.pp
+    entire = load.load == "static" or load.whole_requests
+    mean = load.input_tokens + load.output_tokens * 0.5
+    each = engine.sequence_bytes(load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)) / engine.layout.pp
+    wanted = each * (load.concurrency or 0) / engine.attention_ranks if load.raised else 0.0
+    free = cache_space(whole, weights + known.RESERVED.value, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * mean, requests
+
+
+def _most_sequences(engine: Engine) -> int:
+    """Sequences that the software decodes in one step where the spec states no limit."""
+    stack = engine.layout.stack
+    found = stack.serving.max_sequences if stack is not None and stack.serving is not None else None
+    return found or MOST_SEQUENCES
+
+
+def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
+    """Bytes of a rank's ``memory`` left for its cache beside what is ``taken``; ``wanted`` bytes raise the share."""
+    if load.of_free:
+        return max(0.0, memory - taken) * load.memory_fraction
+    free, most = memory * load.memory_fraction - taken, memory * known.HIGHEST_FRACTION - taken
+    return max(0.0, free, min(wanted, most))
 
 
 def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
     tokens, requests = _places(engine, load)
     ranks = engine.attention_ranks
-    pools = Pools(engine, prompts, load, min(requests, float(load.max_sequences or MOST_SEQUENCES)))
+    pools = Pools(engine, prompts, load, min(requests, float(load.max_sequences or _most_sequences(engine))))
     offered, now = _state(pools)
     wait = now.wait
     if load.load in {"closed", "open", "static"}:
