@@ -27,6 +27,7 @@ from clusterspec.source import Path as KeyPath
 NOTHING_TO_SEARCH = "a search needs a cluster, and requests (`workload.serving`) that resolve"
 POOLS: KeyPath = ("workload", "serving", "disaggregated")
 CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
+SHOWN_IN_REPORTS = 5
 UNREACHABLE = frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
 ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
 Progress = Callable[[int, int], None]
@@ -55,7 +56,7 @@ def search_serving(one: Study, options: SearchOptions, progress: Progress) -> Se
     if objective == "cost":
         rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
     front, _ = _checked(studied, job, found.front, len(found.front))
-    present = _row(studied, one, present_section(one)) if one.plan.serving else None
+    present = _row(studied, one, present_section(one), pools=_pools_of(job)) if one.plan.serving else None
     return SearchReport(
         one.settings.tool,
         one.input,
@@ -69,6 +70,11 @@ def search_serving(one: Study, options: SearchOptions, progress: Progress) -> Se
         smallest=_of_plan(studied, job, found.nearest) if found.nearest else None,
         why="" if rows else _why(found),
     )
+
+
+def plans(one: Study) -> SearchReport:
+    """The plans that a report shows: the best few that meet the targets, and the front."""
+    return search_serving(one, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
 def _with_a_layout(one: Study) -> Study:
@@ -131,6 +137,12 @@ def section_of(job: ServingJob, found: Rated) -> tuple[Section, Json | None]:
     section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
     nodes = -(-decode.replicas * decode.ranks // job.cluster.ranks_per_node)
     return section | ({"nodes": nodes} if nodes != job.cluster.nodes else {}), None
+
+
+def _pools_of(job: ServingJob) -> Json | None:
+    """The separate engines of the design itself; None where it has none."""
+    prefill, decode = job.load.prefill, job.load.decode
+    return {"prefill": _engine(prefill), "decode": _engine(decode)} if prefill and decode else None
 
 
 def _engine(engine: Engines) -> Json:

@@ -12,7 +12,7 @@ from clusterspec.results.redaction import redact
 
 if TYPE_CHECKING:
     from clusterspec.results.full import FullReport
-    from clusterspec.results.search import SensitivityReport
+    from clusterspec.results.search import SearchReport, SensitivityReport
 
 from clusterspec.pipeline.outputs import bill, cost, estimate, influences, planned_tests
 from clusterspec.pipeline.studies import Study, study_text
@@ -35,11 +35,13 @@ def report(
     *,
     live: bool = True,
     levers_of: Callable[[Study], SensitivityReport] | None = None,
+    plans_of: Callable[[Study], SearchReport | None] | None = None,
 ) -> FullReport:
     """A report of a design, compared with others.
 
     ``audience`` defaults to that of the spec, else internal. Without ``live`` the report lacks the tables that only
-    interactive figures use; ``levers_of`` returns the sensitivities of the reported design.
+    interactive figures use; ``levers_of`` returns the sensitivities of the reported design, ``plans_of`` other plans
+    of one that serves.
     """
     written = one.design.spec.document.audience if one.design.spec.document else None
     readers = audience or written or "internal"
@@ -48,6 +50,8 @@ def report(
     whole = _report(shown, kind, readers, live=live)
     if levers_of is not None and kind == "design":
         whole = replace(whole, sensitivity=levers_of(shown))
+    if plans_of is not None and kind == "design" and shown.plan.serving is not None:
+        whole = replace(whole, plans=plans_of(shown))
     return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
 
 

@@ -19,13 +19,14 @@ EXACT = 0.0005
 
 def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
     """The assumptions that move the step time or the memory, largest first, in at most ``most`` lines."""
-    moved = f"the step time or the memory by more than {percent(LEAST)}"
+    time = "time per output token" if report.plan.serving is not None else "step time"
+    moved = f"the {time} or the memory by more than {percent(LEAST)}"
     rest = len(report.plan.assumptions)
     if not found:
         return heading(f"No assumption moves {moved}", ink)
     shown = found[: max(1, most - 3)]
     rows = [_row(one) for one in shown]
-    heads = ("  assumed", "value", "against", "step time", "memory")
+    heads = ("  assumed", "value", "against", "tpot" if report.plan.serving is not None else "step time", "memory")
     table = grid(heads, rows, right=(3, 4), ink=ink)
     more = len(found) - len(shown)
     said = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""

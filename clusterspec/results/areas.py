@@ -12,6 +12,8 @@ from clusterspec.records import asdict, dataclass, replace
 from clusterspec.results.machine import Rack
 from clusterspec.results.verdict import condition
 
+REQUESTS = "requests"
+"""The unit of a count of requests."""
 CLOSE = 0.1
 """Headroom, relative to the limit, below which an area is tight."""
 
@@ -38,7 +40,8 @@ class Area:
 
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas of a design that has a cluster; those that a design does not have are left out."""
-    return (*_memory(plan), *_links(plan), *_schedule(plan), *_power(rack), *_storage(plan), *_budget(plan, bill))
+    times = (*_links(plan), *_schedule(plan), *_requests(plan))
+    return (*_memory(plan), *times, *_power(rack), *_storage(plan), *_budget(plan, bill))
 
 
 def _area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
@@ -88,6 +91,27 @@ def _schedule(plan: Plan) -> Iterator[Area]:
         yield _area("compute", "MFU that the plan counts on", work.expected_mfu, plan.mfu, unit="1")
     if plan.step_time is None and plan.serving is None:
         yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
+
+
+def _requests(plan: Plan) -> Iterator[Area]:
+    """Of a serving plan: its times against the targets, and the requests in flight against what the cache holds."""
+    work, found = plan.design.workload, plan.serving
+    if found is None or work is None or work.serving is None:
+        return
+    from clusterspec.cost.serving.targets import tpot_at, ttft_at
+
+    load = work.serving
+    at = f"percentile {load.percentile:g}"
+    if load.ttft_target is not None:
+        yield _area(
+            "first token", f"time to first token, {at}", ttft_at(found, load.percentile), load.ttft_target, unit="s"
+        )
+    if load.tpot_target is not None:
+        yield _area(
+            "output token", f"time per output token, {at}", tpot_at(found, load.percentile), load.tpot_target, unit="s"
+        )
+    if load.load != "offline":
+        yield _area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
 
 
 def _power(rack: Rack | None) -> Iterator[Area]:

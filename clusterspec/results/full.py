@@ -12,14 +12,14 @@ from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.areas import Area
 from clusterspec.results.cost import CostReport
 from clusterspec.results.estimate_json import assumption_json
-from clusterspec.results.glossary import GLOSSARY
+from clusterspec.results.glossary import glossary
 from clusterspec.results.influence import Influence
 from clusterspec.results.kernels import Roofline
 from clusterspec.results.layout_grid import LayoutGrid
 from clusterspec.results.machine import Machine
 from clusterspec.results.pod import Pod
 from clusterspec.results.reliability import Reliability
-from clusterspec.results.search import SensitivityReport
+from clusterspec.results.search import SearchReport, SensitivityReport
 from clusterspec.results.stage_memory import StageMemory
 from clusterspec.results.survival import Survival
 from clusterspec.results.tiers import Tier
@@ -51,6 +51,8 @@ class FullReport:
     reliability: Reliability | None = None
     pod: Pod | None = None
     survival: Survival | None = None
+    plans: SearchReport | None = None
+    """Of a serving design: the plans of other engines on the same machine."""
     against: tuple[FullReport, ...] = field(default=())
 
     @property
@@ -62,6 +64,12 @@ class FullReport:
     def file(self) -> str:
         """The file of the spec without its folder: no path of the author's machine."""
         return PurePath(self.estimate.input.name).name or "-"
+
+    @property
+    def serves(self) -> bool:
+        """Whether the design serves a model."""
+        workload = self.estimate.design.workload
+        return workload is not None and workload.kind == "serve"
 
     @property
     def tender(self) -> bool:
@@ -106,7 +114,8 @@ class FullReport:
             "reliability": self.reliability.to_json() if self.reliability else None,
             "findings": [] if self.tender else [_local(finding_json(finding)) for finding in estimate.findings],
             "waived": [] if self.tender else [_local(waived_json(one)) for one in estimate.waived],
-            "glossary": [{"term": term, "meaning": meaning} for term, meaning in GLOSSARY],
+            "glossary": [{"term": term, "meaning": meaning} for term, meaning in glossary(serving=self.serves)],
+            "plans": _bare(self.plans.to_json()) if self.plans else None,
             "spec": self.text,
             "against": [other.to_json() for other in self.against],
         }

@@ -21,3 +21,24 @@ GLOSSARY = (
     ("scale-up, scale-out", "the interconnect inside a domain, and the network between nodes"),
 )
 """Term and meaning, in alphabetical order."""
+OF_TRAINING = frozenset({"activation recomputation", "bubble", "goodput", "MFU, HFU"})
+OF_SERVING = (
+    ("aggregated, disaggregated", "prompts and decoding on the same engines, or on engines of their own"),
+    ("attention_dp", "ranks of one engine that attend to different requests and share the experts"),
+    ("cache", "the keys and values of the tokens of all requests in flight"),
+    ("concurrency", "requests in flight at a time, waiting ones among them"),
+    ("decode", "the steps that make one output token of every request in a batch"),
+    ("engine, replica", "the ranks that serve requests together; a plan has one engine or several"),
+    ("prefill", "the forward pass over the input of a request"),
+    ("TPOT", "time per output token: the mean time between the tokens of an answer after the first"),
+    ("TTFT", "time to first token: from a request to the first token of its answer"),
+)
+"""Terms of training alone, and those that a serving plan adds."""
+
+
+def glossary(*, serving: bool) -> tuple[tuple[str, str], ...]:
+    """The terms of a report on training, or on a serving plan."""
+    if not serving:
+        return GLOSSARY
+    kept = [pair for pair in GLOSSARY if pair[0] not in OF_TRAINING]
+    return tuple(sorted((*kept, *OF_SERVING), key=lambda pair: pair[0].lower()))

@@ -32,7 +32,8 @@ DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 class Influence:
     """The largest change that another value of one assumption makes.
 
-    ``step_time`` and ``memory`` are relative changes (0.1 is 10 % more); ``against`` is the other value.
+    ``step_time`` (of a serving plan, the time per output token) and ``memory`` are relative changes (0.1 is 10 %
+    more); ``against`` is the other value.
     """
 
     assumption: Assumption
@@ -78,9 +79,16 @@ def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influenc
     """The change from one plan to another; None if the other lacks a figure that the first has."""
     if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None
-    step = other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
+    step = _slower(plan, other)
     memory = other.memory.total.value / plan.memory.total.value - 1 if other.memory and plan.memory else 0.0
     return Influence(each, against, step, memory)
+
+
+def _slower(plan: Plan, other: Plan) -> float:
+    """The relative change of the step time, of a serving plan that of the time per output token."""
+    if plan.serving is not None and other.serving is not None:
+        return other.serving.tpot / plan.serving.tpot - 1
+    return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
 
 
 Variant = tuple[Any, Callable[[Catalog], Design | None]]

@@ -10,6 +10,7 @@ import pytest
 
 from clusterspec import pipeline
 from clusterspec.exploration.levers import sensitivity
+from clusterspec.exploration.serving import plans
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
@@ -31,6 +32,14 @@ SPECS = {
         " serving: {input_tokens: 2048, output_tokens: 512, concurrency: 128}}\n"
         "layout: {framework: sglang, tp: 1, attention_dp: 16, ep: 16}\n"
     ),
+    "serving-pools": (
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2}\n"
+        "workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 4000, output_tokens: 500,"
+        " concurrency: 32, targets: {ttft: 2 s, tpot: 40 ms, percentile: 90},"
+        " speculative: {tokens: 2, acceptance: 0.7},"
+        " disaggregated: {prefill: {replicas: 1, tp: 8}, decode: {replicas: 2, tp: 4}}}}\n"
+        "procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, prices: {node: 310000}}\n"
+    ),
     "no-yaml": "clusterspec: 1\ncluster: [",
     "no-cluster": "clusterspec: 1\nname: nothing\n",
     "long-names": SPEC.replace("name: pod", f"name: {'Überlänge-' * 18}漢字<script>alert(1)</script>"),
@@ -39,7 +48,7 @@ SPECS = {
 
 def report(text: str, kind: str = "design", audience: str | None = None) -> FullReport:
     one = pipeline.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent)
-    return pipeline.report(one, kind, audience, levers_of=sensitivity)
+    return pipeline.report(one, kind, audience, levers_of=sensitivity, plans_of=plans)
 
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])
@@ -159,3 +168,33 @@ def test_nothing_is_loaded_from_outside_and_no_script_but_ours_runs() -> None:
     assert not re.search(r'src="|<link|@import|url\((?!data:)', page)
     assert all(link.startswith(("#", "https://")) for link in re.findall(r'href="([^"]*)"', page))
     assert len(page.encode()) < 2_000_000
+
+
+TRAINING_WORDS = re.compile(r"gradient|optimizer|MFU|micro-batch|sequences of|step time|trained tokens", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+@pytest.mark.parametrize("name", ["serving", "serving-pools"])
+def test_a_report_on_serving_speaks_of_no_training(name: str, kind: str) -> None:
+    page = paper.html(compose(report(SPECS[name], kind)))
+    body = re.sub(r"<(script|style)[^>]*>.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert TRAINING_WORDS.findall(body) == []
+
+
+def test_a_report_on_serving_draws_the_front_and_lists_plans_within_the_targets() -> None:
+    full = report(SPECS["serving-pools"])
+    page = paper.html(compose(full))
+    assert full.plans is not None and 'data-chart="front"' in page
+    assert 'data-field="plans.layouts' in page or "plans.why" in page
+    document = full.to_json()
+    assert [row["serving"]["meets_targets"] for row in document["plans"]["layouts"]] == [True] * len(
+        document["plans"]["layouts"]
+    )
+    assert "Speculative figures" in page
+    assert report(SPEC).plans is None
+
+
+def test_the_verdict_by_area_sets_the_times_of_serving_against_their_targets() -> None:
+    areas = {area.area: area for area in report(SPECS["serving-pools"]).areas}
+    assert areas["first token"].limit == 2.0 and areas["output token"].limit == 0.040
+    assert areas["cache"].value == 32

@@ -11,6 +11,7 @@ from clusterspec.cli.inputs import Desk, status_of
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import Progress, say_error
 from clusterspec.exploration.levers import sensitivity
+from clusterspec.exploration.serving import plans
 from clusterspec.report import paper
 from clusterspec.report.findings_machines import dumps
 from clusterspec.report.ink import located
@@ -41,7 +42,9 @@ def run(asked: argparse.Namespace) -> int:
     progress(f"writing {target}")
     try:
         suffix = target.suffix.lower()
-        report = pipeline.report(one, asked.kind, asked.audience, others, live=suffix != ".pdf", levers_of=sensitivity)
+        report = pipeline.report(
+            one, asked.kind, asked.audience, others, live=suffix != ".pdf", levers_of=sensitivity, plans_of=plans
+        )
         data = written(report, suffix)
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None

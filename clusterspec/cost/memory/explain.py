@@ -33,10 +33,15 @@ def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | N
         "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
         "gradients": explanation.section("gradients", (*rank.gradients, *peak.gradients)),
         "optimizer": explanation.section("optimizer", rank.optimizer),
-        "activations": explanation.section("activations", (*rank.activations, *peak.activations)),
+        "activations": explanation.section(_activations(design), (*rank.activations, *peak.activations)),
         "other": explanation.section("other", rank.reserved),
     }
     return MemoryUse(total=summed("memory", parts.values()), **parts, capacity=capacity)
+
+
+def _activations(design: Design) -> str:
+    """What fills the memory of activations: the cache where the design serves."""
+    return "cache" if design.workload is not None and design.workload.kind == "serve" else "activations"
 
 
 def summed(name: str, parts: Iterable[Term]) -> Term:

@@ -63,6 +63,7 @@ CAUSES = {
     "data loading": "overhead",
     "step overhead": "overhead",
     "stragglers": "stragglers",
+    "cache": "activations",
 }
 """The cause behind each part of a step, by the name of its term."""
 AXES = {

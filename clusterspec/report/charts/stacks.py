@@ -48,13 +48,16 @@ def legend(parts: Sequence[Part], top: float) -> tuple[list[str], float]:
     return shapes, top + 21 * rows
 
 
-def timeline(work: Sequence[Part], hidden: Sequence[Part], label: Label, said: str) -> str:
+STEP = "one step of the slowest pipeline stage"
+
+
+def timeline(work: Sequence[Part], hidden: Sequence[Part], label: Label, said: str, *, title: str = STEP) -> str:
     """One step: what follows one another above, and beneath it the communication that computation hides."""
     total = sum(part.value for part in work)
     under = sum(part.value for part in hidden)
     axis = LinearAxis(0.0, max(total, under) or 1.0, 0, svg.WIDTH - 2)
     top, tall = 20.0, 34.0
-    parts = [svg.text(0, top - 6, "one step of the slowest pipeline stage", size=12, tint="soft")]
+    parts = [svg.text(0, top - 6, title, size=12, tint="soft")]
     parts += lane(work, axis, top, tall)
     bottom = top + tall + 4
     if hidden:

@@ -14,7 +14,7 @@ from clusterspec.report.estimate_assumptions import change
 from clusterspec.report.paper.blocks import Block, Code, Column, Findings, Row, Section, Shown, Table, Text
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
-from clusterspec.results.glossary import GLOSSARY
+from clusterspec.results.glossary import glossary as words
 from clusterspec.results.measured import row, shares
 from clusterspec.source import Source
 from clusterspec.units import plural, say
@@ -73,7 +73,7 @@ def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None
     columns = (
         Column("Assumed", key="key"),
         Column("Value", key="value"),
-        Column("Step time", "right"),
+        Column("Output token" if report.serves else "Step time", "right"),
         Column("Memory", "right"),
         Column("Why", key="why"),
     )
@@ -146,9 +146,10 @@ def _figures(plan: Plan) -> Iterable[Figure]:
             yield from (figure for _, figure in term.inputs)
 
 
-def glossary() -> Section:
+def glossary(report: FullReport) -> Section:
     """The terms of the report."""
-    rows = tuple(Row(pair, f"glossary[{number}]") for number, pair in enumerate(GLOSSARY))
+    terms_of = words(serving=report.serves)
+    rows = tuple(Row(pair, f"glossary[{number}]") for number, pair in enumerate(terms_of))
     table = Table((Column("Term", key="term"), Column("Meaning", key="meaning")), rows, "glossary")
     return Section("glossary", "Glossary", (table,), appendix=True)
 

@@ -116,7 +116,8 @@ def sensitivity(report: FullReport) -> Section | None:
     """What moves the step time and the memory most, among the assumptions."""
     found = report.influences
     blocks: list[Block] = list(_levers(report.sensitivity))
-    for name, key, tint in (("step time", "step_time", "forward"), ("memory", "memory", "weights")):
+    time = "time per output token" if report.serves else "step time"
+    for name, key, tint in ((time, "step_time", "forward"), ("memory", "memory", "weights")):
         ranked = sorted(
             (one for one in found if abs(getattr(one, key)) > 0.005), key=lambda one: -abs(getattr(one, key))
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import Design
 from clusterspec.report import bill_text
-from clusterspec.report.paper import appendix, choices, decision, delivery, machine, materials, options, step
+from clusterspec.report.paper import appendix, choices, decision, delivery, machine, materials, options, serving, step
 from clusterspec.report.paper.blocks import Block, Fact, Paper, Section
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
@@ -48,7 +48,9 @@ def design_sections(report: FullReport) -> list[Section | None]:
         machine.section(report),
         machine.bandwidth(report),
         step.section(report),
+        serving.section(report),
         step.memory(report),
+        serving.plans(report),
         choices.survival(report),
         choices.layouts(report),
         choices.sensitivity(report),
@@ -61,7 +63,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         appendix.assumptions(report),
         appendix.formulas(report.estimate.plan),
         appendix.sources(report),
-        appendix.glossary(),
+        appendix.glossary(report),
         appendix.spec(report),
     ]
 
@@ -86,7 +88,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         appendix.measured(report),
         appendix.assumptions(report, decisive=True),
         appendix.sources(report),
-        appendix.glossary(),
+        appendix.glossary(report),
     ]
 
 

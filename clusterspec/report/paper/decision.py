@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.report.estimate_text import serving_rows
 from clusterspec.report.paper.blocks import Block, Card, Cards, Column, Judgement, Row, Section, Table, Tone
 from clusterspec.report.verdict_words import VERDICT_WORDS
-from clusterspec.results.areas import Area
+from clusterspec.results.areas import REQUESTS, Area
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Status, Verdict, condition, used_text
 from clusterspec.units import percent, say
@@ -94,6 +94,8 @@ def amount(value: float | None, unit: str) -> str:
     """A number of an area; shares are percentages."""
     if value is None:
         return "–"
+    if unit == REQUESTS:
+        return f"{value:,.0f}"
     return percent(value) if unit == "1" else say(value, unit)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
 from clusterspec.report.charts.dots import DotRow, dots
 from clusterspec.report.charts.fabric import Level, levels
 from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
@@ -39,13 +39,44 @@ def glance(design: Design) -> Table:
     work, layout = design.workload, design.layout
     if work:
         rows.append(Row(("Model", work.model.name), "estimate.parameters"))
-        batch = f"{work.global_batch:,} sequences of {work.sequence_length:,} tokens"
-        rows.append(Row(("Batch and precision", f"{batch}, {work.precision}"), "spec"))
-    if layout:
+        rows += _work_rows(work)
+    if layout and work and work.kind == "serve":
+        rows += _engine_rows(layout, work)
+    elif layout:
         degrees = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp} × dp {layout.dp}"
         degrees += f", ep {layout.ep}" if layout.ep > 1 else ""
         rows.append(Row(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout"))
     return Table((Column("What"), Column("As designed")), tuple(rows), "estimate")
+
+
+def _work_rows(work: Workload) -> Iterator[Row]:
+    if work.serving is None:
+        batch = f"{work.global_batch:,} sequences of {work.sequence_length:,} tokens"
+        yield Row(("Batch and precision", f"{batch}, {work.precision}"), "spec")
+        return
+    load = work.serving
+    tokens = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens"
+    flight = f", {load.concurrency:,} in flight" if load.concurrency else ""
+    arriving = f", {load.request_rate:g} a second" if load.request_rate else ""
+    yield Row(("Requests", f"{tokens}{flight}{arriving}"), "spec")
+    kept = f"weights {work.parameter_precision}, cache {work.kv_precision}"
+    experts = f", experts {work.expert_parameter_precision}" if work.model.experts else ""
+    yield Row(("Precision", f"{work.precision}; {kept}{experts}"), "spec")
+
+
+def _engine_rows(layout: Layout, work: Workload) -> Iterator[Row]:
+    """The engines of a serving plan; prefill and decode apart where they are."""
+    prefill = work.serving.prefill if work.serving else None
+    own = Engines(layout.dp, layout.tp, layout.attention_dp, layout.ep, layout.expert_tp, layout.pp)
+    for name, found in (("Prefill", prefill), ("Decode" if prefill else "Engines", own)):
+        if found is not None:
+            yield Row((name, _engines(found)), "estimate.layout")
+
+
+def _engines(found: Engines) -> str:
+    degrees = [("tp", found.tp), ("attention_dp", found.attention_dp), ("ep", found.ep), ("pp", found.pp)]
+    shown = ", ".join(f"{name} {degree}" for name, degree in degrees if degree > 1 or name == "tp")
+    return f"{plural(found.replicas, 'engine')} of {plural(found.ranks, 'rank')}: {shown}"
 
 
 def _machine_rows(cluster: Cluster) -> Iterator[Row]:

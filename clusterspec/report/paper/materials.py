@@ -139,7 +139,8 @@ def _per_unit(report: FullReport, found: Cost) -> Table | None:
         )
     if found.per_million_tokens is not None:
         each = say(found.per_million_tokens.value, found.currency)
-        rows.append(Row(("A million trained tokens", each, used), "cost.per_million_tokens"))
+        what = "output" if report.serves else "trained"
+        rows.append(Row((f"A million {what} tokens", each, used), "cost.per_million_tokens"))
     if not rows:
         return None
     return Table((Column("Unit"), Column("Cost", "right"), Column("Uses")), tuple(rows), "cost")

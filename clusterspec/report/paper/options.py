@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clusterspec.procurement.money import money
 from clusterspec.report.paper.blocks import Column, Row, Section, Table
 from clusterspec.report.verdict_words import VERDICT_WORDS
@@ -82,6 +84,33 @@ def _tokens(one: FullReport) -> str:
     return say(found.value, cost.currency or "currency") if cost and found else "–"
 
 
+def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
+    """How to read a number of a serving plan."""
+
+    def read(one: FullReport) -> str:
+        found = one.estimate.plan.serving
+        return "–" if found is None else say(getattr(found, name), unit)
+
+    return read
+
+
+def _drafted(one: FullReport) -> str:
+    """What speculation adds, so that speculative and plain figures are not compared unawares."""
+    work = one.estimate.design.workload
+    load = work.serving if work is not None else None
+    if load is None or not load.draft_tokens:
+        return "none" if load is not None else "–"
+    return f"{load.draft_tokens}, {percent(load.draft_acceptance, 2)} accepted"
+
+
+def _trained(one: FullReport) -> str:
+    return "–" if one.serves else _tokens(one)
+
+
+def _answered(one: FullReport) -> str:
+    return _tokens(one) if one.serves else "–"
+
+
 ROWS = (
     ("Verdict", "verdict.status", _verdict),
     ("Open errors / warnings", "findings", _findings),
@@ -91,8 +120,22 @@ ROWS = (
     ("Electrical power", "cost.watts", _power),
     ("Step time", "estimate.step_time", _step),
     ("MFU", "estimate.mfu", _mfu),
+    ("Time to first token", "estimate.serving.ttft", _serving("ttft", "s")),
+    ("Time per output token", "estimate.serving.tpot", _serving("tpot", "s")),
+    (
+        "Output tokens per second",
+        "estimate.serving.output_tokens_per_second",
+        _serving("output_tokens_per_second", "1"),
+    ),
+    (
+        "Output tokens per second of an accelerator",
+        "estimate.serving.output_tokens_per_second_per_accelerator",
+        _serving("per_accelerator", "1"),
+    ),
+    ("Drafted tokens a step (speculative)", "estimate.serving", _drafted),
     ("Memory of the fullest accelerator", "estimate.memory.total", _memory),
     ("Run with interruptions", "reliability.with_interruptions", _run),
-    ("A million trained tokens", "cost.per_million_tokens", _tokens),
+    ("A million trained tokens", "cost.per_million_tokens", _trained),
+    ("A million output tokens", "cost.per_million_output_tokens", _answered),
 )
 """Label, JSON field of this design, and how to read it; that of the other designs lies below ``against``."""

@@ -71,7 +71,7 @@ def check(served: Served) -> Iterator[Problem]:
         if name in late
     ]
     most = times.max_concurrency or 0.0
-    bound = f"; the median meets the targets up to a concurrency of {int(most):,}" if most >= 1 else ""
+    bound = f"; the median meets the targets up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
         f"percentile {plain(load.percentile)} of {plural(round(times.offered), 'request')} in flight misses {both(parts)}{bound}",

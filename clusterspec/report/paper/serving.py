@@ -1,0 +1,208 @@
+"""A serving plan: its times and throughput, a decode step part by part, the cache, and other plans on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Serving
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.explain import time_of_token
+from clusterspec.cost.serving.ranges import serving_range
+from clusterspec.procurement.money import money
+from clusterspec.report.charts.front import FrontPoint, front
+from clusterspec.report.charts.stacks import Part, timeline
+from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.serving_search_text import engines
+from clusterspec.results.full import FullReport
+from clusterspec.results.search import LayoutRow
+from clusterspec.units import percent, plural, say
+
+TINTS = {
+    "dense": "forward",
+    "head": "backward",
+    "experts": "ep",
+    "cache": "activations",
+    "latent_attention": "recomputation",
+    "attention": "recomputation",
+    "all_reduce": "tp",
+    "expert_exchange": "cp",
+    "launch": "overhead",
+    "prompts": "optimizer",
+}
+"""The color of each part of a decode step."""
+OTHERS = ("pp", "dp", "gradients", "stragglers", "weights")
+STEP = "estimate.terms[1].parts[0]"
+"""The decode step in the JSON document: the first part of the time of an output token."""
+
+
+def section(report: FullReport) -> Section | None:
+    """What the plan gives at its load, and where the time of an output token goes."""
+    plan = report.estimate.plan
+    work, found = plan.design.workload, plan.serving
+    if found is None or work is None or work.serving is None:
+        return None
+    blocks: tuple[Block, ...] = (_times(found, work.serving), _step(found), _parts(found), _cache(found, work.serving))
+    return Section("serving", "Serving", blocks, lead=_lead(found, work.serving))
+
+
+def _lead(found: ServingTimes, load: Serving) -> str:
+    """The load in one sentence."""
+    each = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens each"
+    requests = f"{plural(max(1, round(found.offered)), 'request')} in flight, {each}"
+    kinds = {
+        "closed": f"Held for {requests}; a request that ends is replaced at once.",
+        "open": f"Held for {load.request_rate or 0:g} requests a second, which keep {requests}.",
+        "static": f"Held for one batch of {requests}, which start and end together.",
+        "offline": f"Held for as many requests as the cache holds: {requests}.",
+    }
+    drafted = ""
+    if load.draft_tokens:
+        drafted = (
+            f" Speculative figures: {plural(load.draft_tokens, 'drafted token')} a step, "
+            f"{percent(load.draft_acceptance, 2)} accepted; they do not compare with plain ones."
+        )
+    return kinds[load.load].replace("Held", "The figures hold", 1) + drafted
+
+
+def _times(found: ServingTimes, load: Serving) -> Table:
+    targets = {"ttft": load.ttft_target, "tpot": load.tpot_target}
+    rows = []
+    for title, name, unit in (
+        ("Time to first token, median", "ttft", "s"),
+        ("Time to first token, mean", "ttft_mean", "s"),
+        ("Time per output token", "tpot", "s"),
+        ("Output tokens per second", "output_tokens_per_second", "1"),
+    ):
+        value, (low, high) = getattr(found, name), serving_range(found, name)
+        target = targets.get(name)
+        cells = (
+            title,
+            say(value, unit),
+            f"{say(low, unit)} to {say(high, unit)}",
+            say(target, unit) if target is not None else "–",
+        )
+        field = f"estimate.serving.{name}"
+        rows.append(Row(cells, field, fields=("", field, f"estimate.serving.range.{name}", "spec")))
+    each = "estimate.serving.output_tokens_per_second_per_accelerator"
+    latency = "estimate.serving.request_latency"
+    share = "estimate.serving.prefill_share"
+    rows += [
+        _plain("Output tokens per second of an accelerator", say(found.per_accelerator, "1"), each),
+        _plain("Output tokens per second of a user", say(1 / found.tpot, "1"), "estimate.serving.tpot"),
+        _plain("Request latency", say(found.request_latency, "s"), latency),
+        _plain("Share of the engines' time on prompts", percent(found.prefill_share, 2), share),
+    ]
+    columns = (Column("What"), Column("Predicted", "right"), Column("Range", "right"), Column("Target", "right"))
+    return Table(columns, tuple(rows), "estimate.serving", caption="Times and throughput")
+
+
+def _plain(title: str, value: str, field: str) -> Row:
+    return Row((title, value, "–", "–"), field, fields=("", field, "", ""))
+
+
+def _step(found: ServingTimes) -> Picture:
+    """The time of an output token: a decode step, and what prompts of other requests add."""
+    spare = iter(OTHERS)
+    shown = []
+    for part in time_of_token(found).parts[0].parts:
+        tint = TINTS.get(part.name) or next(spare, "other")
+        if part.value:
+            shown.append(Part(part.label, tint, part.value, say(part.value, "s")))
+    prompts = found.tpot * found.tokens_per_step - sum(part.value for part in shown)
+    if prompts > 0.002 * found.tpot:
+        shown.append(Part("prompts beside it", TINTS["prompts"], prompts, say(prompts, "s")))
+    said = "; ".join(f"{part.label} {part.said}" for part in shown)
+    drawn = timeline(shown, (), lambda tick: say(tick, "s"), said, title="one decode step, and its share of prompts")
+    return Picture(drawn, "Where the time of a step goes", "estimate.terms[1]")
+
+
+def _parts(found: ServingTimes) -> Table:
+    step = time_of_token(found).parts[0]
+    columns = (
+        Column("Part of a decode step", key="name"),
+        Column("Time", "right", "value"),
+        Column("Share", "right", "value"),
+        Column("Formula", key="formula"),
+    )
+    rows = [
+        Row(
+            (part.label, say(part.value, "s"), percent(part.value / step.value, 2), part.formula),
+            f"{STEP}.parts[{number}]",
+        )
+        for number, part in enumerate(step.parts)
+        if part.value
+    ]
+    whole = ("decode step", say(step.value, "s"), "100 %", step.formula.replace("_", " "))
+    return Table(columns, (*rows, Row(whole, STEP, total=True)), STEP)
+
+
+def _cache(found: ServingTimes, load: Serving) -> Table:
+    most = found.max_concurrency
+    rows = [
+        ("A token", say(found.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
+        ("Tokens that all engines hold", say(found.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
+        ("Requests that they hold on average", say(round(found.kv_capacity_sequences), "1"), "kv_capacity_sequences"),
+    ]
+    if load.ttft_target is not None or load.tpot_target is not None:
+        shown = "none" if not most else say(round(most), "1")
+        rows.append(("Requests in flight within the targets", shown, "max_concurrency"))
+    cells = tuple(Row((name, value), f"estimate.serving.{field}") for name, value, field in rows)
+    return Table((Column("What"), Column("Number", "right")), cells, "estimate.serving", caption="Cache")
+
+
+def plans(report: FullReport) -> Section | None:
+    """Other plans on this machine: those that meet the targets, and the front over engines and concurrency."""
+    found = report.plans
+    if found is None or (not found.layouts and len(found.pareto) < 2):
+        return None
+    blocks: list[Block] = []
+    if len(found.pareto) > 1:
+        points = [_point(row) for row in found.pareto]
+        own = _point(found.present) if found.present is not None else None
+        said = "; ".join(f"{point.label}, {point.note}" for point in points)
+        caption = "Output tokens per second of a user and of an accelerator, engines and requests in flight varied"
+        blocks.append(Picture(front(points, own, said), caption, "plans.pareto"))
+    if found.layouts:
+        currency = report.cost.cost.currency if report.cost.cost else ""
+        blocks.append(_table(found.layouts, found.objective, currency))
+    elif found.why:
+        blocks.append(Text(f"No plan on this machine meets the targets: {found.why}.", "plans.why"))
+    lead = f"{found.evaluated:,} plans evaluated; {found.fitting:,} meet the targets at the load of the spec."
+    return Section("plans", "Plans on this machine", tuple(blocks), lead=lead)
+
+
+def _point(row: LayoutRow) -> FrontPoint:
+    serving = row.serving or {}
+    return FrontPoint(
+        serving["tokens_per_second_per_user"],
+        serving["output_tokens_per_second_per_accelerator"],
+        engines(row),
+        f"{serving['concurrency']:,.0f} in flight",
+    )
+
+
+def _table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> Table:
+    columns = (
+        Column("Engines"),
+        Column("Accelerators", "right"),
+        Column("TTFT", "right"),
+        Column("TPOT", "right"),
+        Column("Tokens per second", "right"),
+        Column("of an accelerator", "right"),
+        *((Column(f"{currency} a million", "right"),) if any(row.cost is not None for row in rows) else ()),
+    )
+    caption = f"Plans that meet the targets, the best by {objective.replace('_', ' ')} first"
+    found = tuple(Row(tuple(_cells(row, len(columns))), f"plans.layouts[{n}]", bare=True) for n, row in enumerate(rows))
+    return Table(columns, found, "plans.layouts", caption=caption)
+
+
+def _cells(row: LayoutRow, count: int) -> Iterator[str]:
+    serving = row.serving or {}
+    yield engines(row)
+    yield f"{serving['accelerators']:,.0f}"
+    yield say(serving["ttft"], "s")
+    yield say(serving["tpot"], "s")
+    yield f"{serving['output_tokens_per_second']:,.0f}"
+    yield f"{serving['output_tokens_per_second_per_accelerator']:,.0f}"
+    if count > 6:
+        yield money(round(row.cost, 2)) if row.cost is not None else "–"
