@@ -228,3 +228,37 @@ def test_findings_without_number_are_counted_and_not_printed(call: Call) -> None
         assert any(f"; {number - 101:,} more of this rule" in one["message"] for one in findings)
         lengths.append(max(len(call("check", "spec.yaml", "--format", form).out) for form in ("text", "sarif")))
     assert lengths[1] < 1.1 * lengths[0] < 300_000
+
+
+WATCHED = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+RUNS = {"subprocess.Popen", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.connect"}
+def watch(event, arguments):
+    if event in RUNS:
+        print("RAN", event, arguments, file=sys.stderr)
+sys.addaudithook(watch)
+from clusterspec.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "spec.yaml"),
+        ("estimate", "spec.yaml"),
+        ("report", "spec.yaml", "-o", "report.html"),
+        ("report", "spec.yaml", "-o", "report.pdf"),
+        ("search", "spec.yaml"),
+        ("export", "bom-xlsx", "spec.yaml", "-o", "bom.xlsx"),
+    ],
+    ids=" ".join,
+)
+def test_no_command_starts_a_program_or_connects(words: tuple[str, ...], call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, str(ROOT), *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert "RAN" not in done.stderr

@@ -6,7 +6,9 @@ import base64
 import contextlib
 import hashlib
 import io
+import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from clusterspec import resources
@@ -100,10 +102,30 @@ def _moment(paper: Paper) -> Any:
 def _weasyprint() -> Any:
     """WeasyPrint, which loads Pango as it is imported, and where that is missing prints a page of its own."""
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), _no_search_by_programs():
             import weasyprint
     except ImportError:
         raise MissingLibrary(INSTALL_PDF) from None
     except OSError:
         raise MissingLibrary(INSTALL_PANGO) from None
     return weasyprint
+
+
+@contextlib.contextmanager
+def _no_search_by_programs() -> Iterator[None]:
+    """Keeps a search for libraries from running ldconfig and compilers, as ctypes does on Linux.
+
+    WeasyPrint asks for names of other systems first, which only such a search could find, and then for the names that
+    the dynamic linker knows.
+    """
+    import ctypes.util
+
+    search = ctypes.util.find_library
+    if sys.platform != "linux":
+        yield
+        return
+    ctypes.util.find_library = lambda name: None
+    try:
+        yield
+    finally:
+        ctypes.util.find_library = search
