@@ -19,6 +19,7 @@ from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfer
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.summation import sum_of
 
 KINDS = ("matrix_products", "attention", "memory_bound")
 TRAFFIC = {"tensor_parallel_traffic": ("tp", "expert_tp"), "context_parallel_traffic": ("cp",)}
@@ -212,7 +213,7 @@ class _StepExplanation:
         ]
         expression = " + ".join(f"({one.expression})" for one in each)
         inputs = tuple(pair for one in each for pair in one.inputs)
-        value = sum(one.value for one in each)
+        value = sum_of(one.value for one in each)
         if group.gather == 1.0:
             return Expanded(value, expression, inputs)
         rate = self._of_software("gather", otherwise=1.0)

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas import flops, parameters
 from clusterspec.cost.layers import Chunk, expert_layers, stages
 from clusterspec.cost.mixers import LayerWeights
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 __all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flops_per_token", "share", "stages"]
 
@@ -218,14 +219,14 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     ffn = (whole.dense_ffn if dense else 0.0) + (whole.shared if moe else 0.0)
     one_expert = whole.expert / layout.expert_tp if moe else 0.0
     return Share(
-        dense=sum(n * kind.cut for n, kind in kinds) + (dense * whole.dense_ffn + moe * whole.shared) / tp,
-        replicated=sum(n * kind.copied for n, kind in kinds) + moe * loose + norms,
+        dense=sum_of(n * kind.cut for n, kind in kinds) + (dense * whole.dense_ffn + moe * whole.shared) / tp,
+        replicated=sum_of(n * kind.copied for n, kind in kinds) + moe * loose + norms,
         expert=moe * expert,
         embedding=table if first else 0.0,
         head=head,
         unit=mixing + 2 * whole.norm + whole.latent_norm + max(networks, default=0.0),
         units=sum(chunk.layers for chunk in held),
-        shapes=sum(kind.cut for _, kind in kinds) + ffn / tp + one_expert + head,
+        shapes=sum_of(kind.cut for _, kind in kinds) + ffn / tp + one_expert + head,
     )
 
 

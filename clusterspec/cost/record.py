@@ -15,6 +15,7 @@ from clusterspec.cost.step.replicas import Exposure
 from clusterspec.cost.step.step import StepChoices, StepInputs, StepTimes
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 PHASES = ("forward", "backward", "recomputation")
 
@@ -131,14 +132,14 @@ class StepRecord:
     def computing(self) -> float:
         """Seconds of the step in which kernels run or wait for launch, in all passes."""
         phases = (count * (phase.device + phase.launch) for part, count in self.parts for _, phase in part.phases)
-        return self.chunk_share * self.inputs.micro_batches * sum(phases)
+        return self.chunk_share * self.inputs.micro_batches * sum_of(phases)
 
     @property
     def flops(self) -> float:
         """FLOPs of the forward pass of one micro-batch on the slowest stage."""
-        return sum(count * part.flops for part, count in self.parts)
+        return sum_of(count * part.flops for part, count in self.parts)
 
     @property
     def recomputed_flops(self) -> float:
         """FLOPs that recomputation adds to it."""
-        return sum(count * part.recomputed_flops for part, count in self.parts)
+        return sum_of(count * part.recomputed_flops for part, count in self.parts)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Term:
     def total(cls, name: str, parts: tuple[Term, ...], unit: str = "s", formula: str = "") -> Term:
         """The sum of its parts."""
         formula = formula or (" + ".join(part.name for part in parts) or "0")
-        return cls(name, sum(part.value for part in parts), unit, formula, parts=parts)
+        return cls(name, sum_of(part.value for part in parts), unit, formula, parts=parts)
 
     @property
     def label(self) -> str:

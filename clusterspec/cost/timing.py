@@ -26,6 +26,7 @@ from clusterspec.cost.traffic.tensor import activations
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
 from clusterspec.records import dataclass, field
+from clusterspec.summation import sum_of
 
 
 def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
@@ -83,10 +84,10 @@ class LayoutTiming:
 
     def record(self) -> StepRecord:
         groups = self.groups()
-        counts = [sum(group.count for group in same) for same in groups.values()]
+        counts = [sum_of(group.count for group in same) for same in groups.values()]
         times = [self.stage(content) for content in groups]
         stage, index = pipeline.slowest(times)
-        every = sum(count * time.total for count, time in zip(counts, times, strict=True))
+        every = sum_of(count * time.total for count, time in zip(counts, times, strict=True))
         content, same = list(groups.items())[int(index)]
         share = self.tables.share(self.layout, same[0].chunks)
         sends, transfers = self.sends(), self.replica_transfers(share)
@@ -116,7 +117,7 @@ class LayoutTiming:
             virtual_stages=layout.virtual_stages,
             micro_batches=layout.micro_batches or 1,
             layers=share.units,
-            send=sum(one.cost.queued for one in sends),
+            send=sum_of(one.cost.queued for one in sends),
             replicas=self.replica_seconds(share),
             weights=owned(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
             nodes=layout.nodes,
@@ -206,7 +207,7 @@ class LayoutTiming:
         return tuple(self.group(each.axis).cost(each.collective, each.size) for each in transfers)
 
     def seconds(self, transfers: tuple[Transfer, ...]) -> float:
-        return sum(cost.queued for cost in self._costs(transfers))
+        return sum_of(cost.queued for cost in self._costs(transfers))
 
     def sends(self) -> tuple[TransferTime, ...]:
         """The transfers of one micro-batch from the slowest stage, which are exposed where nothing overlaps them.

@@ -8,6 +8,7 @@ from math import hypot
 from clusterspec.cost.communication import sent
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.record import StepRecord
+from clusterspec.summation import sum_of
 
 UNKNOWN_SPREAD = assumed(
     "uncertainty",
@@ -37,4 +38,4 @@ def _uncertain(record: StepRecord) -> float:
     for row, cost in sent(record):
         exposed[row.axis] += row.exposed
         widest[row.axis] = max(widest[row.axis], cost.uncertainty)
-    return sum(seconds * widest[axis] for axis, seconds in exposed.items())
+    return sum_of(seconds * widest[axis] for axis, seconds in exposed.items())

@@ -27,6 +27,7 @@ from clusterspec.procurement.total import YEAR, Inputs
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.summation import sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class YearlyCost:
 
     @property
     def total(self) -> float:
-        return sum(self.parts.values())
+        return sum_of(self.parts.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def by_year(whole: Term, years: float) -> tuple[YearlyCost, ...]:
         shares = {part.name: (float(year == 0) if part.name == "capital" else share) for part in whole.parts}
         parts = {part.name: part.value * shares[part.name] for part in whole.parts}
         low, high = (
-            sum((part.value if end is None else end) * shares[part.name] for part, end in ends)
+            sum_of((part.value if end is None else end) * shares[part.name] for part, end in ends)
             for ends in ([(part, part.low) for part in whole.parts], [(part, part.high) for part in whole.parts])
         )
         rows.append(YearlyCost(year + 1, parts, low, high))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clusterspec.spec.model import Price
+from clusterspec.summation import sum_of
 
 
 def ends(price: Price) -> tuple[float, float]:
@@ -34,7 +35,7 @@ def added(prices: Iterable[Price]) -> Price:
     ((16, 18), 0)
     """
     pairs = [ends(price) for price in prices]
-    low, high = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    low, high = sum_of(pair[0] for pair in pairs), sum_of(pair[1] for pair in pairs)
     return low if low == high else (low, high)
 
 

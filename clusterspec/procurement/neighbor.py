@@ -8,6 +8,7 @@ from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import middle
 from clusterspec.records import dataclass, replace
+from clusterspec.summation import sum_of
 
 MOST_FEWER = 0.05
 """The largest share of the nodes that a neighbor gives up."""
@@ -75,4 +76,4 @@ def _fabric_price(counted: Bill) -> float:
 
 
 def _sum(items: tuple[Item, ...]) -> float:
-    return sum(middle(item.price or 0) for item in items)
+    return sum_of(middle(item.price or 0) for item in items)

@@ -8,6 +8,7 @@ from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.summation import sum_of
 
 Inputs = Sequence[tuple[str, Figure]]
 
@@ -22,7 +23,7 @@ def summed(name: str, parts: Sequence[Term], unit: str) -> Term:
     """The sum of parts whose names are identifiers."""
     return Term(
         name,
-        sum(part.value for part in parts),
+        sum_of(part.value for part in parts),
         unit,
         " + ".join(part.name for part in parts) or "0",
         parts=tuple(parts),

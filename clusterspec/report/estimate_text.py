@@ -19,6 +19,7 @@ from clusterspec.results import EstimateReport, count
 from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import Status, condition, used_text
+from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural, say
 
 SCREEN = 60
@@ -166,7 +167,7 @@ def communication(plan: Plan, ink: Ink) -> str:
     rest = kept[FLOWS - 1 :] if len(kept) > FLOWS else []
     rows = [(f"  {axis}", *more) for axis, *more in map(traffic.row, _in_order(plan.communication, rest))]
     if rest:
-        seconds, exposed = (say(sum(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed"))
+        seconds, exposed = (say(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed"))
         rows.append((f"  {len(rest)} more", "", "", "", "", "", seconds, exposed))
     return grid((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 

@@ -11,6 +11,7 @@ from clusterspec.procurement.money import ends
 from clusterspec.records import asdict, dataclass, replace
 from clusterspec.results.machine import Rack
 from clusterspec.results.verdict import condition
+from clusterspec.summation import sum_of
 
 REQUESTS = "requests"
 """The unit of a count of requests."""
@@ -74,10 +75,10 @@ def _links(plan: Plan) -> Iterator[Area]:
     for tier in dict.fromkeys(row.tier for row in plan.communication):
         rows = [row for row in plan.communication if row.tier == tier]
         first = max(rows, key=lambda row: row.exposed)
-        busy = sum(row.seconds for row in rows)
+        busy = sum_of(row.seconds for row in rows)
         if not busy:
             continue
-        seen = sum(row.exposed for row in rows)
+        seen = sum_of(row.exposed for row in rows)
         note = f"exposed {100 * seen / plan.step_time.value:.0f} % of the step" + (f", {held}" if held else "")
         found = _area(
             f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, unit="s", note=note

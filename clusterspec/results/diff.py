@@ -11,6 +11,7 @@ from clusterspec.finding import Finding
 from clusterspec.records import dataclass
 from clusterspec.results import Input, Json, Tool, finding_json, head
 from clusterspec.source import Path, pointer
+from clusterspec.summation import sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +156,12 @@ def _memory(one: Json, other: Json) -> tuple[Any, Any]:
 
 
 def _count(bill: Json, kind: str) -> float:
-    return float(sum(item["quantity"] or 0 for item in bill["items"] if item["kind"] == kind))
+    return float(sum_of(item["quantity"] or 0 for item in bill["items"] if item["kind"] == kind))
 
 
 def _price(bill: Json) -> float | None:
     prices = [item["price"] for item in bill["items"] if isinstance(item.get("price"), int | float)]
-    return float(sum(prices)) if prices else None
+    return float(sum_of(prices)) if prices else None
 
 
 def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass, is_dataclass, replace
 from clusterspec.spec.model import Spec
 from clusterspec.spec.schema import schema
+from clusterspec.summation import sum_of
 
 LEAST = 0.01
 """A relative change below which an assumption is not worth a line of the first screen."""
@@ -204,10 +205,10 @@ def _spread(plan: Plan, each: Assumption) -> Influence | None:
         return None
     terms = [term for term in plan.memory.total.walk() if not term.parts and _rests_on(term.inputs, key)]
     total = plan.memory.total.value
-    more = sum((term.high or term.value) - term.value for term in terms)
-    if not terms or not total or not sum(term.value for term in terms):
+    more = sum_of((term.high or term.value) - term.value for term in terms)
+    if not terms or not total or not sum_of(term.value for term in terms):
         return None
-    factor = 1 + more / sum(term.value for term in terms)
+    factor = 1 + more / sum_of(term.value for term in terms)
     return Influence(each, replace(value, value=value.value * factor), 0.0, more / total)
 
 

@@ -19,6 +19,7 @@ from clusterspec.records import dataclass, replace
 from clusterspec.results.survival_grid import Curve, Seconds, tabulated
 from clusterspec.results.wire import WireTime, wire_times
 from clusterspec.spec.model import LayoutSpec, ModelSpec, ScaleOutSpec, Spec
+from clusterspec.summation import sum_of
 
 SPAN = 4.0
 """Rates vary from a quarter to four times those of the spec."""
@@ -237,6 +238,6 @@ def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | N
 def _seconds(cluster: Cluster, times: tuple[WireTime, ...]) -> Seconds:
     def at(bandwidth: float, nic: float, taper: float) -> float:
         other = varied_cluster(cluster, bandwidth, nic, taper)
-        return sum(one.seconds(other) for one in times)
+        return sum_of(one.seconds(other) for one in times)
 
     return at

@@ -8,6 +8,7 @@ from math import inf, isfinite
 
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
 
@@ -19,7 +20,7 @@ class ConditionFault(ValueError):
 def _exposed(plan: Plan) -> float | None:
     """Exposed communication as a share of the step."""
     seconds = plan.step_seconds
-    return sum(row.exposed for row in plan.communication) / seconds if seconds else None
+    return sum_of(row.exposed for row in plan.communication) / seconds if seconds else None
 
 
 def _headroom(plan: Plan) -> float | None:

@@ -8,6 +8,7 @@ from clusterspec.cost.formulas.torus import all_to_all_time, average_hops, axis_
 from clusterspec.origin import Computed
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 WRAPS_FROM = {2: 16, 3: 4}
 """The side from which an axis of a TPU slice closes, by the dimensions of its torus.
@@ -59,14 +60,14 @@ def torus_line(cluster: Cluster, group: Placement) -> Bandwidth:
     if not axes:
         return Bandwidth.one_way(cluster.scale_up.bandwidth.value, cluster.scale_up.bandwidth.origin)
     derivation = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
-    return Bandwidth.one_way(sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(derivation))
+    return Bandwidth.one_way(sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(derivation))
 
 
 def torus_reach(cluster: Cluster, group: Placement) -> float:
     """Hops to the farthest rank over all axes; 0 without a torus."""
     if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
         return 0.0
-    return float(sum(steps(axis.side, axis.wraps) * axis.step for axis in axes_of(cluster, group)))
+    return float(sum_of(steps(axis.side, axis.wraps) * axis.step for axis in axes_of(cluster, group)))
 
 
 def torus_exchange(cluster: Cluster, group: Placement) -> float:
@@ -74,7 +75,7 @@ def torus_exchange(cluster: Cluster, group: Placement) -> float:
     axes = axes_of(cluster, group) if cluster.scale_up.topology == "torus" else ()
     if not axes:
         return 1.0
-    line = sum(axis_bandwidth(axis.link, axis.wraps) for axis in axes)
+    line = sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes)
     slowest = max(
         all_to_all_time(1.0, average_hops(axis.side, axis.wraps), axis_bandwidth(axis.link, axis.wraps))
         for axis in axes

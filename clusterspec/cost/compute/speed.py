@@ -12,6 +12,7 @@ from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.formulas.matmul import depth_fill, tile_fill
 from clusterspec.cost.formulas.roofline import roofline
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 Tile = tuple[float, float, float]
 """Rows and columns of one tile, and its rate relative to the best tile."""
@@ -40,12 +41,12 @@ class PassKernels(NamedTuple):
         timed = tuple(chain.from_iterable(parts.values()))
         return cls(
             timed=timed,
-            device=sum(seconds for _, seconds in timed),
-            gemms=sum(seconds for kernel, seconds in timed if kernel.rate.startswith("matmul")),
-            core=sum(seconds for _, seconds in parts.get("core", ())),
-            launches=sum(kernel.launches for kernel, _ in timed),
-            expert_launches=sum(kernel.shape.batch for kernel, _ in timed if kernel.shape and kernel.shape.experts),
-            flops=sum(kernel.flops for kernel, _ in timed),
+            device=sum_of(seconds for _, seconds in timed),
+            gemms=sum_of(seconds for kernel, seconds in timed if kernel.rate.startswith("matmul")),
+            core=sum_of(seconds for _, seconds in parts.get("core", ())),
+            launches=sum_of(kernel.launches for kernel, _ in timed),
+            expert_launches=sum_of(kernel.shape.batch for kernel, _ in timed if kernel.shape and kernel.shape.experts),
+            flops=sum_of(kernel.flops for kernel, _ in timed),
         )
 
 

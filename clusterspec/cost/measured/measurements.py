@@ -23,6 +23,7 @@ from clusterspec.logs.nccl_tests import DISAGREES, LARGEST, NcclLog, NotALogErro
 from clusterspec.records import dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import MeasuredSpec
+from clusterspec.summation import sum_of
 
 T = TypeVar("T")
 
@@ -128,7 +129,7 @@ def _rows_of(log: NcclLog) -> tuple[MeasuredSize, ...]:
             seconds[line.size].append(line.seconds)
             ratio[line.size] = line.busbw / line.algbw
     return tuple(
-        MeasuredSize(size, ratio[size] * size * len(times) / sum(times)) for size, times in sorted(seconds.items())
+        MeasuredSize(size, ratio[size] * size * len(times) / sum_of(times)) for size, times in sorted(seconds.items())
     )
 
 

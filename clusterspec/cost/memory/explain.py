@@ -20,6 +20,7 @@ from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Cited, Computed, Origin, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.summation import sum_of
 
 UNIT = "B"
 OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": "head_dim", "rope": "latent_rope"}
@@ -48,8 +49,8 @@ def summed(name: str, parts: Iterable[Term]) -> Term:
     """The sum of its parts. Their errors are assumed to be independent and add in quadrature."""
     kept = tuple(part for part in parts if part.value)
     added = Term.total(name, kept, UNIT)
-    below = sum((part.value - _low(part)) ** 2 for part in kept) ** 0.5
-    above = sum((_high(part) - part.value) ** 2 for part in kept) ** 0.5
+    below = sum_of((part.value - _low(part)) ** 2 for part in kept) ** 0.5
+    above = sum_of((_high(part) - part.value) ** 2 for part in kept) ** 0.5
     return replace(added, low=added.value - below, high=added.value + above)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from clusterspec.summation import sum_of
+
 
 class MemoryLine(NamedTuple):
     """``value`` bytes = the product of ``factors`` × ``formula`` of ``numbers``.
@@ -36,4 +38,4 @@ def line(name: str, formula: Callable[..., float], source: str = "", **numbers: 
 
 def added(lines: Iterable[MemoryLine]) -> float:
     """The sum of the bytes of some lines."""
-    return sum((each.value for each in lines), 0.0)
+    return sum_of((each.value for each in lines), 0.0)

@@ -18,6 +18,7 @@ from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import recomputed
 from clusterspec.cost.memory.tensor import KORTHIKANTI
 from clusterspec.cost.parameters import Share
+from clusterspec.summation import sum_of
 
 RING = "Liu et al., Ring Attention, arXiv 2310.01889"
 FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
@@ -59,7 +60,7 @@ def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
     there = {*job.framework.tables_kept, *at_work}
     if not job.sharded_fully or not there:
         return ()
-    weights = sum((getattr(share, name) for name in sorted(there)), 0.0)
+    weights = sum_of((getattr(share, name) for name in sorted(there)), 0.0)
     return (line("gathered tables", several, FSDP, count=weights, each=GATHERED).times("gathers", job.gathers_layers),)
 
 

@@ -10,6 +10,7 @@ from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.parameters import Share
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 
 class Layers(Enum):
@@ -74,4 +75,4 @@ class Rank:
 def passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
     """The stored activations of each kind of layer: layers times micro-batches in flight."""
     pairs = list(zip(chunks, counts, strict=True))
-    return {kind: sum(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}
+    return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}

@@ -8,6 +8,7 @@ from clusterspec.cost.memory.constants import COMMUNICATOR
 from clusterspec.cost.memory.job import GATHERED, Job
 from clusterspec.cost.memory.line import Lines, MemoryLine, line
 from clusterspec.cost.parameters import Share
+from clusterspec.summation import sum_of
 
 DEEPSPEED = "DeepSpeed, reduce_bucket_size and allgather_bucket_size"
 
@@ -29,7 +30,7 @@ def communicators(job: Job) -> float:
     """Communicators of one rank: one for each axis that communicates, one of all ranks, and the framework's own."""
     layout = job.layout
     degrees = (layout.tp, layout.cp, layout.ep, layout.pp, layout.data_ranks)
-    axes = sum((chosen(degree > 1, 1.0, 0.0) for degree in degrees), 0.0)
+    axes = sum_of((chosen(degree > 1, 1.0, 0.0) for degree in degrees), 0.0)
     return chosen(layout.ranks > 1, axes + 1 + job.framework.communicators, 0.0)
 
 

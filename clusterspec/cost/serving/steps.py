@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from clusterspec.summation import sum_of
+
 LAUNCH = "launch"
 
 
@@ -35,6 +37,6 @@ class StepTime(NamedTuple):
     @classmethod
     def of(cls, parts: tuple[Part, ...], steps: float = 1.0) -> StepTime:
         """The steps of these parts."""
-        launch = sum(part.seconds for part in parts if part.name == LAUNCH)
-        device = sum(part.seconds for part in parts if part.name != LAUNCH)
+        launch = sum_of(part.seconds for part in parts if part.name == LAUNCH)
+        device = sum_of(part.seconds for part in parts if part.name != LAUNCH)
         return cls(parts, steps, steps * (launch + device), steps * device)

@@ -12,6 +12,7 @@ from clusterspec.cost.compute.fixed import WEIGHT_SHARE
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.elementwise import chosen
+from clusterspec.summation import sum_of
 
 HIDES_SENDS = frozenset({"interleaved", "zero-bubble", "dualpipe"})
 """Schedules that can overlap sends between stages with computation."""
@@ -42,9 +43,9 @@ class StageTime(NamedTuple):
 
 def stage_time(parts: Sequence[tuple[StageTime, float]], share: float) -> StageTime:
     """One micro-batch through the parts of a stage, each with its count; ``share`` of the micro-batches run there."""
-    forward = share * sum(count * part.forward for part, count in parts)
-    backward = share * sum(count * part.backward for part, count in parts)
-    return StageTime(forward, backward, share * sum(count * part.recomputation for part, count in parts))
+    forward = share * sum_of(count * part.forward for part, count in parts)
+    backward = share * sum_of(count * part.backward for part, count in parts)
+    return StageTime(forward, backward, share * sum_of(count * part.recomputation for part, count in parts))
 
 
 def slowest(stages: Sequence[StageTime]) -> tuple[StageTime, float]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clusterspec.cost.formulas.elementwise import larger, smaller
 from clusterspec.cost.formulas.overlap import exposed_at_least
+from clusterspec.summation import sum_of
 
 LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})
 """Shardings that communicate in every micro-batch where there is one stage."""
@@ -69,7 +70,7 @@ class Exposure(NamedTuple):
 
 def total(exposures: tuple[Exposure, ...]) -> float:
     """The exposed seconds of a step."""
-    return sum(one.repeats * one.exposed for one in exposures)
+    return sum_of(one.repeats * one.exposed for one in exposures)
 
 
 def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.update import offload_time, update_time
 from clusterspec.cost.step import replicas
 from clusterspec.cost.step.pipeline import StageTime, idle
 from clusterspec.cost.step.replicas import Exposure, ReplicaOverlap, ReplicaSeconds, ReplicaWork
+from clusterspec.summation import sum_of
 
 
 class StepInputs(NamedTuple):
@@ -81,7 +82,7 @@ class StepTimes(NamedTuple):
     @property
     def total(self) -> float:
         """Seconds of the step."""
-        return sum(self)
+        return sum_of(self)
 
 
 def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[Exposure, ...]]:

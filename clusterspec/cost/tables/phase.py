@@ -14,6 +14,7 @@ from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 Transfers = tuple[Transfer, ...]
 TransferTimes = tuple[TransferTime, ...]
@@ -32,11 +33,11 @@ class PhaseTimer:
         """Both passes over a part of the model that communicates nothing and recomputes nothing."""
         passes = (PassKernels.of({name: self.speed.timed(kernels)}) for kernels in (work.forward, work.backward))
         forward, backward = (self.phase(kernels, ()) for kernels in passes)
-        return PartTime(name, forward, backward, self.phase(NO_KERNELS, ()), sum(k.flops for k in work.forward), 0.0)
+        return PartTime(name, forward, backward, self.phase(NO_KERNELS, ()), sum_of(k.flops for k in work.forward), 0.0)
 
     def phase(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
         """One pass: the kernels one after another, exposed transfers, and launch overhead."""
-        exposed, calls = sum(one.exposed for one in sent), sum(one.transfer.calls for one in sent)
+        exposed, calls = sum_of(one.exposed for one in sent), sum_of(one.transfer.calls for one in sent)
         launches = kernels.launches + calls
         launch = self.launching(kernels, exposed, calls)
         return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, kernels.expert_launches, launch)

@@ -8,6 +8,7 @@ from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavai
 from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import ComparedRow
+from clusterspec.summation import sum_of
 
 
 class NotComparable(Exception):
@@ -92,7 +93,7 @@ def _rows(cluster: Cluster, name: str, group: Placement, series: Series) -> tupl
     for size, rates in sorted(measured.items()):
         cost = cost_of(cluster, name, group, size, series.algorithm)
         if cost is not None and cost.seconds > 0 and cost.low > 0 and cost.high > 0:
-            mean = len(rates) / sum(1 / rate for rate in rates)
+            mean = len(rates) / sum_of(1 / rate for rate in rates)
             low, high = cost.busbw * cost.seconds / cost.high, cost.busbw * cost.seconds / cost.low
             rows.append(ComparedRow(size, mean, cost.busbw, low, high))
     return tuple(rows)

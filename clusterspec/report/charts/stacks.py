@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.axes import LinearAxis, horizontal, vertical
+from clusterspec.summation import sum_of
 
 GAP = 1.0
 """Width of the line that separates neighbors."""
@@ -53,8 +54,8 @@ STEP = "one step of the slowest pipeline stage"
 
 def timeline(work: Sequence[Part], hidden: Sequence[Part], label: Label, said: str, *, title: str = STEP) -> str:
     """One step: what follows one another above, and beneath it the communication that computation hides."""
-    total = sum(part.value for part in work)
-    under = sum(part.value for part in hidden)
+    total = sum_of(part.value for part in work)
+    under = sum_of(part.value for part in hidden)
     axis = LinearAxis(0.0, max(total, under) or 1.0, 0, svg.WIDTH - 2)
     top, tall = 20.0, 34.0
     parts = [svg.text(0, top - 6, title, size=12, tint="soft")]
@@ -78,7 +79,7 @@ def against_capacity(
     slices: Sequence[Part], capacity: float | None, span: tuple[float, float] | None, label: Label, said: str
 ) -> str:
     """A stack against a capacity; ``span`` is the range in which its end lies."""
-    total = sum(part.value for part in slices)
+    total = sum_of(part.value for part in slices)
     reach = max([total, capacity or 0.0, span[1] if span else 0.0]) or 1.0
     axis = LinearAxis(0.0, reach, 0, svg.WIDTH - 4)
     top, tall = 24.0, 36.0
@@ -102,7 +103,7 @@ def against_capacity(
 
 def by_stage(stages: Sequence[tuple[str, Sequence[Part]]], capacity: float | None, label: Label, said: str) -> str:
     """One stack a pipeline stage against the capacity of an accelerator."""
-    totals = [sum(part.value for part in parts) for _, parts in stages]
+    totals = [sum_of(part.value for part in parts) for _, parts in stages]
     axis = LinearAxis(0.0, max([*totals, capacity or 0.0]) or 1.0, 64, svg.WIDTH - 4)
     step, top = 20.0, 22.0
     bottom = top + step * len(stages)
@@ -131,7 +132,7 @@ class Year:
 
 def years(columns: Sequence[Year], label: Label, said: str) -> str:
     """Stacked columns by year, each with the range of its sum."""
-    most = max([*(column.high for column in columns), *(sum(p.value for p in c.parts) for c in columns)]) or 1.0
+    most = max([*(column.high for column in columns), *(sum_of(p.value for p in c.parts) for c in columns)]) or 1.0
     left, top, tall = 92.0, 14.0, 190.0
     axis = LinearAxis(0.0, most, top + tall, top)
     shapes = vertical(axis, left, svg.WIDTH, label)

@@ -11,6 +11,7 @@ from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section
 from clusterspec.report.paper.quotes import quote_table
 from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.full import FullReport
+from clusterspec.summation import sum_of
 from clusterspec.units import percent, plain, plural, say
 
 
@@ -92,7 +93,7 @@ def _by_year(found: Cost) -> Picture:
         )
         for row in found.by_year
     ]
-    said = "; ".join(f"{column.label}: {say(sum(p.value for p in column.parts), currency)}" for column in columns)
+    said = "; ".join(f"{column.label}: {say(sum_of(p.value for p in column.parts), currency)}" for column in columns)
     drawn = years(columns, lambda tick: _short(tick, currency), said)
     return Picture(drawn, "Cost by year, with the range of the prices", "cost.by_year")
 

@@ -13,6 +13,7 @@ from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.kernels import Roofline
 from clusterspec.results.verdict import condition
+from clusterspec.summation import sum_of
 from clusterspec.units import percent, say
 
 LEAST = 0.004
@@ -43,7 +44,7 @@ def _timeline(plan: Plan) -> Picture:
     kept = [part for part in parts if part not in small] if len(small) > 1 else parts
     shown = [Part(part.label, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
     if len(small) > 1:
-        rest = sum(part.value for part in small)
+        rest = sum_of(part.value for part in small)
         shown.append(Part(f"{len(small)} smaller parts", "overhead", rest, say(rest, "s")))
     hidden: dict[str, float] = {}
     for row in plan.communication:
@@ -88,7 +89,7 @@ def _communication(plan: Plan) -> Table:
 
 
 def _roofline(found: Roofline) -> Picture:
-    spent = sum(kernel.seconds for kernel in found.kernels)
+    spent = sum_of(kernel.seconds for kernel in found.kernels)
     points = [Point(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
     said = "; ".join(f"{point.label}: {say(point.rate, 'FLOP/s')}" for point in points)
     caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
