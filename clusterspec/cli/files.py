@@ -100,25 +100,30 @@ def at_once(asked: argparse.Namespace, names: Sequence[str], processes: int) -> 
 
     handed = argparse.Namespace(**{key: value for key, value in vars(asked).items() if key != "run"})
     chunks = [list(names[start : start + CHUNK]) for start in range(0, len(names), CHUNK)]
-    with ProcessPoolExecutor(processes, initializer=leave_interrupts) as pool:
-        for found in pool.map(chunk, [handed] * len(chunks), chunks):
+    with ProcessPoolExecutor(processes, initializer=begin, initargs=[handed]) as pool:
+        for found in pool.map(chunk, chunks):
             yield from found
 
 
-def leave_interrupts() -> None:
-    """Leaves Ctrl-C to the process that started this one."""
+OWN: list[Desk] = []
+"""The desk of a process that checks chunks: one, so that it reads each configuration and catalog entry once."""
+
+
+def begin(asked: argparse.Namespace) -> None:
+    """Prepares a process that checks chunks; Ctrl-C is left to the process that started it."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def chunk(asked: argparse.Namespace, names: Sequence[str]) -> list[Checked]:
-    """What is found in some files, fit to be sent to another process."""
     if asked.trust == "base":
         from clusterspec.cli.base_revision import choose
 
         choose(asked)  # a process that was not forked has no base revision yet
-    found = list(in_turn(Desk(asked), names))
+    OWN[:] = [Desk(asked)]
+
+
+def chunk(names: Sequence[str]) -> list[Checked]:
+    """What is found in some files, fit to be sent to another process."""
+    found = list(in_turn(OWN[0], names))
     return [replace(one, fault=OwnFault(told(one.fault))) if one.fault else one for one in found]
 
 

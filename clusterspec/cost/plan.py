@@ -66,11 +66,16 @@ class Plan:
         return self.stored.total if self.stored else None
 
     @property
+    def memory_capacity(self) -> float | None:
+        """Bytes that one accelerator has; None where that is not known."""
+        return self.stored.capacity.value if self.stored and self.stored.capacity else None
+
+    @property
     def fits(self) -> bool | None:
         """Whether the memory is at most the capacity; None where the capacity is not known."""
-        if self.stored is None or self.stored.capacity is None:
+        if self.memory_bytes is None or self.memory_capacity is None:
             return None
-        return self.stored.total <= self.stored.capacity.value
+        return self.memory_bytes <= self.memory_capacity
 
     @property
     def step_seconds(self) -> float | None:

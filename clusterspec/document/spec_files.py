@@ -18,6 +18,8 @@ DEEPEST = 100
 _SKIPPED = {"node_modules", "__pycache__"}
 _NAMES_KEY = re.compile(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
 _TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_FIRST_KEY = re.compile(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
+"""The key at the very start of a text, after comments: it then is a key of the top mapping, or the text is broken."""
 _SPELT = re.compile("cluster[-_ ]?spec", re.IGNORECASE)
 
 
@@ -92,22 +94,20 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def _is_spec(name: str, passed_over: PassedOver) -> bool:
     """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
     try:
-        if not FilePath(name).is_file():
-            return False
-        if _leads_out(FilePath(name)):
+        if not os.path.isfile(name) or (os.path.islink(name) and _leads_out(FilePath(name))):  # noqa: PTH113, PTH114
             return False
         data = read_bytes(name)
     except OSError as fault:
         passed_over(fault)
         return False
-    if not _NAMES_KEY.search(data):
-        return False
-    document, _ = parse(decode(name, data))
+    if _FIRST_KEY.match(data):
+        return True
+    document, _ = parse(decode(name, data)) if _NAMES_KEY.search(data) else (None, ())
     if document is None:
         return _TOP_KEY.search(data) is not None
     return isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)
 
 
 def _leads_out(path: FilePath) -> bool:
-    """Whether a file is a symlink to a target outside the project."""
-    return path.is_symlink() and not path.resolve().is_relative_to(project_root(path.parent))
+    """Whether a symlink leads out of the project, of which its target then is no part."""
+    return not path.resolve().is_relative_to(project_root(path.parent))

@@ -25,6 +25,29 @@ class RulesFailedError(Exception):
         super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
 
 
+class Parts(dict[str, Any]):
+    """The parts of a design by name, each computed when a check first takes it. The name of an optional one ends in
+    ``?``."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__()
+        self.facts = facts
+
+    def __missing__(self, need: str) -> Any:
+        part = self[need] = getattr(self.facts, need.removesuffix("?"))
+        return part
+
+    def of(self, needs: tuple[str, ...]) -> list[Any] | None:
+        """The parts that a check takes, in order; None where a required one is absent."""
+        known = []
+        for need in needs:
+            part = self[need]
+            if part is None and need[-1] != "?":
+                return None
+            known.append(part)
+        return known
+
+
 def judge(facts: Facts) -> list[Problem]:
     """The problems of a design by all rules, in the order of the index; where several rules report one figure, that of
     the most precise rule.
@@ -33,9 +56,10 @@ def judge(facts: Facts) -> list[Problem]:
     """
     problems: list[Problem] = []
     faults: list[tuple[str, Exception]] = []
+    parts = Parts(facts)
     for name, (_, needs) in RULES.items():
         try:
-            problems += _ask(name, needs, facts)
+            problems += _ask(name, needs, parts)
         except Exception as fault:
             faults.append((name, fault))
     problems = _once(problems)
@@ -44,26 +68,15 @@ def judge(facts: Facts) -> list[Problem]:
     return problems
 
 
-def _ask(name: str, needs: tuple[str, ...], facts: Facts) -> list[Problem]:
+def _ask(name: str, needs: tuple[str, ...], parts: Parts) -> list[Problem]:
     """The problems of one rule; none where the spec lacks a part that its check requires."""
-    known = parts_of(facts, needs) if needs else None
+    known = parts.of(needs) if needs else None
     if known is None:
         return []
     silent = _SILENT.get(name)
     if silent is not None and silent(*known):
         return []
     return list(module(name).check(*known))
-
-
-def parts_of(facts: Facts, needs: tuple[str, ...]) -> list[Any] | None:
-    """The parts that a check takes, in order; None where a required one is absent. Optional parts end in ``?``."""
-    known = []
-    for need in needs:
-        part = getattr(facts, need.removesuffix("?"))
-        if part is None and not need.endswith("?"):
-            return None
-        known.append(part)
-    return known
 
 
 def _once(problems: list[Problem]) -> list[Problem]:

@@ -68,7 +68,9 @@ def check(placements: Placements, training: Workload, layout: Layout) -> Iterato
         ("shard", "layout.sharding", shards),
     )
     for axis, at, used in axes:
-        placement, ratio = placements.of(axis), placements.oversubscription(axis) if used else 1.0
+        if not used:
+            continue
+        placement, ratio = placements.of(axis), placements.oversubscription(axis)
         if placement is not None and ratio >= LEAST:
             message = f"{axis} groups of {placement.ranks:,} ranks cross a level oversubscribed {plain(ratio)}:1 in every layer"
             yield RULE.problem(at, message, "confine the axis to a full-bandwidth block")

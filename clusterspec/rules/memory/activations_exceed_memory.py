@@ -49,7 +49,6 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import MemoryUse
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import for_activations, in_words, may_fit
 from clusterspec.rules.advice.what_if import WhatIf
@@ -65,11 +64,11 @@ def check(
     cluster: Cluster,
     written_layout: LayoutSpec,
     layout: Layout,
-    memory: MemoryUse,
     plan: Plan,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
-    if memory.capacity is None or workload.serving is not None:
+    memory = None if plan.fits is not False else plan.memory
+    if memory is None or memory.capacity is None or workload.serving is not None:
         return  # of engines that serve requests, `weights-leave-no-cache` reports it
     states = memory.weights.value + memory.gradients.value + memory.optimizer.value
     total, capacity = memory.total.value, memory.capacity.value

@@ -49,7 +49,6 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import MemoryUse
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import for_states, in_words, may_fit
 from clusterspec.rules.advice.what_if import WhatIf
@@ -60,10 +59,9 @@ RULE = Rule.of(__name__, "error", "likely")
 SERVING_HELP = "raise tp or pp, or store weights in fewer bytes (`parameter_precision`)"
 
 
-def check(
-    workload: Workload, cluster: Cluster, layout: Layout, memory: MemoryUse, plan: Plan, what_if: WhatIf
-) -> Iterator[Problem]:
-    if memory.capacity is None:
+def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what_if: WhatIf) -> Iterator[Problem]:
+    memory = None if plan.fits is not False else plan.memory
+    if memory is None or memory.capacity is None:
         return
     states = memory.weights.value + memory.gradients.value + memory.optimizer.value
     capacity = memory.capacity.value

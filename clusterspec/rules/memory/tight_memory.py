@@ -46,8 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.term import MemoryUse
+from clusterspec.cluster.model import Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import FULLEST
 from clusterspec.rules.parts import Thresholds
@@ -58,10 +58,10 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.90
 
 
-def check(memory: MemoryUse, thresholds: Thresholds, workload: Workload, layout: Layout) -> Iterator[Problem]:
-    if memory.capacity is None or workload.serving is not None:
+def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Problem]:
+    total, capacity = plan.memory_bytes, plan.memory_capacity
+    if total is None or capacity is None or workload.serving is not None:
         return  # an engine fills the memory that it may fill with cache
-    total, capacity = memory.total.value, memory.capacity.value
     if thresholds.of(RULE.name, MOST) * capacity < total <= capacity:
         free = capacity - total
         severity = "warning" if total > FULLEST * capacity else "note"

@@ -52,7 +52,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, ScaleUp, Workload
-from clusterspec.cost.term import MemoryUse
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf, severity_of
 from clusterspec.rules.parts import Placements
@@ -67,7 +67,7 @@ def check(
     scale_up: ScaleUp,
     training: Workload,
     layout: Layout,
-    memory: MemoryUse | None,
+    plan: Plan | None,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
     if layout.sharding != "fsdp" or scale_up.topology == "torus":
@@ -75,7 +75,7 @@ def check(
     better, placement = what_if.hsdp, placements.of("shard")
     if better is None or placement is None:
         return
-    held = f", {say(memory.total.value, 'B')} now" if memory else ""
+    held = f", {say(plan.memory_bytes, 'B')} now" if plan and plan.memory_bytes is not None else ""
     yield RULE.problem(
         "layout.sharding",
         f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {what_if.compared(better)}{held}",
