@@ -40,7 +40,7 @@ fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
 mutate: $(VENV)/developed ## change one line at a time in cluster, rules, document, units and cost: at least 85 % must fail a test
 	$(BIN)/python -m tools.mutate
 
-bench: $(VENV)/developed ## start-up, rules and estimate, in ratios measured in one run
+bench: $(VENV)/developed ## start-up, 1,000 specs, the language server, rules, estimate and search, beside public tools
 	$(BIN)/pip install --quiet "yamllint>=1.35" "check-jsonschema>=0.29"
 	$(BIN)/python -m tools.benchmark
 

@@ -2,89 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import BASE, ROOT
+from tests.cli.conftest import BASE
 from tests.cli.test_written_files import FLAWED
+from tools.benchmark.editor import Editor
 
 pytest.importorskip("pygls")
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from clusterspec.__main__ import main; main()"
-
-
-class Editor:
-    """A client on the server's standard input and output."""
-
-    def __init__(self, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", START, str(ROOT), "lsp"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self.number = 0
-        self.waiting: list[dict[str, Any]] = []
-        self.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
-        self.tell("initialized", {})
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        body = json.dumps({"jsonrpc": "2.0"} | message).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.process.stdin.flush()
-
-    def _receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        length = 0
-        while line := self.process.stdout.readline().strip():
-            if line.lower().startswith(b"content-length:"):
-                length = int(line.split(b":")[1])
-        message: dict[str, Any] = json.loads(self.process.stdout.read(length))
-        return message
-
-    def ask(self, method: str, params: Any) -> Any:
-        """The result of a request."""
-        self.number += 1
-        self._send({"id": self.number, "method": method, "params": params})
-        while True:
-            message = self._receive()
-            if message.get("id") == self.number and "method" not in message:
-                assert "error" not in message, message
-                return message.get("result")
-            self.waiting.append(message)
-
-    def tell(self, method: str, params: Any) -> None:
-        self._send({"method": method, "params": params})
-
-    def diagnostics(self) -> list[dict[str, Any]]:
-        """The next findings that the server publishes."""
-        while True:
-            message = self.waiting.pop(0) if self.waiting else self._receive()
-            if message.get("method") == "textDocument/publishDiagnostics":
-                found: list[dict[str, Any]] = message["params"]["diagnostics"]
-                return found
-
-    def open(self, path: Path, text: str) -> str:
-        uri = path.as_uri()
-        item = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
-        self.tell("textDocument/didOpen", {"textDocument": item})
-        return uri
-
-    def change(self, uri: str, version: int, text: str) -> None:
-        changed = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [{"text": text}]}
-        self.tell("textDocument/didChange", changed)
-
-    def close(self) -> int:
-        self.ask("shutdown", None)
-        self.tell("exit", None)
-        status = self.process.wait(timeout=30)
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
-        return status
 
 
 @pytest.fixture

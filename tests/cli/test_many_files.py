@@ -44,14 +44,14 @@ def test_a_rule_that_crashes_hides_no_other_finding(jobs: str, call: Call, monke
     from clusterspec.rules.pages import module
 
     monkeypatch.setattr(files, "WORTHWHILE", 1)
-    monkeypatch.setattr(module("world-size-mismatch"), "check", crash)
+    monkeypatch.setattr(module("unusual-value"), "check", crash)
     for name in ("one.yaml", "two.yaml"):
         Path(name).write_text(FLAWED)
     done = call("check", ".", "--format", "concise", "--jobs", jobs)
     assert done.status == 3
     assert "one.yaml" in done.out
     assert "two.yaml" in done.out
-    assert done.error.startswith("clusterspec: this is a fault of ours (./one.yaml: RulesFailedError: rule world-size-")
+    assert done.error.startswith("clusterspec: this is a fault of ours (./one.yaml: RulesFailedError: rule unusual")
     assert len(done.error.splitlines()) == 1
 
 
@@ -64,7 +64,7 @@ def test_a_rule_that_crashes_keeps_no_command_from_answering(
     Path("spec.yaml").write_text(BASE)
     command = (words[0], "spec.yaml", *words[1:], "--format", "json")
     before = call(*command)
-    monkeypatch.setattr(module("world-size-mismatch"), "check", crash)
+    monkeypatch.setattr(module("unusual-value"), "check", crash)
     after = call(*command)
     assert (before.status, after.status) == (0, 3)
     assert json.loads(after.out) == json.loads(before.out)
@@ -93,7 +93,7 @@ def test_the_library_never_takes_silence_for_praise(call: Call, monkeypatch: pyt
     from clusterspec.rules.pages import module
 
     Path("spec.yaml").write_text(BASE)
-    monkeypatch.setattr(module("world-size-mismatch"), "check", crash)
+    monkeypatch.setattr(module("unusual-value"), "check", crash)
     with pytest.raises(RulesFailedError):
         clusterspec.check("spec.yaml")
     assert call("check", "spec.yaml").status == 3

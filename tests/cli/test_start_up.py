@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import ROOT
-from tools.benchmark import CLEAN
+from tools.benchmark.specs import CLEAN
 
 PROBE = """
 import contextlib, io, sys

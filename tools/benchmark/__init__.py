@@ -1,0 +1,5 @@
+"""``make bench``: how fast, in ratios measured in one run, since machines differ.
+
+Whole processes are measured in processor seconds with bytecode compiled, beside a Python that does nothing and beside
+yamllint and check-jsonschema, the public tools that read the same spec (the extra ``bench``).
+"""
