@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed, cited
+from clusterspec.origin import Cited
 
 GROUP = "serving"
 
@@ -51,7 +52,7 @@ HANDOFF = assumed(
 WAVE = assumed(
     GROUP,
     "wave",
-    0.3,
+    0.2,
     "of the idle time of a pool for prompts in which requests that started together return; fitted to published plans",
 )
 MOST_LOAD = 0.8
@@ -59,6 +60,19 @@ MOST_LOAD = 0.8
 RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB of a rank", "B")
 HIGHEST_FRACTION = 0.95
 """Share of memory to which operators raise the default where weights leave little: 0.95 to 0.98 is what plans state."""
+UNEVEN = cited(
+    GROUP,
+    "uneven",
+    1.49,
+    Cited(
+        "lmsys-ep",
+        "what balancing experts gained in prefill",
+        "Deploying DeepSeek with large-scale expert parallelism (LMSYS)",
+        "https://lmsys.org/blog/2025-05-05-large-scale-ep/",
+        "2026-11-20",
+        "the load of the fullest rank over the mean where nothing balances it",
+    ),
+)
 UNCERTAINTY = {"tpot": 0.30, "ttft": 0.75, "output_tokens_per_second": 0.35}
 """Half-widths of the ranges, as shares: the spread of published runs that no constant was fitted to."""
 ASSUMED = (

@@ -15,7 +15,7 @@ from clusterspec.cost.serving.links import Links, links_of
 from clusterspec.cost.serving.rates import Rates
 from clusterspec.cost.serving.software import Habits
 from clusterspec.cost.serving.steps import StepTime
-from clusterspec.precision import rate, width
+from clusterspec.precision import NARROW, rate, width
 from clusterspec.records import dataclass
 
 
@@ -140,9 +140,14 @@ def _peak(name: str, rates: Rates) -> tuple[str, float]:
 
 
 def _expert_peak(workload: Workload, rates: Rates, other: tuple[str, float]) -> tuple[str, float]:
-    """The same of experts: in the precision of their weights where the chip multiplies in it, else in the work's."""
+    """The same of experts: in the precision of their weights where the chip multiplies in it, else in the work's.
+
+    Products of 4-bit weights with wider activations run at the rate of 8 bits (PTX ISA, tcgen05.mma, kind mxf8f6f4).
+    """
     kept = workload.expert_parameter_precision
     found = rate(kept, rates.peaks)
     if kept == workload.parameter_precision or found is None or width(found) > width(kept):
         return other
+    if found == "fp4" and workload.precision not in NARROW and "fp8" in rates.peaks:
+        found = "fp8"
     return found, rates.peaks[found]

@@ -18,7 +18,7 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving.steps import LAUNCH, Part
-from clusterspec.precision import width
+from clusterspec.precision import NARROW, width
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
@@ -124,7 +124,7 @@ def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     every = tokens * busy
     hit = experts_hit(model.experts, every, model.experts_per_token)
     rows = every * model.experts_per_token / hit if hit else 1.0
-    flops = 2 * engine.expert * model.experts_per_token * engine.whole.moe_layers * every / engine.ranks
+    flops = 2 * engine.expert * model.experts_per_token * engine.whole.moe_layers * every / engine.ranks * _fullest(engine)
     numbers = {
         "bytes_read": engine.share.expert * hit / model.experts * width(engine.workload.expert_parameter_precision),
         "bandwidth": engine.rates.stream(name),
@@ -137,9 +137,14 @@ def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     )
 
 
+def _fullest(engine: Engine) -> float:
+    """The load of the fullest rank over the mean, where experts lie on different ranks."""
+    return known.UNEVEN.value if engine.layout.ep > 1 else 1.0
+
+
 def _widened(kept: str, name: str) -> float:
-    """The share of the rate of products in a precision that is left where the weights are kept in a narrower one."""
-    return known.WEIGHT_ONLY.value if width(kept) < width(name) else 1.0
+    """The share of the rate of products in 16 bits that is left where the weights are kept in a narrower precision."""
+    return known.WEIGHT_ONLY.value if name not in NARROW and width(kept) < width(name) else 1.0
 
 
 def _activations(engine: Engine, tokens: float, busy: float) -> Part:
@@ -179,7 +184,7 @@ def _exchange(engine: Engine, tokens: float) -> tuple[Part, ...]:
     numbers = {
         "layers": float(expert_layers),
         "latency": _latency(engine, links.domains),
-        "tokens": tokens,
+        "tokens": tokens * _fullest(engine),
         "copies": copies,
         "hidden": float(model.hidden),
         "bytes_each": known.EXCHANGE_BYTES,
