@@ -73,8 +73,15 @@ UNEVEN = cited(
         "the load of the fullest rank over the mean where nothing balances it",
     ),
 )
-UNCERTAINTY = {"tpot": 0.30, "ttft": 0.75, "output_tokens_per_second": 0.35}
-"""Half-widths of the ranges, as shares: the spread of published runs that no constant was fitted to."""
+RANGES = {
+    "tpot": (0.77, 1.26),
+    "ttft": (0.60, 2.10),
+    "ttft alone": (0.75, 1.25),
+    "ttft apart": (0.55, 9.0),
+    "output_tokens_per_second": (0.75, 1.20),
+}
+"""Ends of the ranges over the prediction, within which four in five published figures of a kind lie: ``alone`` with one
+request in flight, ``apart`` with engines of their own for prompts."""
 ASSUMED = (
     *HABITS.values(),
     FLOOR,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.formulas.serving import time_per_output_token, time_to_first_token
 from clusterspec.cost.leaf import source
-from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.serving.steps import Part, StepTime
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Term
@@ -48,8 +48,7 @@ def time_of_token(found: ServingTimes) -> Term:
         inputs,
         (step,),
         _source(time_per_output_token),
-        found.tpot * (1 - known.UNCERTAINTY["tpot"]),
-        found.tpot * (1 + known.UNCERTAINTY["tpot"]),
+        *serving_range(found, "tpot"),
     )
 
 
@@ -69,8 +68,8 @@ def time_of_first_token(found: ServingTimes) -> Term:
         EXPRESSIONS[time_to_first_token],
         inputs,
         source=_source(time_to_first_token),
-        low=found.ttft * (1 - known.UNCERTAINTY["ttft"]),
-        high=found.ttft * (1 + known.UNCERTAINTY["ttft"]),
+        low=serving_range(found, "ttft")[0],
+        high=serving_range(found, "ttft")[1],
     )
 
 

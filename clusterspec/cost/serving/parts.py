@@ -124,7 +124,9 @@ def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     every = tokens * busy
     hit = experts_hit(model.experts, every, model.experts_per_token)
     rows = every * model.experts_per_token / hit if hit else 1.0
-    flops = 2 * engine.expert * model.experts_per_token * engine.whole.moe_layers * every / engine.ranks * _fullest(engine)
+    flops = (
+        2 * engine.expert * model.experts_per_token * engine.whole.moe_layers * every / engine.ranks * _fullest(engine)
+    )
     numbers = {
         "bytes_read": engine.share.expert * hit / model.experts * width(engine.workload.expert_parameter_precision),
         "bandwidth": engine.rates.stream(name),

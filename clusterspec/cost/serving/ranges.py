@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.serving.constants import UNCERTAINTY
+from clusterspec.cost.serving.constants import RANGES
 from clusterspec.cost.serving.times import ServingTimes
 
 RANGED = {
@@ -12,10 +12,24 @@ RANGED = {
     "tpot_mean": "tpot",
     "output_tokens_per_second": "output_tokens_per_second",
 }
-"""The fields of a serving plan that have a range, and the uncertainty that each has."""
+"""The fields of a serving plan that have a range, and the quantity that each is."""
 
 
 def serving_range(found: ServingTimes, name: str) -> list[float]:
     """The low and the high end of a field in `RANGED`."""
-    value, width = getattr(found, name), UNCERTAINTY[RANGED[name]]
-    return [value * (1 - width), value * (1 + width)]
+    low, high = factors(found, RANGED[name])
+    value: float = getattr(found, name)
+    return [value * low, value * high]
+
+
+def factors(found: ServingTimes, quantity: str) -> tuple[float, float]:
+    """The ends of the range of a quantity over its prediction.
+
+    The time to the first token is known best where one request is in flight, and least where prompts have engines of
+    their own, which queue.
+    """
+    if quantity == "ttft" and found.offered <= 1.0:
+        return RANGES["ttft alone"]
+    if quantity == "ttft" and found.handoff > 0:
+        return RANGES["ttft apart"]
+    return RANGES[quantity]
