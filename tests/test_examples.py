@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import pipeline
+from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
 from tests.golden import assert_golden
@@ -55,3 +56,12 @@ def test_the_published_step_of_bloom_lies_in_the_band() -> None:
     assert plan.step_time_range is not None
     low, high = plan.step_time_range
     assert low <= 105 <= high, "about 105 s an iteration, as the authors' account of the training says"
+
+
+def test_the_published_serving_of_deepseek_lies_in_the_band() -> None:
+    found = study(ROOT / "examples" / "deepseek-v3-serving.yaml").plan.serving
+    assert found is not None
+    low, high = serving_range(found, "tpot")
+    assert low <= 1 / 21 <= high, "20 to 22 output tokens a second of a user"
+    slow, fast = serving_range(found, "output_tokens_per_second")
+    assert slow <= 18 * 14_800 <= fast, "14.8k output tokens a second of each of the 18 nodes that decode"

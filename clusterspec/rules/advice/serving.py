@@ -19,9 +19,10 @@ TRIED = 4
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Another layout of the same requests, and the share of throughput that it gains."""
+    """Another layout of the same requests, what both give, and the share of throughput that it gains."""
 
     changes: Mapping[str, object]
+    before: Served
     served: Served
     share: float
 
@@ -38,9 +39,19 @@ class Gain:
 
 def best(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:
     """The candidate with the highest output token rate that is legal, fits, and misses no target that the present layout meets."""
+    held = _with_a_load(served)
+    if held is None:
+        return None
     tried = (changes for changes in candidates if legality.allows(changes))
-    found = [gain for changes in islice(tried, TRIED) if (gain := _gain(served, changes)) is not None]
+    found = [gain for changes in islice(tried, TRIED) if (gain := _gain(held, changes)) is not None]
     return max(found, key=lambda gain: gain.share, default=None)
+
+
+def _with_a_load(served: Served) -> Served | None:
+    """The plan under a load that another layout can be given too: offline, the requests that its cache holds."""
+    if served.load.load != "offline":
+        return served
+    return served.with_load(load="closed", concurrency=max(1, round(served.times.offered)))
 
 
 def _gain(served: Served, changes: Mapping[str, object]) -> Gain | None:
@@ -50,11 +61,11 @@ def _gain(served: Served, changes: Mapping[str, object]) -> Gain | None:
     if set(missed(other.times, other.load)) - set(missed(served.times, served.load)):
         return None
     share = other.times.output_tokens_per_second / served.times.output_tokens_per_second - 1
-    return Gain(changes, other, share)
+    return Gain(changes, served, other, share)
 
 
-def compared(served: Served, gain: Gain) -> str:
+def compared(gain: Gain) -> str:
     """`predicted 1,200 output tokens per second, 1,900 with tp: 1, attention_dp: 8 (58 % more)`."""
-    now, then = served.times.output_tokens_per_second, gain.served.times.output_tokens_per_second
+    now, then = gain.before.times.output_tokens_per_second, gain.served.times.output_tokens_per_second
     more = f"{percent(abs(gain.share), 2)} {'more' if gain.share > 0 else 'less'}"
     return f"predicted {say(now, '1')} output tokens per second, {say(then, '1')} with `{gain.words}` ({more})"

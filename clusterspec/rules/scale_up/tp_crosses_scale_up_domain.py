@@ -117,7 +117,7 @@ def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement:
     return RULE.problem(
         key,
         f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}"
-        f"{'; ' + compared(served, found) if found else ''}",
+        f"{'; ' + compared(found) if found else ''}",
         f"keep tp within the domain: `{found.words}`"
         if found
         else f"use tp of at most {domain}, and pp across domains",

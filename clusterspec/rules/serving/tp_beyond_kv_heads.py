@@ -70,7 +70,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 def _problem(served: Served, legality: Legality, model: Model, layout: Layout, key: str) -> Problem:
     copies = plain(layout.tp / model.kv_heads, 2)
     gain = best(served, legality, _candidates(model, layout)) if key == "layout" else None
-    beside = f"; {compared(served, gain)}" if gain and gain.share > 0 else ""
+    beside = f"; {compared(gain)}" if gain and gain.share > 0 else ""
     return RULE.problem(
         f"{key}.tp",
         f"tp {layout.tp} is wider than the {model.kv_heads} key-value heads of the model: the ranks keep {copies} copies of the cache{beside}",

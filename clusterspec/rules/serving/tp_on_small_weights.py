@@ -70,7 +70,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         return
     yield RULE.problem(
         "layout.tp",
-        f"tp {layout.tp} leaves {say(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {say(2 * weights, 'B')}: {compared(served, gain)}",
+        f"tp {layout.tp} leaves {say(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {say(2 * weights, 'B')}: {compared(gain)}",
         f"use tp {layout.tp // 2} and twice the replicas",
         severity=gain.severity,
     )

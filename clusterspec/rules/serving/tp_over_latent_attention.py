@@ -65,7 +65,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         if layout.tp == 1 or (key != "layout" and key.endswith("prefill")):
             continue
         gain = best(served, legality, _candidates(layout)) if key == "layout" else None
-        beside = f"; {compared(served, gain)}" if gain and gain.share > 0 else ""
+        beside = f"; {compared(gain)}" if gain and gain.share > 0 else ""
         yield RULE.problem(
             f"{key}.tp",
             f"tp {layout.tp} does not cut the cache of latent attention, {say(served.times.kv_bytes_per_token, 'B')} a token: "

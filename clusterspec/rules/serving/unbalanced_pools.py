@@ -64,7 +64,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import PREFILL, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain
+from clusterspec.units import plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 2.0
@@ -79,7 +79,7 @@ def check(served: Served) -> Iterator[Problem]:
     if asked > MOST * prompts:
         yield RULE.problem(
             PREFILL,
-            f"{plain(times.offered, 3)} requests in flight ask for {plain(asked, 2)} prompts per second, {plain(asked / prompts, 2)} times "
+            f"{plural(round(times.offered), 'request')} in flight ask for {plain(asked, 2)} prompts per second, {plain(asked / prompts, 2)} times "
             f"the {plain(prompts, 2)} that the prefill engines process: the engines that decode idle",
             "use more prefill engines, or move some from decode",
         )

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 
 from clusterspec.cluster.model import Engines
 from clusterspec.records import replace
 from clusterspec.search.serving.rated import Rated
-from clusterspec.search.serving.space import Plan, ServingJob
+from clusterspec.search.serving.space import ServingJob
 
-MOST_KINDS = 6
+MOST_KINDS = 5
 """Kinds of engine of each side that are combined."""
-Rate = Callable[[Plan, int | None], Rated | None]
 
 
-def separated(job: ServingJob, kinds: Sequence[Engines], rate: Callable[..., Rated | None]) -> Iterator[Rated]:
+def separated(
+    job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]], rate: Callable[..., Rated | None]
+) -> Iterator[Rated]:
     """Plans of every pair of the most useful kinds: the fewest engines of each side that meet the targets.
 
-    Without targets, or where none meets them, the splits of all ranks.
+    ``ladders`` has each kind of engine with more and more requests in flight. Without targets, or where none meets
+    them, the splits of all ranks.
     """
-    single = [(engine, one) for engine in kinds if (one := rate((None, engine), engine.attention_dp)) is not None]
-    prefill = _undominated(single, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
-    decode = _undominated(single, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
-    for prompts in prefill:
-        for answers in decode:
+    lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
+    prefill = _undominated(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    decode = _undominated(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
+    decode += _busiest(job, ladders)
+    own = [engine for engine in (job.load.prefill, job.load.decode) if engine is not None]
+    for prompts in _once([*prefill, *own[:1]]):
+        for answers in _once([*decode, *own[1:]]):
             if prompts.ranks + answers.ranks <= job.ranks:
                 yield from _numbers(job, prompts, answers, rate)
+
+
+def _once(kinds: Iterable[Engines]) -> list[Engines]:
+    """Each kind of engine once, as a single replica."""
+    return list(dict.fromkeys(replace(engine, replicas=1) for engine in kinds))
+
+
+def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
+    """The kinds with the most output tokens a second of an accelerator within the target of an output token."""
+    target = job.load.tpot_target or inf
+    best = {
+        engine: max((one.per_accelerator for one in ladder if one.times.tpot <= target), default=0.0)
+        for engine, ladder in ladders.items()
+    }
+    return sorted((engine for engine, value in best.items() if value), key=lambda each: -best[each])[:MOST_KINDS]
 
 
 def _ranks_per_prompt(one: Rated) -> float:

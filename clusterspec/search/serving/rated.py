@@ -14,6 +14,10 @@ SUSTAINED = 0.98
 """Share of an arrival rate below which a plan does not keep up with it."""
 
 
+HELD = 1.1
+"""Requests in flight over those that the cache holds, which the uncertainty of the capacity explains."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rated:
     """One plan: its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
@@ -23,7 +27,8 @@ class Rated:
     memory: float
     meets: bool
     excess: float
-    """The largest ratio of a time to its target; 1 where all are met or there is none."""
+    """The largest ratio of a time to its target, or of the requests in flight to those that the cache holds; at
+    least 1."""
     concurrency: int | None = None
     """Requests in flight, where they are not those of the spec."""
 
@@ -52,7 +57,9 @@ def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = Non
 
 
 def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
-    """Whether a plan answers as many requests as arrive, where a rate is given."""
+    """Whether the cache holds the requests in flight, and as many are answered as arrive where a rate is given."""
+    if job.load.load != "offline" and times.offered > HELD * times.kv_capacity_sequences:
+        return False
     wanted = job.load.request_rate
     if wanted is None or concurrency is not None:
         return True
@@ -62,7 +69,8 @@ def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) ->
 def _excess(job: ServingJob, times: ServingTimes) -> float:
     load = job.load
     pairs = ((ttft_at(times, load.percentile), load.ttft_target), (tpot_at(times, load.percentile), load.tpot_target))
-    return max([1.0, *(value / target for value, target in pairs if target)])
+    queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
+    return max([1.0, queued, *(value / target for value, target in pairs if target)])
 
 
 Key = Callable[[Rated], tuple[float, ...]]

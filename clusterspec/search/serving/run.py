@@ -17,6 +17,8 @@ MOST_IN_FLIGHT = 1024
 """Requests in flight on one attention rank, at most, of the front."""
 FRONT_POOLS = 4
 """Plans with separate engines whose concurrency is varied for the front."""
+LONG_WAIT = 0.25
+"""Wait for a place over the time of an answer from which the front ends."""
 Progress = Callable[[int, int], None]
 
 
@@ -63,12 +65,13 @@ def search(
     seeker.total = max(1, len(kinds) * (len(counts) + 8))
     found: list[Rated] = []
     shown: list[Rated] = []
+    ladders = {engine: list(_over_concurrency(seeker, engine)) for engine in kinds}
     if pins.values.get("pools") != "disaggregated":
         for engine in kinds:
             found += _counted(seeker, engine, counts)
-            shown += _over_concurrency(seeker, engine)
+            shown += ladders[engine]
     if _may_separate(job, pins):
-        pools = list(separated(job, kinds, seeker.rate))
+        pools = list(separated(job, ladders, seeker.rate))
         found += pools
         for one in ranked(pools, "tokens_per_accelerator")[:FRONT_POOLS]:
             shown += _laddered(seeker, one.plan)
@@ -111,11 +114,16 @@ def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
 
 
+def _queued(one: Rated) -> bool:
+    """Whether requests wait for long: more of them would wait longer, and no more be answered."""
+    return one.times.wait > LONG_WAIT * (one.times.request_latency - one.times.ttft)
+
+
 def _laddered(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
     decode, each = plan[1], 1
     while each <= MOST_IN_FLIGHT:
         one = seeker.rate(plan, each * decode.replicas * decode.attention_dp)
-        if one is None or one.times.offered > one.times.kv_capacity_sequences:
+        if one is None or one.times.offered > one.times.kv_capacity_sequences or _queued(one):
             return
         yield one
         each *= 2

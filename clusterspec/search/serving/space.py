@@ -61,7 +61,7 @@ def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
             for attention_dp in _whole(pins, "attention_dp", _attention(job, tp * pp)):
                 for ep in _whole(pins, "ep", _expert(job, tp * attention_dp)):
                     engine = _engine(job, tp, attention_dp, ep, pp)
-                    if engine.ranks <= job.ranks and _legal(job, engine):
+                    if engine.ranks <= job.ranks and _in_nodes(job, engine) and _legal(job, engine):
                         yield engine
 
 
@@ -81,7 +81,15 @@ def _attention(job: ServingJob, ranks: int) -> Sequence[int]:
     """Attention data parallelism of an engine; without experts it is the same as replicas."""
     if not job.workload.model.experts or job.layout.framework not in ATTENTION_DP:
         return (1,)
-    return divisors(max(1, job.ranks // ranks))
+    most = max(1, job.ranks // ranks)
+    smooth = {(1 << twos) * threes for twos in range(most.bit_length()) for threes in (1, 3, 9)}
+    return sorted({*divisors(most), *(each for each in smooth if each <= most)})
+
+
+def _in_nodes(job: ServingJob, engine: Engines) -> bool:
+    """Whether an engine takes whole nodes, or divides one."""
+    of_node = job.cluster.ranks_per_node
+    return engine.ranks % of_node == 0 or of_node % engine.ranks == 0
 
 
 def _expert(job: ServingJob, ranks: int) -> Sequence[int]:
