@@ -158,6 +158,7 @@ def stack(read: FactReader) -> Stack:
         dispatcher=read.text("dispatcher") or "all-to-all",
         releases=read.texts("releases"),
         full_sharding=read.text("full_sharding"),
+        reduces=read.text("reduces"),
         memory=framework_memory(read),
         serving=serving_software(read),
         compiled=read.flag("compiled") or False,

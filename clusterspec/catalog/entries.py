@@ -196,7 +196,8 @@ class Stack(Entry):
     ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
     overlap with computation, ``dispatcher`` the default token dispatcher, ``releases`` the described
     releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
-    uses if it has none of its own, ``compiled`` that the host does not launch kernels individually,
+    uses if it has none of its own, ``reduces`` the precision in which it sends gradients if narrower than the
+    one in which it keeps them, ``compiled`` that the host does not launch kernels individually,
     ``serving`` the defaults of serving software, None for training software.
     """
 
@@ -206,6 +207,7 @@ class Stack(Entry):
     dispatcher: str = "all-to-all"
     releases: tuple[str, ...] = ()
     full_sharding: str | None = None
+    reduces: str | None = None
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     serving: ServingSoftware | None = None

@@ -17,6 +17,8 @@ SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
 """Frameworks that share another one's kernels and schedules."""
 SERVING = frozenset({"vllm", "sglang", "trt-llm"})
 """Frameworks whose generations in the catalog describe serving."""
+CALENDAR = frozenset({"nemo"})
+"""Frameworks that number releases by year and month (NeMo containers: 25.11 is of November 2025)."""
 USUAL = "megatron-core"
 """The framework whose generations are assumed for one that the catalog lacks."""
 NEWEST_SOFTWARE = 2026
@@ -45,7 +47,8 @@ def resolve_software(
     framework = section.framework or name or "custom"
     known = SAME_SOFTWARE.get(framework, framework)
     generations = _generations(known, lookup) if serves or known not in SERVING else {}
-    found = _of_release(framework, release, generations, lookup) if release is not None else None
+    find = _of_calendar if framework in CALENDAR else _of_release
+    found = find(framework, release, generations, lookup) if release is not None else None
     if found is not None:
         return _sharded(found, section, lookup)
     why = "the newest known" if release is None else f"the catalog knows no release of {framework}: the newest year"
@@ -98,10 +101,20 @@ def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
     return found
 
 
+def _of_calendar(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
+    """The generation of the year that a release names, `None` where it names none."""
+    numbers = version(release)
+    if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
+        return None
+    year = 2000 + numbers[0]
+    return Software(framework, year, f"{framework} {release}", _of_year(framework, year, generations, lookup))
+
+
 def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
     """The nearest known release at or below the written one (else the oldest), with its generation."""
     entries = [lookup.known("stack", generations[year]) for year in sorted(generations)]
-    known = {name: stack for stack in entries if isinstance(stack, Stack) for name in stack.releases}
+    stacks = [stack for stack in entries if isinstance(stack, Stack)]
+    known = {name: (stack, year or stack.year) for stack in stacks for name, year in map(dated, stack.releases)}
     if not known:
         return None
     ordered, wanted = sorted(known, key=version), version(release)
@@ -109,7 +122,18 @@ def _of_release(framework: str, release: str, generations: dict[int, str], looku
     if version(nearest) != wanted[: len(version(nearest))]:
         why = f"the nearest release to {release} that the catalog knows"
         lookup.log.assume(f"{KEY}.software", f"{framework} {nearest}", why)
-    return Software(framework, known[nearest].year, f"{framework} {nearest}", known[nearest])
+    stack, year = known[nearest]
+    return Software(framework, year, f"{framework} {nearest}", stack)
+
+
+def dated(release: str) -> tuple[str, int | None]:
+    """A release of the catalog and its year, `None` where the entry does not state it.
+
+    >>> dated("0.7 (2024)"), dated("0.16")
+    (('0.7', 2024), ('0.16', None))
+    """
+    name, _, year = release.partition(" (")
+    return name, int(year.removesuffix(")")) if year else None
 
 
 def version(release: str) -> tuple[int, ...]:

@@ -129,7 +129,8 @@ def _gradients(section: WorkloadSpec, work: str, kind: str, stack: Stack | None,
     if stack is None:
         return log.assume("workload.gradient_precision", "fp32", "gradients are usually summed in fp32")
     found = stack.memory.gradient_precision(work)
-    return log.assume("workload.gradient_precision", found, f"what {stack.id} does when products run in {work}")
+    sent = f", sent in {stack.reduces}" if stack.reduces else ""
+    return log.assume("workload.gradient_precision", found, f"what {stack.id} does when products run in {work}{sent}")
 
 
 def _peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:

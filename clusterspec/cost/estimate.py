@@ -101,7 +101,7 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
         mfu=mfu,
         hfu=mfu * recomputation_factor(found.recomputed_flops / found.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
-        step_time_range=step_range(found, bool(workload.model.experts)),
+        step_time_range=step_range(found, bool(workload.model.experts), layout.software is not None),
         assumptions=_together(plan.assumptions, (*found.rates.assumptions, *fitted)),
     )
 

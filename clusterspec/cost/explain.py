@@ -250,9 +250,7 @@ class _StepExplanation:
         yield Term("step_overhead", times.overhead, "s", "step", (("step", step),))
         late = {
             "jitter": self._of_software("jitter"),
-            "nodes_apart": computed(
-                overlap.expected_largest(self.inputs.nodes), f"sqrt(2 * ln(nodes)), {self.inputs.nodes:g} nodes"
-            ),
+            "longest": computed(overlap.expected_longest(self.inputs.nodes), f"ln(nodes), {self.inputs.nodes:g} nodes"),
             "rest": computed(times.total - times.straggling, "everything else in the step", "s"),
         }
         yield leaf("stragglers", overlap.waiting, late)

@@ -64,6 +64,10 @@ class Communication:
     exposed: float
 
 
+OUTSIDE = frozenset({"context", "communication_buffers"})
+"""Parts of memory that the counters of a framework's allocator do not see."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
@@ -79,6 +83,15 @@ class MemoryUse:
     activations: Term
     other: Term
     capacity: Figure | None
+
+    @property
+    def allocator(self) -> float:
+        """Bytes that the framework's allocator holds at the peak; ``total`` is what the driver reports.
+
+        The context of the driver and the buffers of the collective library are allocated outside it.
+        """
+        outside = (part.value for part in self.other.parts if isinstance(part, Term) and part.name in OUTSIDE)
+        return self.total.value - sum(outside)
 
     @property
     def fits(self) -> bool | None:

@@ -190,7 +190,9 @@ def memory(use: MemoryUse, ink: Ink) -> str:
         for part in (use.weights, use.gradients, use.optimizer, use.activations, use.other, use.total)
         if part.value or part is use.total
     ]
-    return grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
+    table = grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
+    views = f"  (as the driver reports it; the framework's allocator holds {say(use.allocator, 'B')} of it)"
+    return f"{table.rstrip()}\n{ink.paint('dim', views)}\n"
 
 
 def footer(report: EstimateReport, ink: Ink) -> str:

@@ -133,9 +133,10 @@ def layout_json(layout: Layout | None) -> Json | None:
 def memory_json(memory: MemoryUse | None) -> Json:
     parts = ("total", "weights", "gradients", "optimizer", "activations", "other")
     if memory is None:
-        return dict.fromkeys((*parts, "capacity"))
+        return dict.fromkeys((*parts, "capacity", "allocator"))
     return {part: getattr(memory, part).value for part in parts} | {
-        "capacity": memory.capacity.value if memory.capacity else None
+        "capacity": memory.capacity.value if memory.capacity else None,
+        "allocator": memory.allocator,
     }
 
 

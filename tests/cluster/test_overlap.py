@@ -24,7 +24,10 @@ def test_what_is_not_written_is_what_the_software_does() -> None:
     design = clean(f"{H100}{DENSE}layout: {{framework: megatron-core, software_year: 2025, tp: 8, pp: 2, cp: 2}}")
     assert design.layout is not None and design.layout.overlap == Overlap("partial", True, False, True, True)
     written = {key: why for key, _, why in design.assumptions}
-    assert written["layout.overlap.tp"].startswith("what megatron-core-2025 does: it runs 52%")
+    stack = design.layout.stack
+    assert stack is not None
+    share = stack.achievable["hidden.tensor"].value
+    assert written["layout.overlap.tp"].startswith(f"what megatron-core-2025 does: it runs {share:.0%}")
     assert written["layout.overlap.dp"] == written["layout.overlap.pp"] == "megatron-core-2025 hides it"
     old = layout_of(f"{H100}{DENSE}layout: {{framework: megatron-core, software_year: 2021, tp: 8, pp: 2}}")
     assert (old.overlap.dp, old.overlap.pp) == (False, False)

@@ -25,6 +25,12 @@ def stack_of(layout: str) -> str:
         ("{software: megatron-core 0.15.2}", "megatron-core-2025"),
         ("{software: megatron-core v0.18.0rc1}", "megatron-core-2026"),
         ("{software: megatron-core 0.15, software_year: 2021}", "megatron-core-2025"),
+        ("{software: nemo 25.11}", "megatron-core-2025"),
+        ("{software: nemo 24.07}", "megatron-core-2023"),
+        ("{software: nemo 2.0}", "megatron-core-2026"),
+        ("{software: fsdp 2.1.2}", "fsdp-2023"),
+        ("{software: fsdp 2.9}", "fsdp-2024"),
+        ("{software: fsdp 2.10}", "fsdp-2026"),
         ("{framework: megatron-core, software_year: 2022}", "megatron-core-2021"),
         ("{framework: megatron-core, software_year: 2019}", "megatron-core-2021"),
         ("{framework: megatron-core}", "megatron-core-2026"),
@@ -101,3 +107,19 @@ def test_the_reason_names_what_is_not_known() -> None:
 
     assert why("{framework: maxtext}") == "the newest known"
     assert why("{software: maxtext 0.1}") == "the catalog knows no release of maxtext: the newest year"
+
+
+@pytest.mark.parametrize(
+    ("layout", "year"),
+    [
+        ("{software: megatron-core 0.3}", 2023),
+        ("{software: megatron-core 0.9}", 2024),
+        ("{software: fsdp 2.7}", 2025),
+        ("{software: nemo 25.02}", 2025),
+    ],
+)
+def test_a_release_has_a_year_of_its_own(layout: str, year: int) -> None:
+    """Kernels of attention follow the year: that of the release, not the first of its generation."""
+    design = clean(f"{H100}{WORK}layout: {layout}")
+    assert design.layout is not None
+    assert design.layout.software_year == year

@@ -162,6 +162,33 @@ def test_the_band_holds_the_prediction() -> None:
         assert low < found.step_time.value < high
 
 
+@pytest.mark.parametrize(
+    ("framework", "width", "hides"), [("fsdp", 2, True), ("torchtitan", 4, True), ("maxtext", 4, False)]
+)
+def test_shard_groups_are_summed_as_the_framework_does_it(framework: str, width: int, hides: bool) -> None:
+    """The all-reduce between shard groups: in the precision of the software, beside the backward pass or after it."""
+    one = plan(
+        layout={"framework": framework, "sharding": "hsdp", "tp": 1, "pp": 1, "shard_group": 8, "micro_batch": 1}
+    )
+    assert one.step and one.design.workload and one.parameters
+    across = next(each for each in one.step.replicas if each.exposure.name == "sum_across_shard_groups")
+    assert across.transfers[0].size == pytest.approx(width * one.parameters / 8, rel=0.01)
+    assert (across.exposure.exposed < 0.9 * across.exposure.seconds) is hides
+
+
+def test_a_release_narrows_the_band() -> None:
+    """The same software, by the year alone and by its release."""
+    base = {"framework": "megatron-core", "tp": 4, "pp": 2, "micro_batch": 1}
+    by_year, by_release = (
+        plan(layout={**base, **software}) for software in ({"software_year": 2025}, {"software": "megatron-core 0.15"})
+    )
+    assert by_year.step_time_range and by_release.step_time_range
+    assert by_year.step_time and by_release.step_time
+    assert by_year.step_time.value == by_release.step_time.value
+    assert by_year.step_time_range[0] < by_release.step_time_range[0]
+    assert by_year.step_time_range[1] > by_release.step_time_range[1]
+
+
 def test_experts_widen_the_band() -> None:
     dense, experts = plan(), plan(workload={"model": MIXTRAL})
     assert dense.step_time_range and experts.step_time_range

@@ -78,4 +78,4 @@ def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
     dropped = {some[0].id}
     first, second = (fitted(free, each).without(dropped) for each in (some, odd))
     for constant in free:
-        assert first[constant] == pytest.approx(second[constant], rel=0.02)
+        assert first[constant] == pytest.approx(second[constant], rel=0.05)

@@ -45,6 +45,7 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (overlap.exposed, (real(0, 9), real(0, 9), real(0, 1))),
     (overlap.waiting, (real(0, 0.1), real(0, 6), real(1, 99))),
     (overlap.expected_largest, (whole(1, 10**6),)),
+    (overlap.expected_longest, (whole(1, 10**6),)),
     (routing.distinct_ranks, (whole(1, 99), whole(1, 16))),
     (routing.fullest, (whole(1, 99), whole(1, 99), real(0, 1))),
     (pipeline.idle_share, (whole(1, 64), whole(1, 512), whole(1, 8))),

@@ -22,7 +22,7 @@ class SoftwareBehavior:
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
     ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
-    single experts; ``jitter`` the spread of one node's step.
+    single experts; ``jitter`` the mean delay of one node relative to its step.
     """
 
     stack: Stack

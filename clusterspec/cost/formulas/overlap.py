@@ -54,20 +54,33 @@ def exposed_calls(
     return exposed(calls * seconds - inside, calls * overlap_window, interference) + interference * inside
 
 
-@formula("jitter * nodes_apart * rest")
-def waiting(jitter: float, nodes_apart: float, rest: float) -> float:
-    """Seconds that a synchronous step waits for its slowest node: t = σ √(2 ln n) r.
+@formula("jitter * longest * rest")
+def waiting(jitter: float, longest: float, rest: float) -> float:
+    """Seconds that a synchronous step waits for its slowest node: t = σ ln n r.
 
-    ``nodes_apart`` is `expected_largest` of the nodes, ``jitter`` (σ) the spread of one node's step relative
-    to its mean, ``rest`` (r) the seconds of the step without this.
+    ``longest`` is `expected_longest` of the nodes, ``jitter`` (σ) the mean delay of one node relative to its step,
+    ``rest`` (r) the seconds of the step without this. Rare interruptions (garbage collection, retransmissions, clocks,
+    other jobs on the fabric) give a node a delay that is exponential rather than normal.
 
-    Source: Embrechts, Klüppelberg, Mikosch, "Modelling extremal events", 1997, section 3.3 (the
-    maximum of normal samples).
+    Source: Rényi, "On the theory of order statistics", Acta Mathematica Hungarica 4, 1953 (the maximum of exponential
+    samples).
 
     >>> waiting(0.01, 3.0, 2.0)
     0.06
     """
-    return jitter * nodes_apart * rest
+    return jitter * longest * rest
+
+
+@formula()
+def expected_longest(count: float) -> float:
+    """How many times its mean the longest of n exponential delays exceeds that of one: ln n.
+
+    Source: Rényi, "On the theory of order statistics", Acta Mathematica Hungarica 4, 1953.
+
+    >>> expected_longest(1), round(expected_longest(100), 3)
+    (0.0, 4.605)
+    """
+    return _STEPS * (power(count, 1 / _STEPS) - 1)
 
 
 @formula()
@@ -79,7 +92,7 @@ def expected_largest(count: float) -> float:
     >>> expected_largest(1), round(expected_largest(100), 3)
     (0.0, 3.035)
     """
-    return power(2 * _STEPS * (power(count, 1 / _STEPS) - 1), 0.5)
+    return power(2 * expected_longest(count), 0.5)
 
 
 _STEPS = 1 << 20

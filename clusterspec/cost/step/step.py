@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clusterspec.cost.formulas.elementwise import smaller
-from clusterspec.cost.formulas.overlap import expected_largest, waiting
+from clusterspec.cost.formulas.overlap import expected_longest, waiting
 from clusterspec.cost.formulas.pipeline import fill_sends, sends
 from clusterspec.cost.formulas.update import offload_time, update_time
 from clusterspec.cost.step import replicas
@@ -43,7 +43,7 @@ class StepChoices(NamedTuple):
     ``layer_by_layer`` where data parallelism communicates in every micro-batch; ``hides_sends`` where sends between
     stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s; for
     the share ``offloaded`` to host memory ``gradient_bytes`` each cross a bus of ``host_bandwidth`` B/s. ``overhead``
-    and ``data_loading`` are seconds per step, ``jitter`` the spread of one node's step.
+    and ``data_loading`` are seconds per step, ``jitter`` the mean delay of one node relative to its step.
     """
 
     schedule: str
@@ -101,7 +101,7 @@ def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[
         overhead=choices.overhead,
         straggling=0.0,
     )
-    late = waiting(choices.jitter, expected_largest(inputs.nodes), times.total)
+    late = waiting(choices.jitter, expected_longest(inputs.nodes), times.total)
     return times._replace(straggling=late), exposures
 
 

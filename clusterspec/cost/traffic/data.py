@@ -37,8 +37,12 @@ class Weights:
 
 
 def gradient_bytes(workload: Workload, layout: Layout) -> float:
-    """Bytes of one gradient on the wire."""
-    return width(workload.gradient_precision) / layout.gradient_compression
+    """Bytes of one gradient on the wire: in the precision in which it is kept, or a narrower one that the software
+    reduces in, as the mixed-precision policy of FSDP may state.
+    """
+    kept = width(workload.gradient_precision)
+    sent = layout.stack.reduces if layout.stack else None
+    return (min(kept, width(sent)) if sent else kept) / layout.gradient_compression
 
 
 def parameter_bytes(workload: Workload) -> float:

@@ -142,7 +142,7 @@ def test_jitter_grows_with_the_nodes_that_wait_for_each_other() -> None:
         return part(found, "stragglers") / found.step_time.value
 
     assert late(1) == 0
-    assert 0 < late(2) < late(64) < late(4096) < 0.03
+    assert 0 < late(2) < late(64) < late(4096) < 0.1
 
 
 def test_a_stack_without_a_catalog_gives_no_time() -> None:
