@@ -25,6 +25,14 @@ PyTorch FSDP2, which supports neither.
 """
 
 
+OWN_STAGES = 2025
+"""Year of Megatron Core 0.13, whose pipeline layout (``--pipeline-model-parallel-layout``) states the layers of every
+virtual stage. Earlier releases state those of the first and of the last stage.
+"""
+ENDS = 2
+"""The first and the last stage."""
+
+
 def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
     """Whether a framework of a year does not support this sharding with pipeline parallelism."""
     if framework in DEEPSPEED:
@@ -35,6 +43,17 @@ def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
 def forbids_expert_parallel(framework: str, software_year: int, sharding: str) -> bool:
     """Whether a framework of a year does not support this sharding with expert parallelism."""
     return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
+
+
+def forbids_uneven_stages(framework: str, software_year: int, virtual_stages: int, shorter: int) -> bool:
+    """Whether a framework of a year does not support stages of which ``shorter`` at the ends have a layer less.
+
+    MaxText divides layers evenly. Megatron Core lets the first and the last stage differ, and from `OWN_STAGES` any of
+    them, virtual ones too; torchtitan places any module on any stage. The others split stages without virtual ones.
+    """
+    if framework in BUILT_ON_MEGATRON:
+        return software_year < OWN_STAGES and (virtual_stages > 1 or shorter > ENDS)
+    return framework == "maxtext" or (virtual_stages > 1 and framework != "torchtitan")
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,11 +78,11 @@ def recurrence(model: Model, ranks: int = 1) -> LayerWeights:
         weights = linear_attention.recurrent_weights(
             model.hidden, keys, values, heads, gates=gates, convolution=linear.convolution
         )
-        return LayerWeights(float(weights), 0.0)
+        return LayerWeights(weights, 0.0)
     weights = linear_attention.channel_gated_weights(
         model.hidden, keys, values, heads, rank=linear.gate_rank, convolution=linear.convolution
     )
-    return LayerWeights(float(weights), float(model.hidden * linear.gate_rank)) + _output_gate(model, linear, values)
+    return LayerWeights(weights, float(model.hidden * linear.gate_rank)) + _output_gate(model, linear, values)
 
 
 def _output_gate(model: Model, linear: LinearAttention, values: float) -> LayerWeights:
@@ -97,12 +97,12 @@ def _grouped(model: Model, dims: tuple[int, int, int, int], ranks: int, *, share
     held = parameters.share_of_heads(kv_heads, ranks)
     weights = parameters.attention_weights(model.hidden, heads / ranks, held, head_dim, value)
     saved = model.hidden * held * value if shared else 0.0
-    return LayerWeights(float(weights - saved), 0.0) + _gate(model, heads, value, ranks)
+    return LayerWeights(weights - saved, 0.0) + _gate(model, heads, value, ranks)
 
 
 def _gate(model: Model, heads: int, value: int, ranks: int) -> LayerWeights:
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[model.attention_gate]
-    return LayerWeights(float(parameters.gate_weights(model.hidden, outputs / ranks)), 0.0)
+    return LayerWeights(parameters.gate_weights(model.hidden, outputs / ranks), 0.0)
 
 
 def _latent(model: Model, ranks: int) -> LayerWeights:
@@ -132,7 +132,7 @@ def _shared_vector(model: Model, part: CompressedAttention, ranks: int) -> Layer
     group = model.heads / part.output_groups
     up = compressed.compressed_up_weights(group, model.head_dim, model.hidden, part.q, part.output_rank)
     down = compressed.compressed_down_weights(model.hidden, part.q, model.head_dim)
-    return LayerWeights(float(part.output_groups * up / ranks), float(down))
+    return LayerWeights(part.output_groups * up / ranks, float(down))
 
 
 def _compressed(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:

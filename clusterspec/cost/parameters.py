@@ -6,11 +6,14 @@ separately, since published totals do not include them.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.cost import mixers
 from clusterspec.cost.attention_flops import attention_flops
 from clusterspec.cost.formulas import flops, parameters
+from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk, expert_layers, stages
 from clusterspec.cost.mixers import LayerWeights
 from clusterspec.records import dataclass
@@ -213,7 +216,7 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     copied = last and not first and whole.head == 0.0
     head = (whole.embedding if copied else whole.head) / tp if last else 0.0
     networks = [whole.dense_ffn / tp] * bool(dense) + [whole.shared / tp + loose + expert] * bool(moe)
-    mixing = max((kind.total for _, kind in kinds), default=0.0)
+    mixing = reduce(larger, (kind.total for _, kind in kinds), 0.0)
     attention = sum(chunk.full_layers + chunk.window_layers for chunk in held)
     norms = whole.norm * (sum(blocks(chunk) for chunk in held) + last) + whole.latent_norm * attention
     ffn = (whole.dense_ffn if dense else 0.0) + (whole.shared if moe else 0.0)
@@ -224,7 +227,7 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
         expert=moe * expert,
         embedding=table if first else 0.0,
         head=head,
-        unit=mixing + 2 * whole.norm + whole.latent_norm + max(networks, default=0.0),
+        unit=mixing + 2 * whole.norm + whole.latent_norm + reduce(larger, networks, 0.0),
         units=sum(chunk.layers for chunk in held),
         shapes=sum_of(kind.cut for _, kind in kinds) + ffn / tp + one_expert + head,
     )

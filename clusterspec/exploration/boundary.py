@@ -12,13 +12,14 @@ from clusterspec.results import Json
 from clusterspec.results.search import Section, SolveReport
 from clusterspec.search.conditions import Condition, parse
 from clusterspec.search.evaluate import evaluation
+from clusterspec.search.families import families
 from clusterspec.search.layouts import section_of
 from clusterspec.search.levers import LEVERS, OF_LOAD, Lever
 from clusterspec.search.run import Limits
 from clusterspec.search.run import search as run_search
 from clusterspec.search.solve import Probe
 from clusterspec.search.solve import solve as find_boundary
-from clusterspec.search.space import Space, families
+from clusterspec.search.space import Space
 from clusterspec.search.variation import Changes, divides
 
 

@@ -13,11 +13,12 @@ from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results.search import Grid, GridCell, LayoutRow, SearchReport, Section
 from clusterspec.search.evaluate import evaluation
+from clusterspec.search.families import families
 from clusterspec.search.front import Kept
 from clusterspec.search.layouts import section_of
 from clusterspec.search.run import Found, Limits, Progress
 from clusterspec.search.run import search as run_search
-from clusterspec.search.space import Family, Pins, SearchJob, Space, families
+from clusterspec.search.space import Family, Pins, SearchJob, Space
 
 __all__ = ["SearchOptions", "search"]
 NOTHING_TO_SEARCH = "a search needs a cluster, a training workload and a layout that resolve"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Layout
+from clusterspec.cluster.stages import even_stages
 from clusterspec.cost.batch import layout_of as with_degrees
 from clusterspec.records import replace
+from clusterspec.search.families import uneven
 from clusterspec.search.space import Choice, SearchJob
 
 Section = dict[str, object]
@@ -38,6 +40,9 @@ def section_of(job: SearchJob, choice: Choice) -> Section:
         section["virtual_stages"] = pipeline.virtual_stages
     elif family.pp > 1 and pipeline.schedule != "1f1b":
         section["schedule"] = pipeline.schedule
+    stages = family.pp * pipeline.virtual_stages
+    if uneven(job, stages):
+        section["stage_layers"] = list(even_stages(job.workload.model.layers, stages))
     section |= {"micro_batch": pipeline.micro_batch, "sharding": choice.sharding.kind}
     if choice.sharding.kind == "hsdp":
         section["shard_group"] = choice.sharding.group

@@ -29,7 +29,12 @@ cluster: {platform: tpu-v5p, nodes: 4}
 workload: {model: llama-2-7b, sequence_length: 4096, global_batch: 32}
 layout: {framework: maxtext}
 """
-JOBS = {"dense": DENSE, "expert": EXPERT, "sharded": SHARDED, "torus": TORUS}
+UNEVEN = """
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.2-3b, sequence_length: 4096, global_batch: 16}
+layout: {framework: megatron-core, tp: 2}
+"""
+JOBS = {"dense": DENSE, "expert": EXPERT, "sharded": SHARDED, "torus": TORUS, "uneven": UNEVEN}
 
 
 def study_of(text: str) -> pipeline.Study:

@@ -12,9 +12,10 @@ from clusterspec.exploration.rewrite import with_layout
 from clusterspec.finding import Severity
 from clusterspec.search.columns import on_columns
 from clusterspec.search.evaluate import one_by_one
+from clusterspec.search.families import families
 from clusterspec.search.run import Limits
 from clusterspec.search.run import search as run_search
-from clusterspec.search.space import Pins, Space, families
+from clusterspec.search.space import Pins, Space
 from tests.search.jobs import DENSE, JOBS, design_of, job, study_of
 
 PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}

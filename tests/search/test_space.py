@@ -6,10 +6,12 @@ from random import Random
 import pytest
 
 from clusterspec import pipeline
+from clusterspec.cluster.legality import forbids_uneven_stages
 from clusterspec.exploration.studied import whole_section
 from clusterspec.finding import Severity
+from clusterspec.search.families import families
 from clusterspec.search.layouts import layout_of, section_of
-from clusterspec.search.space import Pins, SearchJob, Space, choices, divisors, families
+from clusterspec.search.space import Pins, SearchJob, Space, choices, divisors
 from clusterspec.search.variation import changed
 from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
 
@@ -42,7 +44,7 @@ def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
         assert varied.design.layout == layout_of(searched, choice), section
 
 
-@pytest.mark.parametrize("name", ["dense", "expert", "sharded"])
+@pytest.mark.parametrize("name", ["dense", "expert", "sharded", "uneven"])
 def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str) -> None:
     one = study_of(JOBS[name])
     searched = job(JOBS[name])
@@ -91,6 +93,40 @@ def test_hsdp_groups_divide_the_replicas_and_are_proper() -> None:
     for family in families(job(JOBS["sharded"])):
         groups = [sharding.group for sharding in family.shardings if sharding.kind == "hsdp"]
         assert groups == [size for size in divisors(family.dp * family.cp) if 1 < size < family.dp * family.cp]
+
+
+def test_stages_may_differ_by_a_layer_where_the_framework_allows_it() -> None:
+    # Llama 3.2 3B has 28 layers: 8 stages hold 3 or 4 of them, 16 hold 1 or 2. Of 10 virtual stages two are shorter, of
+    # 20 twelve
+    searched = job(JOBS["uneven"])
+    found = {(family.pp, pipe.virtual_stages) for family in families(searched) for pipe in family.pipelines}
+    assert {(8, 1), (16, 1), (4, 7), (2, 5)} <= found
+    assert (2, 10) not in found
+    pinned = next(families(searched, Pins({"pp": 8, "cp": 1, "virtual_stages": 1})))
+    section = section_of(searched, next(choices(pinned)))
+    assert section["stage_layers"] == [3, 3, 4, 4, 4, 4, 3, 3]
+    torus = job(JOBS["uneven"].replace("megatron-core", "maxtext"))
+    assert {family.pp for family in families(torus)} == {1, 2, 4}
+
+
+@pytest.mark.parametrize(
+    ("framework", "year", "virtual_stages", "shorter", "refused"),
+    [
+        ("megatron-core", 2025, 4, 3, False),
+        ("megatron-core", 2024, 1, 2, False),
+        ("megatron-core", 2024, 1, 3, True),
+        ("nemo", 2024, 2, 1, True),
+        ("torchtitan", 2025, 2, 3, False),
+        ("deepspeed", 2025, 1, 5, False),
+        ("deepspeed", 2025, 2, 1, True),
+        ("maxtext", 2026, 1, 1, True),
+        ("", 2026, 1, 4, False),
+    ],
+)
+def test_which_frameworks_run_uneven_stages(
+    framework: str, year: int, virtual_stages: int, shorter: int, refused: bool
+) -> None:
+    assert forbids_uneven_stages(framework, year, virtual_stages, shorter) is refused
 
 
 def test_the_interleaved_schedule_takes_micro_batches_in_multiples_of_the_stages() -> None:

@@ -12,10 +12,9 @@ from clusterspec import pipeline, rules
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.estimate import estimate
-from clusterspec.search.evaluate import evaluation
-from clusterspec.search.space import SearchJob, Space, families
 from tools.benchmark.editor import keystrokes
 from tools.benchmark.processes import many, start_up
+from tools.benchmark.searches import searches
 from tools.benchmark.specs import EIGHT, SPEC
 
 
@@ -54,41 +53,10 @@ def growth() -> None:
     print(f"{'estimate on 100,000':28} {seconds[12_500] * 1e3:6.2f} ms  {ratio:5.2f} × the time on eight")
 
 
-JOBS = {
-    "llama-3.1-70b on 256": ("llama-3.1-70b", 32, 2048),
-    "deepseek-v3 on 2,048": ("deepseek-v3", 256, 4096),
-    "gpt3-175b on 4,096": ("gpt3-175b", 512, 4096),
-}
-SEARCHED = """\
-clusterspec: 1
-name: space
-cluster: {{platform: dgx-h100, nodes: {nodes}}}
-workload: {{model: {model}, sequence_length: 4096, global_batch: {batch}}}
-layout: {{framework: megatron-core, tp: 1, micro_batch: 1}}
-"""
-
-
-def searches() -> None:
-    """Every layout of a job with time and memory, on one core: with empty tables, and again with full ones."""
-    shared = settings()
-    for name, (model, nodes, batch) in JOBS.items():
-        design = pipeline.study_text(SEARCHED.format(model=model, nodes=nodes, batch=batch), shared).design
-        assert design.cluster and design.workload and design.layout
-        job = SearchJob(design.cluster, design.workload, design.layout)
-        space, evaluate = Space(tuple(families(job))), evaluation(design, job)
-        spent = []
-        for _ in range(2):
-            start = time.process_time()
-            layouts = sum(len(block.number) for block in evaluate(space))
-            spent.append(time.process_time() - start)
-        rate, filling = layouts / spent[1], spent[0] - spent[1]
-        print(f"{name:28} {layouts:>10,} layouts  {rate / 1e6:5.2f} million a second  tables filled in {filling:.1f} s")
-
-
 if __name__ == "__main__":
     start_up()
     many()
     keystrokes()
     inside()
     growth()
-    searches()
+    searches(settings())

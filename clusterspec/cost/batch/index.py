@@ -1,7 +1,7 @@
 """Numbers distinct rows of integers; equal rows have equal numbers in every call.
 
-A row is numbered pair by pair through dense tables: a call makes a few passes over its columns and sorts nothing. The
-size of a table grows with the values that have occurred.
+A row is numbered pair by pair through tables: a call makes a few passes over its columns and sorts nothing. The size of
+a table grows with the pairs that have occurred.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.hashing import HashTable
 
 
 class Numbers(NamedTuple):
@@ -21,6 +22,12 @@ class Numbers(NamedTuple):
     def take(self, rows: Array) -> Numbers:
         """The numbers of some rows."""
         return Numbers(self.values.take(rows), self.end)
+
+
+DENSE = 1 << 18
+"""Entries of the largest dense table: it fits the second-level cache of one core."""
+FAR = 1 << 32
+"""The distance of the codes of two pairs with neighboring first numbers, above any second number."""
 
 
 class ValueIndex:
@@ -48,13 +55,14 @@ class ValueIndex:
 
 
 class PairIndex:
-    """Numbers the pairs of two columns of numbers."""
+    """Numbers the pairs of two columns of numbers: by a dense table while it is small, else by a hash table."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
         self.size = 0
         self._shape = (8, 8)
         self._table = library.full(64, -1, "int64")
+        self._hashed: HashTable | None = None
 
     def __call__(self, first: Numbers, second: Numbers) -> Numbers:
         """The number of each pair."""
@@ -62,25 +70,48 @@ class PairIndex:
 
     def fresh(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
         """The number of each pair, and one row of each new pair in ascending number; None where there is none."""
-        self._grow(first.end, second.end)
-        code = first.values * self._shape[1] + second.values
-        found = self._table.take(code)
+        code = self._codes(first, second)
+        found = self._find(code)
         if found.min() >= 0:
             return Numbers(found, self.size), None
         rows = self.library.flatnonzero(found < 0)
         new, where = self.library.unique(code[rows], return_index=True)
-        self._table[new] = self.library.asarray(range(self.size, self.size + len(new)))
+        numbers = self.library.arange(len(new)) + self.size
+        if self._hashed is None:
+            self._table[new] = numbers
+        else:
+            self._hashed.add(new, numbers)
         self.size += len(new)
-        return Numbers(self._table.take(code), self.size), rows[where]
+        return Numbers(self._find(code), self.size), rows[where]
+
+    def _find(self, codes: Array) -> Array:
+        return self._table.take(codes) if self._hashed is None else self._hashed.find(codes)
+
+    def _codes(self, first: Numbers, second: Numbers) -> Array:
+        if self._hashed is None:
+            self._grow(first.end, second.end)
+        return first.values * (FAR if self._hashed else self._shape[1]) + second.values
 
     def _grow(self, first: int, second: int) -> None:
         rows, columns = self._shape
         if first <= rows and second <= columns:
             return
         grown = (2 * first if first > rows else rows, 2 * second if second > columns else columns)
+        if grown[0] * grown[1] > DENSE:
+            self._hashed = self._as_hashed()
+            return
         table = self.library.full(grown, -1, "int64")
         table[:rows, :columns] = self._table.reshape(rows, columns)
         self._shape, self._table = grown, table.reshape(-1)
+
+    def _as_hashed(self) -> HashTable:
+        """The hash table of all pairs of the dense one."""
+        pairs = self.library.flatnonzero(self._table > -1)
+        found = HashTable(self.library)
+        codes = pairs // self._shape[1] * FAR + pairs % self._shape[1]
+        found.add(codes, self._table.take(pairs))
+        self._table = self.library.zeros(0, "int64")
+        return found
 
 
 class RowIndex:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.columns import kept, number, positions, whole
+from clusterspec.cost.batch.columns import LayoutColumns, kept, number, positions, whole
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex, ValueTable
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.rank_memory import several
 from clusterspec.cost.memory import peak
+from clusterspec.cost.memory.fullest import distinct
 from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.line import MemoryLine, added
@@ -22,7 +23,7 @@ from clusterspec.cost.memory.peak_memory import LayerMemory, filled
 from clusterspec.cost.memory.rank import Layers, Rank, passes
 from clusterspec.cost.memory.recomputation import kept as stored_tensors
 from clusterspec.cost.memory.tensor import Tensor
-from clusterspec.cost.parameters import Share
+from clusterspec.cost.parameters import Share, share
 from clusterspec.cost.stages import StageGroup, stage_groups
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class MemoryTables:
         self.totals: dict[tuple[object, ...], ValueTable] = {}
         self.layers = RowTable(library, 2, len(KINDS) + len(NETWORKS) + 1)
         self.executions, self.stages = PairIndex(library), PairIndex(library)
-        self.groups: dict[tuple[bool, int], tuple[StageGroup, ...]] = {}
-        self.shares: dict[tuple[bool, int], RowTable] = {}
+        self.groups: dict[tuple[str, int], tuple[StageGroup, ...]] = {}
+        self.shares: dict[tuple[str, int], RowTable] = {}
         self.in_flight_tables: dict[tuple[str, int], RowTable] = {}
         self.micro_batches = ValueIndex(library)
 
@@ -60,7 +61,43 @@ def memory_of(known: BatchTables, template: Layout, block: Block) -> Array:
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
     table = kept(known.memory.totals, key, lambda: ValueTable(known.library))
     numbers = known.memory.rows(block.divisions.held.take(block.division), block.execution)
-    return table(numbers, lambda rows: _Rows(known, template, block, rows).total())
+    return table(numbers, lambda rows: _totals(known, template, block, rows))
+
+
+def _totals(known: BatchTables, template: Layout, block: Block, rows: Array) -> Array:
+    """The same for some rows; those with equally many different stages are computed together."""
+    groups = _StageGroups(known, template, block.some(rows))
+    found = known.library.zeros(len(rows))
+    for at in positions(known.library, groups.counts()).values():
+        found[at] = _Rows(known, template, block, rows.take(at)).total()
+    return found
+
+
+class _StageGroups:
+    """The groups of different stages in some layouts, by the number of pp and virtual stages."""
+
+    def __init__(self, known: BatchTables, template: Layout, layouts: LayoutColumns) -> None:
+        library, memory = known.library, known.memory
+        self.library, self.mirrored = library, template.schedule == "dualpipe"
+        pp, virtual = (known.values[name](layouts.degrees[name]) for name in ("pp", "virtual_stages"))
+        self.kinds = memory.stages(pp, virtual)
+        kinds, first = library.unique(self.kinds.values, return_index=True)
+        self.groups: dict[int, tuple[StageGroup, ...]] = {}
+        for kind, row in zip(kinds.tolist(), first.tolist(), strict=True):
+            key = (template.schedule, kind)
+            if key not in memory.groups:
+                layout = layouts.layout(row, template)
+                memory.groups[key] = distinct(layout, stage_groups(known.tables.workload.model, layout))
+            self.groups[kind] = memory.groups[key]
+
+    def counts(self) -> Array:
+        """The number of groups in each layout."""
+        counts = [len(self.groups.get(kind, ())) for kind in range(self.kinds.end)]
+        return self.library.asarray(counts, "int64").take(self.kinds.values)
+
+    def at(self, kind: int, place: int) -> StageGroup:
+        """The group at a position."""
+        return self.groups[kind][place]
 
 
 class _Rows:
@@ -71,14 +108,12 @@ class _Rows:
         self._layouts: dict[int, Layout] = {}
         self.layouts, self.variants = block.some(rows), tuple(known.variants)
         division, degrees = block.division.take(rows), block.divisions
-        virtual = known.values["virtual_stages"](self.layouts.degrees["virtual_stages"])
-        self.kinds = self.known.stages(degrees.numbers["pp"].take(division), virtual)
+        self.groups = _StageGroups(known, template, self.layouts)
+        self.kinds = self.groups.kinds
         self.cut, self.shape = degrees.cut.take(division), degrees.shape.take(division)
         micro_batch = known.values["micro_batch"](self.layouts.degrees["micro_batch"])
         self.execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
-        self.mirrored = template.schedule == "dualpipe"
-        self.groups = self._groups()
-        self.places = max(map(len, self.groups.values()))
+        self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.together(template))
         self._layers = [number(column) for column in self.known.layers([self.shape, self.execution], self._of_layers)]
 
@@ -88,15 +123,6 @@ class _Rows:
         for place in range(self.places):
             most = larger(most, filled(self.job, self.rank(place), self.layer(place)).total)
         return cast(Array, most * self.tables.cluster.ranks_per_accelerator)
-
-    def _groups(self) -> dict[int, tuple[StageGroup, ...]]:
-        """The groups of equal stages by the number of pp and virtual stages."""
-        kinds, first = self.library.unique(self.kinds.values, return_index=True)
-        for kind, row in zip(kinds.tolist(), first.tolist(), strict=True):
-            if (self.mirrored, kind) not in self.known.groups:
-                groups = stage_groups(self.tables.workload.model, self.layout(row))
-                self.known.groups[self.mirrored, kind] = groups
-        return {kind: self.known.groups[self.mirrored, kind] for kind in kinds.tolist()}
 
     def layout(self, row: int) -> Layout:
         """The layout of one of the rows."""
@@ -117,33 +143,34 @@ class _Rows:
                 column[at] = value
         return found
 
-    def _group(self, kind: int, place: int) -> StageGroup:
-        """The stage group at a position; pipelines with fewer groups repeat their first."""
-        groups = self.groups[kind]
-        return groups[place if place < len(groups) else 0]
-
     def rank(self, place: int) -> Rank:
         """The ranks of the stages at a position."""
-        shares = kept(self.known.shares, (self.mirrored, place), lambda: RowTable(self.library, 2, len(SHARES)))
-        columns = shares.one_by_one([self.cut, self.kinds], lambda row: self._share(row, place))
+        key = (self.template.schedule, place)
+        shares = kept(self.known.shares, key, lambda: RowTable(self.library, 2, len(SHARES)))
+        columns = shares([self.cut, self.kinds], lambda rows: self._shares(rows, place))
         found = dict(zip(SHARES, columns, strict=True))
         units = whole(found.pop("units"))
-        share = Share(**{name: number(column) for name, column in found.items()}, units=units)
-        key = (self.template.schedule, place)
+        held_weights = Share(**{name: number(column) for name, column in found.items()}, units=units)
         table = kept(self.known.in_flight_tables, key, lambda: RowTable(self.library, 2, len(KINDS) + 4))
         counted = self.known.micro_batches(self.layouts.micro_batches)
         counts = table.one_by_one([self.kinds, counted], lambda row: self._in_flight(row, place))
         *held, most, inputs, outputs, head = map(number, counts)
-        return Rank(share, dict(zip(KINDS, held, strict=True)), most, inputs, outputs, head, frozenset())
+        return Rank(held_weights, dict(zip(KINDS, held, strict=True)), most, inputs, outputs, head, frozenset())
 
-    def _share(self, row: int, place: int) -> tuple[float, ...]:
-        chunks = self._group(int(self.kinds.values[row]), place).chunks
-        share = self.tables.share(self.layout(row), chunks)
-        return tuple(getattr(share, name) for name in SHARES)
+    def _shares(self, rows: Array, place: int) -> list[Array]:
+        """The weights of the stages at a position in some rows; those with the same layers are computed together."""
+        found = [self.library.zeros(len(rows)) for _ in SHARES]
+        layouts = self.layouts.some(rows)
+        for kind, at in positions(self.library, self.kinds.values.take(rows)).items():
+            layout = layouts.some(at).together(self.template)
+            held = share(self.tables.workload.model, layout, self.groups.at(kind, place).chunks)
+            for column, name in zip(found, SHARES, strict=True):
+                column[at] = getattr(held, name)
+        return found
 
     def _in_flight(self, row: int, place: int) -> list[float]:
         """Layers of each kind times micro-batches in flight, and the fields of `Rank` that depend on the stage."""
-        group, layout = self._group(int(self.kinds.values[row]), place), self.layout(row)
+        group, layout = self.groups.at(int(self.kinds.values[row]), place), self.layout(row)
         counts = in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
         held = passes(group.chunks, counts)
@@ -167,7 +194,7 @@ class _Rows:
 
     def _working(self, working: Sequence[float], place: int) -> float:
         """The working memory of the layers at a position, by their feed-forward networks."""
-        networks = {kind: self._networks(kind, place) for kind in self.groups}
+        networks = {kind: self._networks(kind, place) for kind in self.groups.groups}
         if len(set(networks.values())) == 1:
             return working[networks.popitem()[1]]
         codes = [networks.get(kind, 0) for kind in range(self.kinds.end)]
@@ -179,7 +206,7 @@ class _Rows:
 
     def _networks(self, kind: int, place: int) -> int:
         """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
-        chunks = self._group(kind, place).chunks
+        chunks = self.groups.at(kind, place).chunks
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         return NETWORKS.index(frozenset(each for each, has in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if has))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Layers, passes
@@ -13,12 +15,25 @@ SHORTLIST = 16
 """Groups of a longer pipeline that are evaluated for each criterion."""
 
 
+def distinct(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
+    """The groups without those that hold the same chunks as an earlier one, which has at least as many micro-batches in
+    flight. In DualPipe all of them.
+    """
+    if layout.schedule == "dualpipe":
+        return groups
+    found: dict[tuple[Chunk, ...], StageGroup] = {}
+    for group in groups:
+        found.setdefault(group.chunks, group)
+    return tuple(found.values())
+
+
 def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
     """Groups of equal stages among which the fullest is.
 
-    All groups; in very long pipelines both ends, the groups with the most layers, and those with the most micro-batches
-    in flight. The first stage of a group has the most in flight.
+    All that differ; in very long pipelines both ends, the groups with the most layers, and those with the most
+    micro-batches in flight. The first stage of a group has the most in flight.
     """
+    groups = distinct(job.layout, groups)
     if len(groups) <= MOST:
         return list(groups)
 

@@ -30,6 +30,8 @@ TORUS = {
 TAPERED = {"nodes": 8, "scale_out": {"oversubscription": "4:1", "topology": "fat-tree"}}
 RACK = {"platform": "gb200-nvl72", "nodes": 36}
 ORDERS = (["tp", "cp", "ep", "dp", "pp"], ["tp", "pp", "ep", "cp", "dp"], ["dp", "tp", "ep", "pp", "cp"])
+ROWS = 72
+"""Layouts of each case, sharding and schedule: 10,080 in all."""
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("dense", {"nodes": 8}, "llama-3.1-8b", "megatron-core"),
     ("tapered", TAPERED, "llama-3.1-8b", "megatron-deepspeed"),
@@ -115,7 +117,7 @@ def test_a_batch_gives_what_each_layout_gives_alone(
         cut = {"tp": 1, "framework": framework, "sharding": sharding, "schedule": schedule, "order": order}
         whole = design(spec(cluster, workload={"model": model, "global_batch": 512}, layout=cut))
         assert whole.layout
-        choices, columns = variants(whole.layout), rows(whole, sharding, schedule, 24, Random(f"{model} {schedule}"))
+        choices, columns = variants(whole.layout), rows(whole, sharding, schedule, ROWS, Random(f"{model} {schedule}"))
         found, expected = together(whole, choices, columns), alone(whole, choices, columns)
         assert found[0] == pytest.approx(expected[0], rel=1e-12)
         assert found[1] == pytest.approx(expected[1], rel=1e-12)
