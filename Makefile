@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs accuracy fit catalog-audit fuzz mutate bench release test-lowest lock sbom audit clean
+.PHONY: help demo test docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock sbom audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -37,6 +37,9 @@ fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
 	$(BIN)/python -m tools.fuzz 5000
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto
 
+interrupt: $(VENV)/developed ## kill and interrupt commands that write, at a hundred points each
+	$(BIN)/python -m tools.interrupt
+
 mutate: $(VENV)/developed ## change one line at a time in cluster, rules, document, units and cost: at least 85 % must fail a test
 	$(BIN)/python -m tools.mutate
 
@@ -53,7 +56,7 @@ test-lowest: ## the tests with the lowest versions of the dependencies that are 
 	out/lowest/bin/pip install --quiet ".[dev]"
 	out/lowest/bin/python -m tools.release.lowest > out/lowest.txt
 	out/lowest/bin/pip install --quiet -r out/lowest.txt
-	out/lowest/bin/python -m pytest -q tests
+	out/lowest/bin/python -m pytest -q -n auto --dist worksteal tests
 
 lock: $(VENV)/developed ## write requirements/*.txt anew, with hashes
 	$(BIN)/pip install --quiet "pip-tools>=7.4"
@@ -67,7 +70,7 @@ sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of wha
 
 audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
 	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"
-	out/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt
+	out/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) $(OUT) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

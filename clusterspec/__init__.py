@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["accept", "bill", "check", "collective", "diagnose", "estimate", "load", "study"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -22,10 +21,12 @@ NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
 
 def main() -> NoReturn:
     """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
-    gc.set_threshold(SELDOM)
-    if sys.argv[1:] in (["--version"], ["-V"]):
-        leave(version())
     try:
+        import gc
+
+        gc.set_threshold(SELDOM)
+        if sys.argv[1:] in (["--version"], ["-V"]):
+            leave(version())
         from clusterspec import bytecode
 
         modules = bytecode.use()  # before anything else is imported

@@ -7,6 +7,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+from clusterspec import __version__
+
 IN_SDIST = ("clusterspec/__init__.py", "tests/conftest.py", "docs/commands.md", "schemas/spec.schema.json", "Makefile",
             "tools/generate/__init__.py", "examples/dgx-h100-pod.yaml", "LICENSE", "CHANGELOG.md")  # fmt: skip
 IN_WHEEL = (
@@ -31,6 +33,15 @@ def faults(folder: Path) -> list[str]:
     return found + [f"{name} should not be in the wheel" for name in in_wheel if name.startswith(("tests/", "tools/"))]
 
 
+def undated(version: str, changelog: str) -> list[str]:
+    """What keeps a version from being a release: the changelog begins with another one, or with one without a date."""
+    head = next((line for line in changelog.splitlines() if line.startswith("## ")), "")
+    named = head.removeprefix("## ").split(" ")[0]
+    if named != version:
+        return [f"CHANGELOG.md begins with {named or 'no version'}, and the version is {version}"]
+    return [f"CHANGELOG.md gives no date of {version}: write the day of the release"] if "unreleased" in head else []
+
+
 def stray(name: str) -> bool:
     """Whether a path in a package lies in a folder that no package holds, or is compiled."""
     return name.endswith(".pyc") or not NOWHERE.isdisjoint(name.split("/"))
@@ -39,4 +50,6 @@ def stray(name: str) -> bool:
 if __name__ == "__main__":
     wrong = faults(Path(sys.argv[1]))
     print("\n".join(wrong) or "the packages are complete")
+    for why in undated(__version__, Path("CHANGELOG.md").read_text("utf-8")):
+        print(f"not yet a release: {why}")
     sys.exit(bool(wrong))

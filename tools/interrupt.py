@@ -1,0 +1,103 @@
+"""``make interrupt``: ends commands that write at a hundred points each. A file is the old one or the new one.
+
+SIGKILL comes after delays spread over the time that the command takes. What is at the target afterwards is compared,
+byte by byte, with what was there and with what the whole run writes. SIGINT comes at as many points: the program ends
+with 130 and prints no traceback of its own, or has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from clusterspec import resources
+
+ROOT = Path(__file__).resolve().parents[1]
+POINTS = 100
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SOURCE_DATE_EPOCH": "1795996800"}
+PACKAGE = os.fsencode(ROOT / "clusterspec")
+COMMANDS = {
+    "--fix": (("check", "spec.yaml", "--fix"), "spec.yaml"),
+    "--write-baseline": (("check", "spec.yaml", "--write-baseline", "known.json"), "known.json"),
+    "report": (("report", "spec.yaml", "-o", "report.html"), "report.html"),
+}
+FLAW = "    bandwidth: 900 GB/s unidirectional\n"
+
+
+def flawed() -> str:
+    """A spec with a flaw that has a certain fix."""
+    text = (resources.templates() / "starter.yaml").read_text("utf-8")
+    head, _, tail = text.partition("\ncluster:\n")
+    return f"{head}\ncluster:\n  scale_up:\n{FLAW}{tail}"
+
+
+def prepare(target: str) -> None:
+    """The files before a run: a spec, and an older target."""
+    Path("spec.yaml").write_text(flawed())
+    if target != "spec.yaml":
+        Path(target).write_text("the old file\n")
+
+
+def started(words: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "clusterspec", *words],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def ended(words: tuple[str, ...], delay: float, how: signal.Signals) -> tuple[int, bytes]:
+    """The status and the standard error of a command that gets a signal after a delay."""
+    process = started(words)
+    time.sleep(delay)
+    process.send_signal(how)
+    _, error = process.communicate()
+    return process.returncode, error
+
+
+def outcomes(words: tuple[str, ...], target: str, points: int) -> Counter[str]:
+    """How often the target was the old file, the new one, or broken, and how often an interrupt was not quiet."""
+    prepare(target)
+    before, since = Path(target).read_bytes(), time.monotonic()
+    started(words).communicate()
+    whole, after = time.monotonic() - since, Path(target).read_bytes()
+    found: Counter[str] = Counter()
+    for number in range(points):
+        delay = 1.1 * whole * (number + 1) / points
+        prepare(target)
+        ended(words, delay, signal.SIGKILL)
+        held = Path(target).read_bytes()
+        found["old" if held == before else "new" if held == after else "BROKEN"] += 1
+        prepare(target)
+        status, error = ended(words, delay, signal.SIGINT)
+        quiet = status in (0, 1, 130) and b"Traceback" not in error
+        early = PACKAGE not in error  # Python itself was still starting
+        found["interrupted" if quiet else "interrupted before the start" if early else "LOUD"] += 1
+        held = Path(target).read_bytes()
+        found["BROKEN"] += held not in (before, after)
+    assert before != after
+    return +found
+
+
+def main(points: int) -> int:
+    """Prints the outcomes of every command; 1 where a file was broken or an interrupt was not quiet."""
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, (words, target) in COMMANDS.items():
+            found = outcomes(words, target, points)
+            bad += found["BROKEN"] + found["LOUD"]
+            print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in sorted(found.items())), flush=True)
+        os.chdir(ROOT)
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else POINTS))
