@@ -95,6 +95,29 @@ def expert_exchange_time(
     return layers * (latency + tokens * copies * hidden * bytes_each / bandwidth)
 
 
+@formula("max(0, layers * (latency + tokens * copies * hidden * bytes_each / bandwidth) - computing)")
+def exposed_exchange_time(
+    layers: float,
+    latency: float,
+    tokens: float,
+    copies: float,
+    *,
+    hidden: float,
+    bytes_each: float,
+    bandwidth: float,
+    computing: float,
+) -> float:
+    """What an exchange takes longer than the computation of the other micro-batch, which hides it.
+
+    Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.4: two micro-batches in turn.
+
+    >>> exposed_exchange_time(58, 24e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11, computing=0.01)
+    0.00416365568
+    """
+    sent = {"hidden": hidden, "bytes_each": bytes_each, "bandwidth": bandwidth}
+    return larger(0.0, expert_exchange_time(layers, latency, tokens, copies, **sent) - computing)
+
+
 @formula("launches * each + host + sequences * sequence")
 def launch_time(launches: float, each: float, host: float, sequences: float, *, sequence: float) -> float:
     """What launching kernels, sampling and scheduling add to a step: so much a kernel, a step and a sequence.

@@ -11,6 +11,7 @@ from clusterspec.cost.formulas.serving import (
     compute_time,
     expert_exchange_time,
     experts_hit,
+    exposed_exchange_time,
     launch_time,
     roofline_time,
     stream_time,
@@ -19,6 +20,7 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving.steps import LAUNCH, Part
 from clusterspec.precision import NARROW, width
+from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
@@ -32,6 +34,10 @@ ROUTED = 6
 """Kernels of a layer's experts: the router, the choice, sorting tokens, two grouped products, adding up."""
 
 
+BY_PASS = ("bytes_read", "flops", "calls", "layers")
+"""Numbers of a part that count what one pass does."""
+
+
 def launches(model: Model, whole: Chunk) -> float:
     """Products and kernels that route tokens, of one step through all layers."""
     mixing = LATENT if model.latent else GROUPED_QUERIES
@@ -42,6 +48,8 @@ def launches(model: Model, whole: Chunk) -> float:
 
 def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float) -> tuple[Part, ...]:
     """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` give a token."""
+    if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
+        return in_turns(engine, tokens, sequences, attention, busy)
     experts = _experts(engine, tokens, busy) if engine.whole.moe_layers else ()
     return (
         _dense(engine, tokens),
@@ -53,6 +61,37 @@ def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part,
         *_exchange(engine, tokens),
         _launch(engine, sequences),
     )
+
+
+def in_turns(
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+) -> tuple[Part, ...]:
+    """The same step as two micro-batches in turn: one exchanges tokens while the other computes.
+
+    Each reads all weights, and has its own kernels and collectives; only what the exchange takes longer is exposed.
+    """
+    half = tokens / 2
+    work = (
+        _twice(_dense(engine, half)),
+        _twice(_head(engine, sequences / 2)),
+        *map(_twice, _experts(engine, half, busy)),
+        *attention,
+        _activations(engine, tokens, busy),
+        *map(_twice, _all_reduce(engine, half)),
+    )
+    computing = sum_of(part.seconds for part in work)
+    exposed = (
+        part._replace(formula=exposed_exchange_time, numbers=part.numbers | {"computing": computing})
+        for part in map(_twice, _exchange(engine, half))
+    )
+    launch = _launch(engine, sequences)
+    return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
+
+
+def _twice(part: Part) -> Part:
+    """A part that runs once for each of two micro-batches."""
+    doubled = {name: 2 * value for name, value in part.numbers.items() if name in BY_PASS}
+    return part._replace(numbers=part.numbers | doubled)
 
 
 def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:

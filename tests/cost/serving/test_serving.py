@@ -238,3 +238,24 @@ def test_training_has_no_serving_times() -> None:
         "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 8}\nlayout: {tp: 8}\n"
     )
     assert body(estimate(training))["serving"] is None
+
+
+EXPERTS = {"nodes": 8, "model": "deepseek-v3", "precision": "fp8", "load": "concurrency: 2048", "tp": 1}
+
+
+def in_turns(overlap: str) -> ServingTimes:
+    return times(**EXPERTS, layout=f", attention_dp: 64, ep: 64, overlap: {{ep: {overlap}}}")
+
+
+def test_two_micro_batches_in_turn_hide_the_exchange_of_experts_and_read_weights_twice() -> None:
+    plain, turned = in_turns("false"), in_turns("true")
+    names = {part.name for part in plain.decode.parts}
+    assert names == {part.name for part in turned.decode.parts}
+    dense = next(part for part in turned.decode.parts if part.name == "dense").numbers
+    assert dense["bytes_read"] == 2 * next(p for p in plain.decode.parts if p.name == "dense").numbers["bytes_read"]
+    computing = sum(p.seconds for p in turned.decode.parts if p.name not in {"expert_exchange", "launch"})
+    exchange = next(p for p in turned.decode.parts if p.name == "expert_exchange").numbers
+    sent = exchange["tokens"] * exchange["copies"] * exchange["hidden"] * exchange["bytes_each"] / exchange["bandwidth"]
+    wire = exchange["layers"] * (exchange["latency"] + sent)
+    assert part(turned, "expert_exchange") == pytest.approx(max(0.0, wire - computing))
+    assert part(turned, "expert_exchange") < part(plain, "expert_exchange")
