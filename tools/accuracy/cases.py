@@ -61,7 +61,8 @@ def published_runs(name: str = "runs") -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(line) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines())
 
 
-def _table(name: str) -> Iterator[dict[str, str]]:
+def table(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a CSV file of published figures."""
     yield from csv.DictReader((DATA / name).read_text("utf-8").splitlines())
 
 
@@ -132,9 +133,9 @@ def fits() -> Iterator[Case]:
 def collectives() -> Iterator[Case]:
     """Times of collectives, by size and by whether one node or two."""
     rows: dict[str, list[dict[str, str]]] = {}
-    for row in _table("collectives.csv"):
+    for row in table("collectives.csv"):
         rows.setdefault(row["series"], []).append(row)
-    for series in _table("collective_series.csv"):
+    for series in table("collective_series.csv"):
         sizes = [float(row["size"]) for row in rows[series["series"]]]
         one = study(collective_spec(series))
         found = pipeline.collective(one, series["collective"], int(series["ranks"]), sizes, series["algorithm"] or None)
@@ -179,7 +180,7 @@ TECHNOLOGIES = {100: "infiniband-edr", 200: "infiniband-hdr", 400: "infiniband-n
 
 def fabrics() -> Iterator[Case]:
     """Switches and links of reference designs."""
-    for row in _table("fabrics.csv"):
+    for row in table("fabrics.csv"):
         fabric = pipeline.bill(study(fabric_spec(row))).fabric
         if fabric is None:
             raise ValueError(f"{row['id']} has no fabric")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import clusterspec.cost.estimate
-import clusterspec.cost.measured  # noqa: F401  (modules declare their constants when they are imported)
+import clusterspec.cost.measured
+import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their constants when they are imported)
 from clusterspec.catalog.entries import Entry, Stack
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.quantity import Figure
@@ -14,7 +15,7 @@ def constants() -> str:
     """A table of all ``achievable`` figures of the catalog."""
     catalog = settings().catalog
     rows = ["| entry | constant | value | where from |", "|---|---|---|---|"]
-    for kind in ("accelerator", "interconnect", "stack"):
+    for kind in ("accelerator", "interconnect", "stack", "kernels"):
         for name in catalog.ids(kind):
             entry = catalog.get(kind, name)
             for key, figure in sorted(getattr(entry, "achievable", {}).items()):

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tools.accuracy import cases as published
-from tools.accuracy import reality
+from tools.accuracy import reality, serving_cases
 from tools.accuracy.cases import Case
 from tools.accuracy.constants import constants
 from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score
 from tools.accuracy.held_out import constants_table, held_out_table
 from tools.accuracy.reasons import reason
 from tools.accuracy.scatter import scatter
+from tools.accuracy.serving_page import section
 from tools.fit import runs as fit_runs
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -50,6 +51,7 @@ def build() -> None:
     collectives, fabrics, fits = list(published.collectives()), list(published.fabrics()), list(published.fits())
     mixtures = [case for case in runs if _is_mixture(case.id)]
     small = list(published.small_runs())
+    serving = list(serving_cases.cases())
     parts = [
         HEAD,
         "## Step time\n",
@@ -82,6 +84,8 @@ def build() -> None:
         fit_table(fits),
         "\n## Fabrics\n",
         f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n",
+        "",
+        *section(serving, table),
         "\n## Fitted constants\n",
         constants_table(),
         "\n## Every fitted or measured constant\n",

@@ -160,6 +160,32 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
     return wait + prefill + handoff + request + 0.5 * tpot
 
 
+@formula("passing + size / bandwidth")
+def handoff_time(passing: float, size: float, bandwidth: float) -> float:
+    """The time until the cache of a prompt, ``size`` bytes on a rank, is on the engine that decodes.
+
+    ``passing`` is what handing the request over takes beside its cache.
+
+    Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2.
+
+    >>> handoff_time(0.05, 4e8, 4e10)
+    0.060000000000000005
+    """
+    return passing + size / bandwidth
+
+
+@formula("max(steps * step, floor)")
+def prompt_time(steps: float, step: float, floor: float) -> float:
+    """The time of a prompt in so many steps, and at least what the host needs to launch their kernels.
+
+    Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
+
+    >>> prompt_time(2, 0.1, 0.15)
+    0.2
+    """
+    return larger(steps * step, floor)
+
+
 @formula("max(0, requests - 1) / 2 * service / rounds")
 def burst_wait(requests: float, service: float, rounds: float) -> float:
     """What a start with ``requests`` prompts of a rank at once adds to the mean wait of ``rounds`` times as many.

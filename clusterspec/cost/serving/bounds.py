@@ -97,12 +97,23 @@ def _whole(workload: Workload) -> Chunk:
 def handoff_time(cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float) -> float | None:
     """Seconds to send the cache of a prompt of ``tokens`` from the engine that made it to one that decodes.
 
-    Each rank sends or receives its own part: over the scale-up interconnect where all engines lie in one domain, else
-    over its share of the NICs. None where nothing joins them.
+    None where nothing joins them.
+    """
+    sent = handoff(cluster, workload, pools, tokens)
+    return stream_time(*sent) if sent else None
+
+
+def handoff(
+    cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
+) -> tuple[float, float] | None:
+    """Bytes of the cache of a prompt that one rank sends or receives, and B/s of its link.
+
+    Each rank has its own part: over the scale-up interconnect where all engines lie in one domain, else over its share
+    of the NICs. None where nothing joins them.
     """
     inside = cluster.accelerators <= cluster.scale_up.domain
     link = cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_share
     if not link:
         return None
     most = max(request_bytes(workload, layout, tokens) / layout.pp for layout in pools)
-    return stream_time(most, link / cluster.ranks_per_accelerator * HANDOFF_SHARE)
+    return most, link / cluster.ranks_per_accelerator * HANDOFF_SHARE

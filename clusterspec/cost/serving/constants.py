@@ -21,18 +21,35 @@ EXCHANGE_BYTES = 3.0
 """Bytes of an element sent to an expert in 8 bits and back in 16 (DeepSeek-V3, arXiv 2412.19437, section 3.2)."""
 LOW_LATENCY_TOKENS = 256
 """Tokens of a rank beyond which an exchange sends one copy to a rank, not to an expert (DeepEP, its two modes)."""
-PASSES = assumed(GROUP, "passes", 6.0, "times that a hidden state is read or written between the products of a layer")
+PASSES = assumed(
+    GROUP,
+    "passes",
+    6.0,
+    "times that a hidden state is read or written between the products of a layer, by count; published plans agree",
+)
 ROUTED_PASSES = assumed(GROUP, "routed_passes", 4.0, "the same of each copy for an expert: sorted, narrowed, added up")
 HABITS = {
     "serving.host": assumed(
-        GROUP, "host", 0.8e-3, "scheduling and sampling of one step that the device does not hide", "s"
+        GROUP,
+        "host",
+        0.8e-3,
+        "scheduling and sampling of one step that the device does not hide; fitted to published plans",
+        "s",
     ),
     "serving.sequence": assumed(GROUP, "sequence", 3e-6, "sampling and detokenizing of one sequence", "s"),
     "serving.eager": assumed(
-        GROUP, "eager", 0.17e-3, "launching one kernel of a prompt from the host, with its Python code", "s"
+        GROUP,
+        "eager",
+        0.17e-3,
+        "launching one kernel of a prompt from the host, with its Python code; fitted to published plans",
+        "s",
     ),
     "serving.request": assumed(
-        GROUP, "request", 10e-3, "one request outside the engine: transport, tokenizing, scheduling", "s"
+        GROUP,
+        "request",
+        10e-3,
+        "one request outside the engine: transport, tokenizing, scheduling; fitted to published plans",
+        "s",
     ),
 }
 """What serving software does where its entry does not say."""

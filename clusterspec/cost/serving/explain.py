@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.cost.expressions import EXPRESSIONS
-from clusterspec.cost.formulas.serving import time_per_output_token, time_to_first_token
+from clusterspec.cost.formulas.serving import handoff_time, prompt_time, time_per_output_token, time_to_first_token
 from clusterspec.cost.leaf import source
+from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.serving.steps import Part, StepTime
 from clusterspec.cost.serving.times import ServingTimes
@@ -56,8 +57,6 @@ def time_of_first_token(found: ServingTimes) -> Term:
     """The time to the first token: the wait, the prompt, and half a step."""
     inputs = (
         ("wait", _computed(found.wait, "the wait for a place and for other prompts", "s")),
-        ("prefill", _computed(found.prompt_time, "the prompt, and at least the launches of its layers", "s")),
-        ("handoff", _computed(found.handoff, "the cache of the prompt on its way to the engine that decodes", "s")),
         ("request", _computed(found.overhead, "the request outside the engines", "s")),
         ("tpot", _computed(found.started, "the time of an output token", "s")),
     )
@@ -67,15 +66,41 @@ def time_of_first_token(found: ServingTimes) -> Term:
         "s",
         EXPRESSIONS[time_to_first_token],
         inputs,
+        (_prompt(found), _handoff(found)),
         source=_source(time_to_first_token),
         low=serving_range(found, "ttft")[0],
         high=serving_range(found, "ttft")[1],
     )
 
 
-def _step(name: str, found: StepTime) -> Term:
+def _prompt(found: ServingTimes) -> Term:
+    """The prompt: its steps on the device, or its launches on the host."""
+    inputs = (
+        ("steps", _computed(found.prefill.steps, "the chunks that a step takes")),
+        ("floor", _computed(found.prompt_floor, "launching every kernel of the prompt without captured graphs", "s")),
+    )
+    step = _step("step", found.prefill, found.prefill.total / found.prefill.steps)
+    expression, source_ = EXPRESSIONS[prompt_time], _source(prompt_time)
+    return Term("prefill", found.prompt_time, "s", expression, inputs, (step,), source_)
+
+
+def _handoff(found: ServingTimes) -> Term:
+    """The way of the cache to the engine that decodes."""
+    if found.sent is None:
+        return Term("handoff", 0.0, "s", "0")
+    inputs = (
+        ("passing", known.HANDOFF),
+        ("size", _computed(found.sent.size, "the cache of the prompt on one rank", "B")),
+        ("bandwidth", _computed(found.sent.bandwidth, "the link of one rank between the engines", "B/s")),
+    )
+    return Term("handoff", found.handoff, "s", EXPRESSIONS[handoff_time], inputs, source=_source(handoff_time))
+
+
+def _step(name: str, found: StepTime, seconds: float | None = None) -> Term:
     parts = tuple(_part(part) for part in found.parts)
-    return Term(name, found.total, "s", " + ".join(part.name for part in parts), parts=parts)
+    return Term(
+        name, found.total if seconds is None else seconds, "s", " + ".join(part.name for part in parts), parts=parts
+    )
 
 
 def _part(part: Part) -> Term:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.formulas.serving import (
     burst_wait,
+    handoff_time,
     output_rate,
     queue_wait,
     request_time,
     time_to_first_token,
 )
 from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving.bounds import handoff_time
+from clusterspec.cost.serving.bounds import handoff
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, steady
 from clusterspec.cost.serving.steps import StepTime
@@ -20,6 +23,18 @@ from clusterspec.records import dataclass, replace
 
 MOST_SEQUENCES = 1024
 """Sequences of one step of an attention rank, at most, where the spec states none: the default of vLLM since 0.9."""
+
+
+class Handoff(NamedTuple):
+    """Passing a request to an engine that decodes: seconds beside its cache, bytes of it on a rank, B/s of its link."""
+
+    passing: float
+    size: float
+    bandwidth: float
+
+    @property
+    def seconds(self) -> float:
+        return handoff_time(*self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +59,10 @@ class ServingTimes:
     prefill: StepTime
     prompt_time: float
     wait: float
-    handoff: float
-    """Seconds in which the cache of a prompt travels to the engine that decodes; 0 where it is the same one."""
+    prompt_floor: float
+    """Seconds that launching the prompt takes at least."""
+    sent: Handoff | None
+    """How the cache of a prompt gets to the engine that decodes; None where it is the same one."""
     overhead: float
     """Seconds of a request outside the engines."""
     carried: float
@@ -60,6 +77,11 @@ class ServingTimes:
     """The time of an output token of which half passes before a prompt starts."""
     prompt_load: float
     """The share of their time that the engines for prompts are busy with them."""
+
+    @property
+    def handoff(self) -> float:
+        """Seconds until the cache of a prompt is where it is decoded; 0 where it was made there."""
+        return self.sent.seconds if self.sent else 0.0
 
     @property
     def per_accelerator(self) -> float:
@@ -120,11 +142,11 @@ def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
     wait = now.wait
     if load.load in {"closed", "open", "static"}:
         wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
-    prompt = _batch_prompt(pools, now) if load.load == "static" else now.prompt
+    steps, prompt = _batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
     started = 0.0 if load.load == "static" else now.tpot
-    handoff = _handoff(pools)
+    sent = _handoff(pools)
     overhead = engine.habits.request
-    ttft = time_to_first_token(wait, prompt, handoff, overhead, tpot=started)
+    ttft = time_to_first_token(wait, prompt, sent.seconds if sent else 0.0, overhead, tpot=started)
     latency = request_time(ttft, load.output_tokens, now.tpot)
     return ServingTimes(
         ttft=ttft,
@@ -141,10 +163,11 @@ def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
         prefill_share=now.share,
         sequences=now.sequences,
         decode=now.decode,
-        prefill=now.prefill,
+        prefill=steps,
         prompt_time=prompt,
         wait=wait,
-        handoff=handoff,
+        prompt_floor=pools.prompts.launching(steps.steps),
+        sent=sent,
         overhead=overhead,
         carried=now.sequences,
         output_tokens=float(load.output_tokens),
@@ -180,12 +203,12 @@ def _open(pools: Pools, rate: float) -> tuple[float, Steady]:
     return found * ranks + rate * (now.wait + now.prompt), now
 
 
-def _batch_prompt(pools: Pools, now: Steady) -> float:
-    """Seconds of the prompts of a whole batch that starts together."""
+def _batch_prompt(pools: Pools, now: Steady) -> tuple[StepTime, float]:
+    """The steps of the prompts of a whole batch that starts together, and their seconds."""
     load, engine = pools.load, pools.decode
     fresh = load.input_tokens * (1 - load.prefix_hit)
     whole = engine.prefill(max(1.0, now.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
-    return max(whole.total, engine.launching(whole.steps))
+    return whole, max(whole.total, engine.launching(whole.steps))
 
 
 def _burst(pools: Pools, now: Steady, offered: float) -> float:
@@ -197,13 +220,13 @@ def _burst(pools: Pools, now: Steady, offered: float) -> float:
     return burst_wait(offered / pools.prompts.attention_ranks, now.service, rounds)
 
 
-def _handoff(pools: Pools) -> float:
-    """Seconds in which the cache of a prompt travels to the engine that decodes; 0 where it is the same one."""
+def _handoff(pools: Pools) -> Handoff | None:
+    """How the cache of a prompt gets to the engine that decodes; None where it is the same one."""
     if not pools.apart:
-        return 0.0
+        return None
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    sent = handoff_time(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
-    return known.HANDOFF.value + (sent or 0.0)
+    sent = handoff(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    return Handoff(known.HANDOFF.value, *(sent or (0.0, 1.0)))
 
 
 def _accelerators(pools: Pools) -> float:
@@ -224,9 +247,12 @@ def _most(pools: Pools) -> float | None:
     if load.tpot_target is None and load.ttft_target is None:
         return pools.limit * ranks
 
+    passed = _handoff(pools)
+    sent = passed.seconds if passed else 0.0
+
     def met(sequences: float) -> bool:
         now = steady(pools, max(1.0, sequences))
-        first = time_to_first_token(0.0, now.prompt, _handoff(pools), pools.decode.habits.request, tpot=now.tpot)
+        first = time_to_first_token(0.0, now.prompt, sent, pools.decode.habits.request, tpot=now.tpot)
         slow = load.tpot_target is not None and now.tpot > load.tpot_target
         return not slow and not (load.ttft_target is not None and first > load.ttft_target)
 

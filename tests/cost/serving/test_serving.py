@@ -193,9 +193,13 @@ def test_tokens_choose_the_experts_that_are_read() -> None:
     assert many > 4 * one
 
 
+POOLS = "concurrency: 32, disaggregated: {prefill: {tp: 8}, decode: {attention_dp: 8, ep: 8}}"
+
+
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "mixtral-8x7b", "deepseek-v3"])
-def test_every_printed_formula_gives_its_value_and_parts_add_up(model: str) -> None:
-    found = times(model=model, nodes=2, tp=8, load="concurrency: 32")
+@pytest.mark.parametrize("load", ["concurrency: 32", "concurrency: 32, load: static", POOLS])
+def test_every_printed_formula_gives_its_value_and_parts_add_up(model: str, load: str) -> None:
+    found = times(model=model, nodes=2, tp=8, load=load, input=12_000)
     for root in (time_of_token(found), time_of_first_token(found)):
         for term in root.walk():
             names = {name: figure.value for name, figure in term.inputs} | {

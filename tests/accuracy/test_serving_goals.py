@@ -1,0 +1,50 @@
+"""Serving predictions against published plans: the goals that we hold ourselves to, in every test run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.accuracy import serving_cases
+from tools.accuracy.cases import Case
+from tools.accuracy.figures import score
+from tools.accuracy.serving_folds import GRID, value
+from tools.accuracy.serving_page import family
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return list(serving_cases.cases())
+
+
+GOALS = {"tpot": (0.13, 0.35), "ttft": (0.30, 1.0), "throughput": (0.13, 0.40)}
+
+
+@pytest.mark.parametrize("quantity", GOALS)
+def test_published_serving_plans_are_near(cases: list[Case], quantity: str) -> None:
+    found = score(quantity, [case for case in cases if case.group.startswith(quantity)])
+    median, p90 = GOALS[quantity]
+    assert found.median <= median
+    assert found.p90 <= p90
+    assert abs(found.bias) <= 0.08
+
+
+def test_most_published_figures_lie_in_their_range(cases: list[Case]) -> None:
+    found = score("all", cases)
+    assert found.inside is not None and found.inside >= 0.8
+    assert found.width is not None and found.width <= 0.25
+
+
+def test_every_published_plan_has_an_address_and_a_prediction(cases: list[Case]) -> None:
+    assert len(cases) > 300
+    assert all(case.predicted and case.source.startswith("https://") for case in cases)
+
+
+def test_the_values_in_use_are_among_those_that_were_tried() -> None:
+    assert all(min(values) <= value(name) <= max(values) for name, values in GRID.items())
+
+
+@pytest.mark.parametrize(
+    ("model", "of"), [("llama-3.3-70b", "llama"), ("qwen3-235b-a22b", "qwen"), ("gpt-oss-20b", "gpt")]
+)
+def test_a_model_belongs_to_a_family(model: str, of: str) -> None:
+    assert family(model) == of

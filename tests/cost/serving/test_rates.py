@@ -1,0 +1,76 @@
+"""Rates of kernels: points of the tables, lines between them, and how other accelerators are scaled."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator, Kernels
+from clusterspec.cost.serving.rates import Rates, between, curves
+
+CATALOG = Catalog.open()
+
+
+def rates(chip: str, table: str) -> Rates:
+    accelerator, kernels = CATALOG.get("accelerator", chip), CATALOG.get("kernels", table)
+    assert isinstance(accelerator, Accelerator) and isinstance(kernels, Kernels)
+    found = Rates.of(accelerator, kernels)
+    assert found is not None
+    return found
+
+
+def test_between_two_points_logarithms_are_interpolated_and_outside_the_nearest_holds() -> None:
+    curve = ((log(100), log(10_000)), (log(2.0), log(8.0)))
+    assert between(curve, 1_000) == pytest.approx(4.0)  # half way in logarithms: the geometric mean of 2 and 8
+    assert between(curve, 1) == pytest.approx(2.0)
+    assert between(curve, 1e9) == pytest.approx(8.0)
+
+
+def test_a_table_has_the_points_of_the_entry() -> None:
+    entry = CATALOG.get("kernels", "hopper")
+    assert isinstance(entry, Kernels)
+    found = curves(entry)
+    assert between(found["gemm.bf16"], 512) == pytest.approx(0.75)
+    assert between(found["all_reduce.8"], 128 * 1024) == pytest.approx(11e-6)
+    assert between(found["attention.decode"], 128 * 1024**2) == pytest.approx(0.53)
+
+
+def test_products_of_many_rows_reach_the_measured_share_of_the_peak() -> None:
+    found = rates("h100-sxm-80gb", "hopper")
+    assert found.product("bf16", 2048, 989.4e12) == pytest.approx(0.81 * 989.4e12)
+    assert found.stream("fp8") == pytest.approx(0.80 * 3350e9)
+
+
+def test_an_accelerator_without_a_table_is_scaled_by_its_best_product() -> None:
+    # MI300X: 0.514 of its peak at best, H100: 0.803
+    found = rates("mi300x", "hopper")
+    assert found.scale == pytest.approx(0.514 / 0.803)
+    assert found.product("bf16", 2048, 1307.4e12) == pytest.approx(0.81 * 0.514 / 0.803 * 1307.4e12)
+    assert found.stream("bf16") == pytest.approx(0.86 * 0.514 / 0.803 * 5300e9)
+
+
+def test_an_all_reduce_is_read_at_the_size_that_takes_as_long_on_the_links_measured() -> None:
+    found = rates("h100-sxm-80gb", "hopper")
+    assert found.all_reduce(8, 1024 * 1024, 450e9) == pytest.approx(19e-6)
+    assert found.all_reduce(8, 512 * 1024, 225e9) == pytest.approx(19e-6)
+    assert found.all_reduce(5, 1024 * 1024, 450e9) == pytest.approx(19e-6)  # the next number of ranks that was measured
+    assert found.all_reduce(16, 1024 * 1024, 450e9) is None
+    assert found.all_reduce(8, 1e9, 450e9) is None
+
+
+def test_a_slower_memory_reaches_the_share_of_a_longer_call() -> None:
+    own, slow = rates("h100-sxm-80gb", "hopper"), rates("l40s", "hopper")
+    # 32 MB on 864 GB/s take as long as 124 MB on 3,350 GB/s, which run at 0.52 and not at 0.30
+    assert own.cache(32 * 1024**2) == pytest.approx(0.30 * 3350e9)
+    assert 0.50 * 864e9 < slow.cache(32 * 1024**2) < 0.53 * 864e9
+
+
+@pytest.mark.parametrize("name", CATALOG.ids("kernels"))
+def test_no_measured_share_exceeds_the_nominal_figure(name: str) -> None:
+    entry = CATALOG.get("kernels", name)
+    assert isinstance(entry, Kernels)
+    shares = {key: figure for key, figure in entry.achievable.items() if figure.unit == "1"}
+    assert shares and all(0 < figure.value <= 1 for figure in shares.values())
+    assert isinstance(CATALOG.get("accelerator", entry.accelerator), Accelerator)

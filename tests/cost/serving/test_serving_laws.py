@@ -1,0 +1,106 @@
+"""Laws of serving plans: more hardware is never slower, and requests wait for what is busy."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving import ServingTimes
+from tests.cluster.resolving import clean
+
+MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"
+PLAN = """
+cluster: {{accelerator: {machine}, accelerators_per_node: 8, nodes: {nodes}{scale_up}}}
+workload:
+  kind: serve
+  model: {model}
+  precision: fp8
+  parameter_precision: fp8
+  serving: {{input_tokens: {input}, output_tokens: {output}, {load}}}
+layout: {{framework: {framework}, tp: {tp}}}
+"""
+SPLIT = "disaggregated: {{prefill: {{replicas: {prefill}, tp: 4}}, decode: {{replicas: {decode}, tp: 4}}}}"
+
+
+def times(**changes: object) -> ServingTimes:
+    base = {"nodes": 1, "model": "llama-3.1-70b", "input": 2048, "output": 256, "tp": 8, "framework": "vllm"}
+    base |= {"load": "concurrency: 64", "scale_up": "", "bandwidth": 3350, "memory": 80}
+    whole = base | changes
+    machine = MACHINE.format(bandwidth=whole.pop("bandwidth"), memory=whole.pop("memory"))
+    found = estimate(clean(PLAN.format(machine=machine, **whole))).serving
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.1-70b", "gpt-oss-120b", "qwen3-235b-a22b"])
+def test_more_memory_bandwidth_is_never_slower(model: str) -> None:
+    found = [times(model=model, bandwidth=rate) for rate in (2000, 3350, 4800, 8000)]
+    assert [one.tpot for one in found] == sorted((one.tpot for one in found), reverse=True)
+    assert [one.output_tokens_per_second for one in found] == sorted(one.output_tokens_per_second for one in found)
+
+
+def test_faster_links_are_never_slower() -> None:
+    slow, fast = (times(scale_up=f", scale_up: {{bandwidth: {rate} GB/s duplex}}") for rate in (300, 900))
+    assert fast.tpot < slow.tpot and fast.ttft < slow.ttft
+
+
+def test_more_replicas_serve_more_tokens() -> None:
+    few, many = times(nodes=1, load="concurrency: 512"), times(nodes=2, load="concurrency: 512")
+    assert many.output_tokens_per_second > few.output_tokens_per_second
+    assert many.tpot < few.tpot
+
+
+def test_more_memory_holds_more_requests_and_never_makes_them_wait_longer() -> None:
+    small, large = times(memory=40, load="concurrency: 1500"), times(memory=141, load="concurrency: 1500")
+    assert small.kv_capacity_sequences < large.kv_capacity_sequences
+    assert small.wait > large.wait
+
+
+def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
+    # 64 prompts at once, of 10 rounds: the mean place in the queue is 31.5, and every tenth request stands in it
+    steady, burst = times(), times(load="concurrency: 64, requests: 640")
+    assert burst.ttft == pytest.approx(steady.ttft)
+    assert steady.ttft_mean == steady.ttft
+    assert burst.ttft_mean > burst.ttft
+
+
+def pools(prefill: int, decode: int, load: str, **changes: object) -> ServingTimes:
+    text = f"{load}, {SPLIT.format(prefill=prefill, decode=decode)}"
+    return times(nodes=(prefill + decode + 1) // 2, load=text, tp=4, **changes)
+
+
+def test_a_pool_for_prompts_that_is_too_small_keeps_the_engines_that_decode_idle() -> None:
+    short, enough = (pools(count, 3, "concurrency: 24", input=8192, output=256) for count in (1, 5))
+    assert short.prompt_load == pytest.approx(1.0, rel=0.05)
+    assert enough.prompt_load < 0.9
+    assert short.wait > 10 * enough.wait
+    assert short.tpot <= enough.tpot
+    assert short.output_tokens_per_second < enough.output_tokens_per_second
+
+
+def test_the_cache_of_a_prompt_travels_between_pools() -> None:
+    together = times()
+    apart = pools(1, 1, "concurrency: 16")
+    assert together.handoff == 0
+    # 8 of 8 keys over tp 4: 2 of them, 2 × 128 × 2 bytes each, 80 layers, 2,048 tokens: 168 MB at 0.8 × 450 GB/s, and
+    # 60 ms to hand the request over
+    assert apart.handoff == pytest.approx(60e-3 + 2 * 2 * 128 * 2 * 80 * 2048 / (0.8 * 450e9), rel=1e-3)
+
+
+def test_software_divides_the_memory_by_its_own_rule() -> None:
+    # TensorRT-LLM gives the cache 0.9 of what weights and buffers leave and holds whole requests, vLLM 0.9 of all
+    # memory, weights included: 80 GB - 8.9 GB of weights - 2.5 GB, over 40,960 bytes a token and rank
+    load = "load: offline"
+    theirs, ours = times(framework="trt-llm", load=load), times(framework="vllm", load=load)
+    weights = 80e9 * 0.9 - 2.5e9 - ours.kv_capacity_tokens * 40_960
+    free = 80e9 - weights - 2.5e9
+    assert ours.kv_capacity_sequences * (2048 + 128) == pytest.approx(ours.kv_capacity_tokens)
+    assert theirs.kv_capacity_sequences == pytest.approx(0.9 * free / 40_960 / (2048 + 256), rel=1e-6)
+
+
+def test_a_share_of_memory_that_no_one_wrote_rises_where_the_requests_need_it() -> None:
+    # llama 3.1 70B in 8 bits on 80 GB: at tp 1 nothing is left at 0.9
+    few = times(tp=1, load="concurrency: 8, memory_fraction: 0.9")
+    raised = times(tp=1, load="concurrency: 80")
+    assert few.kv_capacity_sequences == 8  # one on each of eight replicas, whatever the memory
+    assert raised.kv_capacity_sequences > few.kv_capacity_sequences

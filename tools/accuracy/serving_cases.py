@@ -1,0 +1,99 @@
+"""Published serving plans as specs, and what the program predicts for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.serving import ServingTimes, serving
+from clusterspec.cost.serving.ranges import serving_range
+from tools.accuracy.cases import Case, study, table
+
+RACK = frozenset({"gb200", "gb300"})
+DEGREES = ("tp", "pp", "ep", "attention_dp")
+
+
+@cache
+def plans() -> tuple[tuple[dict[str, str], Design], ...]:
+    """The published plans with their designs."""
+    return tuple((row, study(spec_of(row)).design) for row in table("serving.csv"))
+
+
+def cases() -> Iterator[Case]:
+    """Times per output token, to the first token, and throughput; the group names quantity, load and kind of model."""
+    for row, design in plans():
+        found = serving(design)
+        assert found is not None, row["id"]
+        yield from of_plan(row, found)
+
+
+def of_plan(row: dict[str, str], found: ServingTimes) -> Iterator[Case]:
+    """The published figures of one plan beside the predicted ones."""
+    mean = "_mean" if row["statistic"] == "mean" else ""
+    names = {"tpot": f"tpot{mean}", "ttft": f"ttft{mean}", "output_tokens_per_second": "output_tokens_per_second"}
+    for column, name in names.items():
+        if row[column]:
+            low, high = serving_range(found, name)
+            group = f"{column.replace('output_tokens_per_second', 'throughput')}, {_kind(row)}"
+            note = f"{row['model']} on {row['accelerator']}, {row['framework']}"
+            predicted = getattr(found, name)
+            yield Case(row["id"], group, float(row[column]), predicted, low, high, row["url"], note)
+
+
+def _kind(row: dict[str, str]) -> str:
+    load = "disaggregated" if row["prefill"] else row["load"]
+    return f"{load}, {'experts' if _model_has_experts(row['model']) else 'dense'}"
+
+
+@cache
+def _model_has_experts(name: str) -> bool:
+    return bool(
+        next(design.workload.model.experts for row, design in plans() if row["model"] == name and design.workload)
+    )
+
+
+def spec_of(row: dict[str, str]) -> dict[str, Any]:
+    """A published plan as a spec."""
+    per_node, count = int(row["per_node"]), int(row["accelerators"])
+    cluster: dict[str, Any] = {"accelerator": row["accelerator"], "accelerators_per_node": per_node}
+    cluster["nodes"] = -(-count // per_node)
+    if row["accelerator"] in RACK:
+        cluster["scale_up"] = {"domain": min(72, per_node * cluster["nodes"])}
+    work = {
+        "kind": "serve",
+        "model": row["model"],
+        "precision": row["precision"],
+        "parameter_precision": row["precision"],
+    }
+    for key, name in (("expert_parameter_precision", "expert_precision"), ("kv_precision", "kv_precision")):
+        if row[name]:
+            work[key] = row[name]
+    layout: dict[str, Any] = {"framework": row["framework"]}
+    if row["software"]:
+        layout["software"] = row["software"]
+    elif row["software_year"]:
+        layout["software_year"] = int(row["software_year"])
+    layout |= {name: int(row[name]) for name in DEGREES if row[name]}
+    return {
+        "clusterspec": 1,
+        "name": row["id"],
+        "cluster": cluster,
+        "workload": work | {"serving": _requests(row)},
+        "layout": layout,
+    }
+
+
+def _requests(row: dict[str, str]) -> dict[str, Any]:
+    load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
+    load |= {name: int(row[name]) for name in ("concurrency", "requests") if row[name]}
+    load["load"] = row["load"]
+    if row["prefill"]:
+        load["disaggregated"] = {side: _engines(row[side]) for side in ("prefill", "decode")}
+    return load
+
+
+def _engines(text: str) -> dict[str, int]:
+    """The degrees of one kind of engine, as ``tp=8 ep=8 replicas=2``."""
+    return {name: int(value) for name, _, value in (part.partition("=") for part in text.split())}

@@ -1,0 +1,82 @@
+"""What the fitted constants of serving predict for plans that they were not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import log
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving import serving
+from clusterspec.quantity import Figure
+from clusterspec.records import replace
+from tools.accuracy.cases import Case
+from tools.accuracy.serving_cases import of_plan, plans
+
+Plans = Sequence[tuple[dict[str, str], Design]]
+
+GRID: dict[str, tuple[float, ...]] = {
+    "serving.host": (0.4e-3, 0.6e-3, 0.8e-3, 1.1e-3, 1.5e-3),
+    "serving.eager": (0.10e-3, 0.14e-3, 0.17e-3, 0.21e-3, 0.26e-3),
+    "serving.request": (3e-3, 10e-3, 20e-3, 35e-3),
+    "WEIGHT_ONLY": (0.2, 0.3, 0.4, 0.6, 1.0),
+    "HANDOFF": (20e-3, 60e-3, 100e-3, 150e-3),
+    "WAVE": (0.1, 0.2, 0.35, 0.6, 1.0),
+    "PASSES": (4.0, 6.0, 9.0, 13.0),
+}
+"""The constants of serving that were fitted, with the values that were tried."""
+SWEEPS = 2
+WORST = 1.0
+"""Logarithm of a ratio beyond which an error counts no more: some published runs are faulty."""
+
+
+def value(name: str) -> float:
+    """The value of a fitted constant."""
+    return _figure(name).value
+
+
+def folds(kind: Callable[[dict[str, str]], str]) -> Iterator[tuple[str, list[Case]]]:
+    """For each kind of plan, the cases of its plans, predicted with constants that were fitted to all other plans."""
+    every = plans()
+    before = {name: value(name) for name in GRID}
+    try:
+        for name in sorted({kind(row) for row, _ in every}):
+            fit([each for each in every if kind(each[0]) != name])
+            yield name, _cases([each for each in every if kind(each[0]) == name])
+    finally:
+        for name, old in before.items():
+            _set(name, old)
+
+
+def fit(some: Plans) -> dict[str, float]:
+    """Sets the constants to the values of the grid that predict some plans best, one constant after the other."""
+    for name, values in GRID.items():
+        _set(name, values[0])
+    for _ in range(SWEEPS):
+        for name, values in GRID.items():
+            _set(name, min(values, key=lambda tried, name=name: _loss(some, name, tried)))  # type: ignore[misc]
+    return {name: value(name) for name in GRID}
+
+
+def _loss(some: Plans, name: str, tried: float) -> float:
+    _set(name, tried)
+    return sum(min(WORST, abs(log(1 + case.error))) for case in _cases(some))
+
+
+def _cases(some: Plans) -> list[Case]:
+    found = ((row, serving(design)) for row, design in some)
+    return [case for row, times in found if times is not None for case in of_plan(row, times)]
+
+
+def _figure(name: str) -> Figure:
+    found = known.HABITS[name] if name in known.HABITS else getattr(known, name)
+    assert isinstance(found, Figure)
+    return found
+
+
+def _set(name: str, new: float) -> None:
+    changed = replace(_figure(name), value=new)
+    if name in known.HABITS:
+        known.HABITS[name] = changed
+    else:
+        setattr(known, name, changed)

@@ -1,0 +1,70 @@
+"""The section of docs/accuracy.md about serving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tools.accuracy.cases import Case
+from tools.accuracy.figures import Score, grouped, score
+from tools.accuracy.serving_folds import GRID, folds, value
+
+HEAD = """## Serving
+
+Published serving plans (`tests/accuracy/serving.csv`): medians where they are published, else means. TTFT is the time
+to the first token, TPOT the time per output token; throughput is that of the whole plan, compared where the load is
+static or offline. Figures of kernels are measured ones (`catalog/kernels`); seven constants were fitted to published
+plans, as many as below, and each published figure of this file is one of about five that they were fitted to.
+"""
+FOLDS = """
+### Serving plans held out
+
+The seven constants fitted on a coarse grid to all plans but those of one family of models, or of one accelerator, and
+the errors of the plans left out.
+"""
+
+
+def section(cases: Sequence[Case], table: object) -> Iterator[str]:
+    """The parts of the section; ``table`` writes scores."""
+    assert callable(table)
+    yield HEAD
+    yield table([*quantities(cases), *grouped(cases)])
+    yield FOLDS
+    yield table(held_out())
+    yield "\n### Fitted constants of serving\n"
+    yield constants()
+
+
+def quantities(cases: Sequence[Case]) -> list[Score]:
+    """A score for each quantity."""
+    names = ("tpot", "ttft", "throughput")
+    return [score(f"**{name}**", [case for case in cases if case.group.startswith(name)]) for name in names]
+
+
+def held_out() -> list[Score]:
+    """Scores of plans that the constants were not fitted to."""
+    kinds = {"model left out": lambda row: family(row["model"]), "accelerator left out": lambda row: row["accelerator"]}
+    found = []
+    for name, kind in kinds.items():
+        every = [case for _, cases in folds(kind) for case in cases]
+        found += [score(f"{name}: {one.name.strip('*')}", _of(every, one.name.strip("*"))) for one in quantities(every)]
+    return found
+
+
+def _of(cases: Sequence[Case], name: str) -> list[Case]:
+    return [case for case in cases if case.group.startswith(name)]
+
+
+def family(model: str) -> str:
+    """The family of a model.
+
+    >>> family("llama-3.3-70b"), family("gpt-oss-20b")
+    ('llama', 'gpt')
+    """
+    return model.partition("-")[0].rstrip("0123456789.")
+
+
+def constants() -> str:
+    """The fitted constants, and the values that were tried."""
+    rows = ["| constant | value | tried |", "|---|---|---|"]
+    rows += [f"| {name.lower()} | {value(name):g} | {', '.join(f'{one:g}' for one in GRID[name])} |" for name in GRID]
+    return "\n".join(rows) + "\n"
