@@ -1,7 +1,7 @@
 """The command line: the only package that prints and exits.
 
-Three kinds of fault, three ways out: the document's is a finding (status 1), the caller's is one
-line (status 2), ours is one line and status 3, with the traceback under ``--debug``.
+An error in a document is a finding (status 1), an error of the call is one line (status 2), an
+internal error is one line and status 3, with the traceback under ``--debug``.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OK, FOUND, CALL, OURS = 0, 1, 2, 3
+OK, FOUND, CALL, INTERNAL = 0, 1, 2, 3
 INTERRUPTED = 130
 """As a shell counts a process that was ended by Ctrl-C."""
 
 
 class UsageFault(Exception):
-    """The call itself cannot be carried out; the message is the one line that says why."""
+    """Raised if the call cannot be carried out; the message is a one-line reason."""
 
 
-class OwnFault(Exception):
-    """What went wrong in us, in words; raised once everything else was said."""
+class InternalError(Exception):
+    """Raised for an internal error, after all other output."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and returns its exit status.
+    """Run a command and return its exit status.
 
-    Statuses: 0 nothing at or above the threshold, 1 findings, 2 a call that cannot be carried
-    out, 3 a fault of ours.
+    0: no finding at or above the threshold; 1: findings; 2: the call cannot be carried out; 3: an
+    internal error.
     """
     from clusterspec.cli.parser import parser
     from clusterspec.cli.terminal import say_error
@@ -44,29 +44,29 @@ def run(arguments: Sequence[str]) -> int:
         say_error("clusterspec: interrupted")
         return INTERRUPTED
     except Exception as fault:
-        if callers(fault):
+        if is_callers_fault(fault):
             named = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else str(fault)
             say_error(f"clusterspec: {named}")
             return CALL
         if debug:
             raise
-        say_error(f"clusterspec: this is a fault of ours ({told(fault)}); please report it with the spec and --debug")
-        return OURS
+        say_error(f"clusterspec: internal error ({one_line(fault)}); please report it with the spec and --debug")
+        return INTERNAL
 
 
-def callers(fault: Exception) -> bool:
-    """Whether a fault lies in the call, or in a catalog that the caller brought."""
+def is_callers_fault(fault: Exception) -> bool:
+    """Whether an exception is caused by the call or by a company catalog."""
     from clusterspec.catalog import BrokenEntry, UnreadableFolder
 
     return isinstance(fault, UsageFault | BrokenEntry | UnreadableFolder) or is_name_fault(fault)
 
 
 def is_name_fault(fault: Exception) -> bool:
-    """Whether a file cannot be had for a reason that lies in its name or its place."""
+    """Whether a file cannot be opened because of its name or location."""
     return isinstance(fault, OSError) and fault.errno in {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOSPC, errno.EROFS}
 
 
-def told(fault: Exception) -> str:
-    """What went wrong in us, in one line."""
-    said = next(iter(str(fault).splitlines()), "")[:200]
-    return said if isinstance(fault, OwnFault) else f"{type(fault).__name__}: {said}"
+def one_line(fault: Exception) -> str:
+    """An exception in one line."""
+    reason = next(iter(str(fault).splitlines()), "")[:200]
+    return reason if isinstance(fault, InternalError) else f"{type(fault).__name__}: {reason}"

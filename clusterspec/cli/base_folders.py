@@ -1,6 +1,6 @@
-"""Folders of the base revision, for ``--trust base``: catalogs, rules of a company and ``.gitignore`` files.
+"""Folders of the base revision, for ``--trust base``: catalogs, company rules and ``.gitignore`` files.
 
-The files of a folder are copied from the commit into a temporary folder, which is removed when the program exits.
+The files of a folder are copied from the commit to a temporary folder, which is removed when the program exits.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ LARGEST = 1024 * 1024
 
 
 def with_base_folders(config: Config, folder: Path, asked: argparse.Namespace) -> Config:
-    """The configuration of a folder, whose catalogs and rules are those of the base revision.
+    """The configuration of a folder, with catalogs and rules of the base revision.
 
-    Raises `UsageFault` for a folder of the repository that the base revision does not have.
+    Raises `UsageFault` if the base revision lacks one of their folders.
     """
     return replace(
         config,
@@ -39,9 +39,9 @@ def with_base_folders(config: Config, folder: Path, asked: argparse.Namespace) -
 
 
 def base_folder(path: Path, folder: Path, asked: argparse.Namespace) -> Path:
-    """A path as the base revision has it; the path itself where it lies outside of the repository of ``folder``.
+    """A copy of a folder from the base revision; the path itself if it is outside the repository of ``folder``.
 
-    Raises `UsageFault` for one that the base revision does not have, or that holds too many files.
+    Raises `UsageFault` if the base revision lacks it or it has too many files.
     """
     root, commit = base(folder)
     relative = relative_to_root(path, root)
@@ -66,7 +66,7 @@ def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
 
 
 def _copies(asked: argparse.Namespace) -> Path:
-    """The temporary folder of this call, which its worker processes share."""
+    """The temporary folder of this call, shared by its worker processes."""
     if getattr(asked, "base_copies", None) is None:
         asked.base_copies = tempfile.mkdtemp(prefix="clusterspec-")
         atexit.register(_remove, asked.base_copies, os.getpid())
@@ -79,7 +79,7 @@ def _remove(folder: str, owner: int) -> None:
 
 
 def _copy(root: Path, commit: str, relative: str, target: Path) -> None:
-    """Copies the regular files of a folder of a commit; the copy appears whole or not at all."""
+    """Copy the regular files of a folder of a commit atomically."""
     found = {name: one for name, one in tree(root, commit, relative).items() if name.endswith((".yaml", ".yml"))}
     if not found:
         raise UsageFault(f"--trust base: the folder {relative} holds no YAML in the base revision")
@@ -94,6 +94,6 @@ def _copy(root: Path, commit: str, relative: str, target: Path) -> None:
     try:
         made.rename(target)
     except OSError:
-        if not target.is_dir():  # another process has copied it meanwhile
+        if not target.is_dir():  # another process has copied it in the meantime
             raise
         shutil.rmtree(made, ignore_errors=True)

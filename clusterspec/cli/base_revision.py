@@ -1,4 +1,4 @@
-"""``--trust base``: the configuration, the waivers and the baseline of the revision that a change starts from.
+"""``--trust base``: the configuration, waivers and baseline of the base revision of a change.
 
 The base revision is ``--base-revision``, else the target branch of the pull request (GitHub) or merge request
 (GitLab), else the default branch of ``origin``.
@@ -23,16 +23,16 @@ _named: list[str] = []
 
 
 def choose(asked: argparse.Namespace) -> None:
-    """Takes the base revision of a call. Raises `UsageFault` if it names one without ``--trust base``."""
+    """Set the base revision of a call. Raises `UsageFault` if it is given without ``--trust base``."""
     revision = asked.base_revision
     if revision and asked.trust != "base":
-        raise UsageFault("--base-revision goes with --trust base")
+        raise UsageFault("--base-revision requires --trust base")
     _named[:] = [revision] if revision else []
     base.cache_clear()
 
 
 def candidates() -> list[str]:
-    """The revisions that may be the base, the first that exists counts."""
+    """The candidates for the base revision; the first that exists is used."""
     if _named:
         return list(_named)
     environment = os.environ.get
@@ -53,7 +53,7 @@ def base(folder: Path) -> tuple[Path, str]:
 
 
 def at_base(path: Path) -> bytes | None:
-    """The bytes that a file has in the base revision; None if it has no such file."""
+    """The bytes of a file in the base revision; None if it is absent."""
     place = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not followed
     folder = next(one for one in place.parents if one.is_dir())
     root, commit = base(folder.resolve())
@@ -62,7 +62,7 @@ def at_base(path: Path) -> bytes | None:
 
 
 def relative_to_root(path: Path, root: Path) -> str | None:
-    """A path relative to the root of its repository; None for one outside. Links in the repository are not followed."""
+    """A path relative to the root of its repository; None if it is outside. Symlinks inside are not resolved."""
     place = Path(os.path.abspath(path))  # noqa: PTH100
     folder = next(one for one in place.parents if one.is_dir())
     for whole in (place, folder.resolve() / place.relative_to(folder)):
@@ -72,7 +72,7 @@ def relative_to_root(path: Path, root: Path) -> str | None:
 
 
 def base_config(folder: Path) -> Config:
-    """The configuration that held for a folder in the base revision. Raises `ConfigFault` and `UsageFault`."""
+    """The configuration of a folder in the base revision. Raises `ConfigFault` and `UsageFault`."""
     root, _ = base(folder)
     for candidate in (folder, *folder.parents):
         for name in (configuration.FILE, "pyproject.toml"):
@@ -86,7 +86,7 @@ def base_config(folder: Path) -> Config:
 
 
 def with_base_waivers(document: Document) -> Document:
-    """The document without the comments that its files do not hold, on the same keys, in the base revision."""
+    """The document without comments that the base revision does not have at the same keys."""
     held = {name: _comments(name) for name in document.sources}
     keys = _keys(document)
     kept = (one for one in document.comments if (one.text.strip(), keys.get(_line(one))) in held.get(one.file, ()))

@@ -17,7 +17,7 @@ LARGEST = 4 << 20
 
 
 def with_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport:
-    """The report without what the baselines hold: the one that is read, and the one that is written.
+    """The report without the findings in the baselines that are read and written.
 
     Raises `UsageFault` for a baseline that cannot be read.
     """
@@ -32,13 +32,13 @@ def with_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport
     try:
         return baseline.beyond(report, baseline.read(_data(path, asked.trust).decode("utf-8")))
     except UnicodeDecodeError:
-        raise UsageFault(f"--baseline {path}: this is no baseline of clusterspec") from None
+        raise UsageFault(f"--baseline {path}: not a clusterspec baseline") from None
     except (OSError, ValueError) as fault:
         raise UsageFault(f"--baseline {path}: {getattr(fault, 'strerror', None) or fault}") from None
 
 
 def _data(path: Path, trust: str) -> bytes:
-    """The bytes of a baseline, with ``--trust base`` those that it has in the base revision."""
+    """The bytes of a baseline; with ``--trust base``, from the base revision."""
     if trust == "base":
         from clusterspec.cli.base_revision import at_base
 
@@ -53,5 +53,5 @@ def _data(path: Path, trust: str) -> bytes:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise UsageFault(f"--baseline {path}: larger than {LARGEST >> 20} MiB, the most that is read")
+        raise UsageFault(f"--baseline {path}: larger than {LARGEST >> 20} MiB, the maximum")
     return data

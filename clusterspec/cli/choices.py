@@ -1,4 +1,4 @@
-"""What a team and a caller chose: the configuration, the catalog, the day. Loads nothing that judges."""
+"""Settings of a call: the configuration, the catalog and the date. No rules are imported here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def today(asked: argparse.Namespace) -> date:
-    """The day to judge by: ``--today``, else ``SOURCE_DATE_EPOCH``, else the clock."""
+    """The current date: ``--today``, else ``SOURCE_DATE_EPOCH``, else the clock."""
     if asked.today is not None:
         return date.fromisoformat(str(asked.today))
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
@@ -32,9 +32,9 @@ def today(asked: argparse.Namespace) -> date:
 
 
 def configured(asked: argparse.Namespace, folder: Path) -> Config:
-    """The configuration that the call names, else the one that counts for a folder (see ``--trust``).
+    """The configuration given by the call, else the one of a folder (see ``--trust``).
 
-    Raises `UsageFault` for one that cannot be read, or that another version of the program is meant to read.
+    Raises `UsageFault` if it cannot be read or requires another version of the program.
     """
     trust = getattr(asked, "trust", "spec")
     try:
@@ -53,15 +53,15 @@ def configured(asked: argparse.Namespace, folder: Path) -> Config:
         raise UsageFault(str(fault)) from None
     if config.required_version and not allowed(__version__, config.required_version, str(config.file)):
         raise UsageFault(
-            f"{config.file}: required-version is {config.required_version}, and this is clusterspec {__version__}"
+            f"{config.file}: required-version is {config.required_version}, but this is clusterspec {__version__}"
         )
     return config
 
 
 def opened(asked: argparse.Namespace, config: Config) -> Catalog:
-    """The shipped catalog under the folders of a configuration, under those of the call.
+    """The shipped catalog with the folders of the configuration and of the call, which have precedence in this order.
 
-    Raises `UsageFault` for a folder that is not there, and for a catalog of another version than is required.
+    Raises `UsageFault` if a folder does not exist or the catalog is not of the required version.
     """
     try:
         catalog = Catalog.open([*config.catalog, *named_catalogs(asked)])
@@ -72,13 +72,13 @@ def opened(asked: argparse.Namespace, config: Config) -> Catalog:
         raise UsageFault(f"the catalog folder {named}: {getattr(fault, 'strerror', None) or fault}") from None
     if config.catalog_version and catalog.version.rstrip("+") != config.catalog_version.rstrip("+"):
         raise UsageFault(
-            f"{config.file}: catalog-version is {config.catalog_version}, and the catalog here is {catalog.version}"
+            f"{config.file}: catalog-version is {config.catalog_version}, but the catalog here is {catalog.version}"
         )
     return catalog
 
 
 def named_catalogs(asked: argparse.Namespace) -> list[Path]:
-    """The catalog folders that the call names, with ``--trust base`` those of the base revision."""
+    """The catalog folders given by the call; with ``--trust base``, from the base revision."""
     paths = [Path(name) for name in asked.catalog]
     if paths and getattr(asked, "trust", "spec") == "base":
         from clusterspec.cli.base_folders import base_folder
@@ -88,7 +88,7 @@ def named_catalogs(asked: argparse.Namespace) -> list[Path]:
 
 
 def with_options(config: Config, asked: argparse.Namespace) -> Config:
-    """A configuration with the rules that options name, and every group as its rules.
+    """A configuration with the rules given by options, and groups expanded to their rules.
 
     Raises `UsageFault` for a rule or group that does not exist.
     """
@@ -114,13 +114,13 @@ def with_options(config: Config, asked: argparse.Namespace) -> Config:
 
 
 def _by_rule(where: str, table: Mapping[str, T]) -> dict[str, T]:
-    """A table by rule, from one by rule or group: a rule's own entry decides over its group's."""
+    """A table by rule from one by rule or group; a rule has precedence over its group."""
     of_groups = {rule: value for name, value in table.items() for rule in expanded(where, [name]) if rule != name}
     return of_groups | {name: value for name, value in table.items() if expanded(where, [name]) == (name,)}
 
 
 def named_rules(asked: argparse.Namespace, option: str) -> tuple[str, ...]:
-    """Rule names from an option that may be repeated, and whose values may each hold several after commas."""
+    """The rule names of a repeatable option with comma-separated values."""
     values: list[str] = getattr(asked, option, [])
     names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
     if values and not names:
@@ -129,9 +129,9 @@ def named_rules(asked: argparse.Namespace, option: str) -> tuple[str, ...]:
 
 
 def expanded(where: str, names: Iterable[str]) -> tuple[str, ...]:
-    """The rules that names of rules and of groups mean.
+    """Rule and group names expanded to rules.
 
-    Raises `UsageFault` for the first name that neither has: a rule misspelt would be a rule that never reports.
+    Raises `UsageFault` for an unknown name, since a misspelled rule would never report.
     """
     from clusterspec import rules
 
@@ -147,16 +147,16 @@ def expanded(where: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def with_threshold(where: str, names: Iterable[str]) -> None:
-    """Raises `UsageFault` for the first rule that has no threshold to set."""
+    """Raises `UsageFault` for the first rule without a threshold."""
     from clusterspec.rules.index import THRESHOLDS
 
     for name in names:
         if name not in THRESHOLDS:
             having = ", ".join(sorted(THRESHOLDS))
-            raise UsageFault(f"{where}: {name} has no threshold; those that have one are {having}")
+            raise UsageFault(f"{where}: {name} has no threshold; rules with a threshold are {having}")
 
 
 def headed(asked: argparse.Namespace, body: Json) -> Json:
-    """What a command that reads no spec prints in JSON, under the head of every document."""
+    """The JSON document of a command that reads no spec, with the common header."""
     catalog = opened(asked, configured(asked, Path.cwd()))
     return head(Tool(__version__, catalog.version), Input()) | body

@@ -1,4 +1,4 @@
-"""Completion scripts for bash, zsh and fish, made from the parser."""
+"""Completion scripts for bash, zsh and fish, generated from the parser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _words(one: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
 
 
 def bash(words: Words, summaries: dict[str, str]) -> str:
-    """For ``source <(clusterspec completion bash)``."""
+    """The bash script, for ``source <(clusterspec completion bash)``."""
     cases = "\n".join(f'    {name}) words="{" ".join(word for word, _ in words[name])}" ;;' for name in words)
     return f"""\
 _clusterspec() {{
@@ -52,10 +52,12 @@ complete -o filenames -F _clusterspec clusterspec
 
 
 def zsh(words: Words, summaries: dict[str, str]) -> str:
-    """For a file ``_clusterspec`` in ``$fpath``."""
-    commands = "\n".join(f"    {_quoted(f'{name}:{said}')}" for name, said in summaries.items())
-    offered = {name: " ".join(_quoted(f"{word}:{said}") for word, said in words[name]) for name in words}
-    cases = "\n".join(f"    {name}) offered=({offered[name]}) ;;" for name in words)
+    """The zsh script, for a file ``_clusterspec`` in ``$fpath``."""
+    commands = "\n".join(f"    {_quoted(f'{name}:{description}')}" for name, description in summaries.items())
+    candidates = {
+        name: " ".join(_quoted(f"{word}:{description}") for word, description in words[name]) for name in words
+    }
+    cases = "\n".join(f"    {name}) offered=({candidates[name]}) ;;" for name in words)
     return f"""\
 #compdef clusterspec
 _clusterspec() {{
@@ -78,19 +80,19 @@ compdef _clusterspec clusterspec
 
 
 def fish(words: Words, summaries: dict[str, str]) -> str:
-    """For ``clusterspec completion fish | source``."""
+    """The fish script, for ``clusterspec completion fish | source``."""
     lines = [
-        f"complete -c clusterspec -n __fish_use_subcommand -f -a {name} -d {_quoted(said)}"
-        for name, said in summaries.items()
+        f"complete -c clusterspec -n __fish_use_subcommand -f -a {name} -d {_quoted(description)}"
+        for name, description in summaries.items()
     ]
     for name, options in words.items():
         condition = f"'__fish_seen_subcommand_from {name}'"
-        for word, said in options:
+        for word, description in options:
             flag = f"-l {word[2:]}" if word.startswith("--") else f"-s {word[1:]}" if word[0] == "-" else f"-a {word}"
-            lines.append(f"complete -c clusterspec -n {condition} {flag} -d {_quoted(said)}")
+            lines.append(f"complete -c clusterspec -n {condition} {flag} -d {_quoted(description)}")
     return "\n".join(lines) + "\n"
 
 
 def _quoted(text: str) -> str:
-    """A word of a shell script, whatever is in it."""
+    """A text quoted for the shell."""
     return "'" + text.replace("\\", "").replace("'", "’").replace("\n", " ") + "'"

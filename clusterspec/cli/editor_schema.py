@@ -1,8 +1,7 @@
-"""The JSON Schema for editors: that of the spec in draft 7, with the ids of the catalog to choose from.
+"""The JSON Schema for editors: the spec schema in draft 7, with catalog ids as suggestions.
 
-Editors and SchemaStore read draft 7 without keywords of their own. An id that the catalog does not have is allowed,
-since a company may add it; `clusterspec check` says whether it exists. A spec that extends another may leave out
-`cluster`.
+Editors and SchemaStore read draft 7 without custom keywords. Unknown ids are allowed, since a company may add them;
+`clusterspec check` reports them. A spec that extends another may omit `cluster`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def editor_schema(catalog: Catalog) -> str:
 
 
 def _converted(node: Any, catalog: Catalog) -> Any:
-    """A node of the schema in draft 7, where what is beside a reference is ignored."""
+    """A schema node in draft 7, where keywords next to a reference are ignored."""
     if isinstance(node, list):
         return [_converted(item, catalog) for item in node]
     if not isinstance(node, dict):
@@ -53,7 +52,7 @@ def _converted(node: Any, catalog: Catalog) -> Any:
 
 
 def _property(name: str, node: Node, catalog: Catalog) -> Any:
-    """The schema of a key; where its value may be an id of the catalog, with those to choose from."""
+    """The schema of a key, with the catalog ids as suggestions if its value may be one."""
     made = _converted(node, catalog)
     kind = KINDS_OF_KEYS.get(name)
     ids = {"enum": list(catalog.ids(kind))} if kind else {}

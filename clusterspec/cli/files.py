@@ -1,4 +1,4 @@
-"""Which files a check means, and what is found in each: in turn, or several at a time where there are many."""
+"""The files of a check and their findings, computed serially or in parallel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from clusterspec.cli import OwnFault, UsageFault, callers, told
-from clusterspec.cli.inputs import STDIN, Desk, shown
+from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
+from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.terminal import Progress
 from clusterspec.config.patterns import Ignored
 from clusterspec.document import spec_files
@@ -22,10 +22,10 @@ CHUNK = 8
 """Files handed to a process at a time: few enough that none waits long for the last one."""
 
 
-def named(asked: argparse.Namespace, desk: Desk) -> list[str]:
-    """The files that the paths name, folders searched, each once. Raises `UsageFault` for a path where nothing is.
+def named(asked: argparse.Namespace, reader: StudyReader) -> list[str]:
+    """The files of the paths, with folders searched, without duplicates. Raises `UsageFault` for a missing path.
 
-    What lies in a folder, may be a spec and cannot be read is among them, with the reason in ``asked.unreadable``.
+    Unreadable files of a folder that may be specs are included, with the reason in ``asked.unreadable``.
     """
     found: dict[str, None] = {}
 
@@ -39,7 +39,7 @@ def named(asked: argparse.Namespace, desk: Desk) -> list[str]:
         try:
             found |= dict.fromkeys(
                 spec_files.specs(
-                    path, only_specs=asked.only_specs, passed_over=passed_over, skipped=skipped(desk, path)
+                    path, only_specs=asked.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
                 )
             )
         except OSError as fault:
@@ -47,11 +47,11 @@ def named(asked: argparse.Namespace, desk: Desk) -> list[str]:
     return list(found)
 
 
-def skipped(desk: Desk, path: str) -> spec_files.Skipped:
-    """What a search of a folder passes over: what the configuration excludes, and what git ignores."""
+def skipped(reader: StudyReader, path: str) -> spec_files.Skipped:
+    """The paths skipped in a folder: excluded by the configuration or ignored by git."""
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    config = desk.settings(folder.resolve()).config
-    ignored = _ignored(desk.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
+    config = reader.settings(folder.resolve()).config
+    ignored = _ignored(reader.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
 
     def skip(name: str, is_folder: bool) -> bool:
         return config.excludes(name, folder=is_folder) or (ignored is not None and ignored(name, folder=is_folder))
@@ -60,7 +60,7 @@ def skipped(desk: Desk, path: str) -> spec_files.Skipped:
 
 
 def _ignored(asked: argparse.Namespace, path: str) -> Ignored | None:
-    """What git ignores in a folder, by the ``.gitignore`` files that ``--trust`` names; None where none counts."""
+    """The paths ignored by git in a folder, from the ``.gitignore`` files of ``--trust``; None if they do not apply."""
     if asked.trust == "none":
         return None
     if asked.trust == "base":
@@ -71,12 +71,12 @@ def _ignored(asked: argparse.Namespace, path: str) -> Ignored | None:
     return Ignored(path)
 
 
-def checked(asked: argparse.Namespace, desk: Desk, names: Sequence[str]) -> list[Checked]:
-    """What is found in every file, in the order of the names, with progress on a terminal."""
+def checked(asked: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[Checked]:
+    """The findings of all files, in the order of the names, with progress on a terminal."""
     processes = min(asked.jobs or cores(), len(names) // WORTHWHILE)
     several = processes > 1 and STDIN not in names and not asked.debug
     progress, found = Progress(), []
-    for one in at_once(asked, names, processes) if several else in_turn(desk, names):
+    for one in in_parallel(asked, names, processes) if several else sequentially(reader, names):
         found.append(one)
         if len(names) > 1:
             progress(f"checked {len(found)} of {len(names)}: {one.input.name}")
@@ -85,17 +85,17 @@ def checked(asked: argparse.Namespace, desk: Desk, names: Sequence[str]) -> list
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """The number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_turn(desk: Desk, names: Sequence[str]) -> Iterator[Checked]:
-    """One file after the other."""
-    return (check(desk, name) for name in names)
+def sequentially(reader: StudyReader, names: Sequence[str]) -> Iterator[Checked]:
+    """The findings of the files, one after the other."""
+    return (check(reader, name) for name in names)
 
 
-def at_once(asked: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
-    """Several processes at work on chunks of the files."""
+def in_parallel(asked: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
+    """The findings of the files, computed by several processes in chunks."""
     from concurrent.futures import ProcessPoolExecutor
 
     handed = argparse.Namespace(**{key: value for key, value in vars(asked).items() if key != "run"})
@@ -105,12 +105,12 @@ def at_once(asked: argparse.Namespace, names: Sequence[str], processes: int) -> 
             yield from found
 
 
-OWN: list[Desk] = []
-"""The desk of a process that checks chunks: one, so that it reads each configuration and catalog entry once."""
+WORKER_READER: list[StudyReader] = []
+"""The reader of a worker process; a single one, so that configurations and catalog entries are read once."""
 
 
 def begin(asked: argparse.Namespace) -> None:
-    """Prepares a process that checks chunks; Ctrl-C is left to the process that started it."""
+    """Initialize a worker process. It ignores Ctrl-C, which the parent process handles."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -118,31 +118,31 @@ def begin(asked: argparse.Namespace) -> None:
         from clusterspec.cli.base_revision import choose
 
         choose(asked)  # a process that was not forked has no base revision yet
-    OWN[:] = [Desk(asked)]
+    WORKER_READER[:] = [StudyReader(asked)]
 
 
 def chunk(names: Sequence[str]) -> list[Checked]:
-    """What is found in some files, fit to be sent to another process."""
-    found = list(in_turn(OWN[0], names))
-    return [replace(one, fault=OwnFault(told(one.fault))) if one.fault else one for one in found]
+    """The findings of some files, in picklable form."""
+    found = list(sequentially(WORKER_READER[0], names))
+    return [replace(one, fault=InternalError(one_line(one.fault))) if one.fault else one for one in found]
 
 
-def check(desk: Desk, name: str) -> Checked:
-    """What is found in one file; a fault of ours is kept for later, so that it hides no other file."""
+def check(reader: StudyReader, name: str) -> Checked:
+    """The findings of a file; an internal error is stored, so that other files are still checked."""
     try:
-        return desk.checked(name)
+        return reader.checked(name)
     except Exception as fault:
-        if desk.asked.debug or callers(fault):
+        if reader.asked.debug or is_callers_fault(fault):
             raise
-        return Checked(Input(shown(desk.asked, name)), (), {}, fault)
+        return Checked(Input(shown(reader.asked, name)), (), {}, fault)
 
 
-def again(desk: Desk, names: Sequence[str], found: Sequence[Checked], changed: set[str]) -> list[Checked]:
-    """What is found now that some texts have changed."""
+def recheck(reader: StudyReader, names: Sequence[str], found: Sequence[Checked], changed: set[str]) -> list[Checked]:
+    """The findings after some files have changed."""
     stale = [not changed.isdisjoint(one.sources) for one in found]
-    return [check(desk, name) if old else one for name, one, old in zip(names, found, stale, strict=True)]
+    return [check(reader, name) if old else one for name, one, old in zip(names, found, stale, strict=True)]
 
 
-def fault_of(found: Sequence[Checked]) -> OwnFault | None:
-    """What went wrong in us, with the file where it did."""
-    return next((OwnFault(f"{one.input.name}: {told(one.fault)}") for one in found if one.fault), None)
+def fault_of(found: Sequence[Checked]) -> InternalError | None:
+    """The first internal error, with its file; None if there is none."""
+    return next((InternalError(f"{one.input.name}: {one_line(one.fault)}") for one in found if one.fault), None)

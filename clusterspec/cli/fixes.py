@@ -1,4 +1,4 @@
-"""``check --fix``, ``--unsafe-fixes`` and ``--diff``: the fixes of findings, with the layout of the YAML kept."""
+"""``check --fix``, ``--unsafe-fixes`` and ``--diff``: fixes of findings that preserve the YAML formatting."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One file before and after the fixes, with the edits made and the rule that asked for each."""
+class FileChange:
+    """A file before and after the fixes, with the edits and their rules."""
 
     name: str
     before: str
@@ -28,7 +28,7 @@ class Change:
     edits: tuple[tuple[Edit, str], ...]
 
     def lines(self) -> Iterator[str]:
-        """One line for each edit: where, which rule, and what became of what."""
+        """One line per edit: position, rule, old and new text."""
         rows = Source(self.name, self.before.removeprefix(MARK))
         for edit, rule in self.edits:
             start, end = edit.span.start, edit.span.end
@@ -36,7 +36,7 @@ class Change:
             yield f"{located(edit.span)}: fixed {rule}: {quoted(old)} → {quoted(edit.text)}"
 
 
-Changes = Mapping[str, Change]
+Changes = Mapping[str, FileChange]
 """For every file that a fix changes its text before and after."""
 
 
@@ -47,9 +47,9 @@ def quoted(text: str) -> str:
 
 
 def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> Changes:
-    """What the fixes change, in files that still hold what was checked.
+    """The changes of the fixes, for files that have not changed since the check.
 
-    ``unsafe`` adds the suggestions to the fixes that are certain. ``given`` holds texts that no file holds, by name.
+    ``unsafe`` adds suggestions to the safe fixes. ``given`` has the texts of inputs that are not files, by name.
     """
     rules: dict[str, dict[Edit, str]] = {}
     texts: dict[str, str] = {}
@@ -60,7 +60,7 @@ def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> C
                 texts[edit.span.file] = one.sources[edit.span.file].text
     present = {name: text for name in rules if (text := given.get(name) or present_text(name)) is not None}
     return {
-        name: Change(
+        name: FileChange(
             name, before, after, tuple((edit, rules[name][edit]) for edit in applied_edits(before, rules[name]))
         )
         for name, before in present.items()
@@ -70,7 +70,7 @@ def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> C
 
 
 def present_text(name: str) -> str | None:
-    """The text of a file as it is now, with its byte order mark; None if no file has this name."""
+    """The current text of a file, with its byte order mark; None if there is no such file."""
     try:
         return decode(name, read_bytes(name)).text if Path(name).is_file() else None
     except OSError:
@@ -83,13 +83,13 @@ def difference(changes: Changes) -> str:
     for change in changes.values():
         lines = compared(change)
         if any(line.startswith(" ") and disarmed(line) != line for line in lines):
-            lines = compared(change, context=0)  # lines that did not change would be commands to a runner
+            lines = compared(change, context=0)  # unchanged lines could be commands to a CI runner
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
 
 
-def compared(change: Change, context: int = 3) -> list[str]:
-    """The lines of the unified diff of one file, which end as the file's own do."""
+def compared(change: FileChange, context: int = 3) -> list[str]:
+    """The lines of the unified diff of a file, with the file's line ends."""
     name = plain(change.name).lstrip("/")
     old, new = (text.removesuffix("\n").split("\n") for text in (change.before, change.after))
     old, new = ([f"{line}\n" for line in rows[:-1]] + rows[-1:] for rows in (old, new))
@@ -101,6 +101,6 @@ def compared(change: Change, context: int = 3) -> list[str]:
 
 
 def write(changes: Changes) -> None:
-    """Writes every changed file whole."""
+    """Write all changed files."""
     for name, change in changes.items():
         write_whole(Path(name), change.after.encode("utf-8", "surrogateescape"))

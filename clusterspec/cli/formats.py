@@ -1,4 +1,4 @@
-"""The formats of `check` and where each goes: `--format` and `--output` in pairs, or the one that CI asks for."""
+"""The formats of `check` and their outputs: `--format` and `--output` in pairs, or the format of the CI service."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Pair = tuple[str, str | None]
 
 
 def pairs(asked: argparse.Namespace) -> list[Pair]:
-    """What is to be printed where: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
+    """Pairs of format and output: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
 
     Raises `UsageFault` if two formats would share standard output, or outputs have no format.
     """
@@ -50,10 +50,10 @@ def pairs(asked: argparse.Namespace) -> list[Pair]:
 
 
 def automatic(output: str | None) -> list[Pair]:
-    """The formats where none is asked for.
+    """The default formats.
 
     GitHub Actions reads annotations from the log and SARIF from a file; GitLab reads its code quality report from a
-    file, also one that standard output is redirected to. A file elsewhere has the format that its suffix names.
+    file, also from redirected standard output. Otherwise the suffix of a file determines its format.
     """
     github, gitlab = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITLAB_CI") == "true"
     log = "github" if github else "gitlab" if gitlab and redirected() else "text"
@@ -68,7 +68,7 @@ def automatic(output: str | None) -> list[Pair]:
 
 
 def redirected() -> bool:
-    """Whether standard output is a file on disk, and no terminal, pipe or device."""
+    """Whether standard output is a file on disk rather than a terminal, pipe or device."""
     try:
         return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
     except (OSError, ValueError, AttributeError):
@@ -77,7 +77,7 @@ def redirected() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the writers of findings are told: the severity that fails, and how much to print."""
+    """Options of the writers of findings: the failing severity and the amount of output."""
 
     fail_on: Severity = Severity.ERROR
     quiet: bool = False
@@ -85,7 +85,7 @@ class Options:
 
 
 def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Options) -> None:
-    """Writes a report in one format to its place."""
+    """Write a report in a format to its output."""
     form, target = pair
     text = rendered(report, form, PLAIN if target else ink(asked), options)
     if target:
@@ -95,7 +95,7 @@ def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Opt
 
 
 def described(rule: str) -> RuleText:
-    """What SARIF holds of a rule."""
+    """The SARIF description of a rule."""
     from clusterspec.report import findings_sarif
 
     if not rules.known(rule):
@@ -105,7 +105,7 @@ def described(rule: str) -> RuleText:
 
 
 def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
-    """The report in one of the formats."""
+    """The text of a report in a format."""
     if options.statistics and form in ("text", "concise"):
         return findings_text.statistics(report)
     if form in PLAIN_FORMATS:

@@ -26,7 +26,7 @@ LONGEST = 60
 
 
 def git(folder: Path, *words: str) -> bytes | None:
-    """What a plumbing command of git prints; None if it fails. Raises `UsageFault` if there is no git."""
+    """The output of a git plumbing command; None if it fails. Raises `UsageFault` if git is not installed."""
     command = ["git", "--no-pager", "--no-replace-objects", "--literal-pathspecs", *_SAFE, "-C", str(folder), *words]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _QUIET
     try:
@@ -46,7 +46,7 @@ def git(folder: Path, *words: str) -> bytes | None:
 
 
 def root_of(folder: Path) -> Path:
-    """The root of the repository that a folder lies in. Raises `UsageFault` if it lies in none."""
+    """The root of the repository of a folder. Raises `UsageFault` if there is none."""
     found = git(folder, "rev-parse", "--show-toplevel")
     if found is None:
         raise UsageFault(f"{folder}: not in a git repository, or one of another owner")
@@ -54,7 +54,7 @@ def root_of(folder: Path) -> Path:
 
 
 def commit_of(root: Path, revision: str) -> str | None:
-    """The hash of the commit that a revision names; None if it names none."""
+    """The commit hash of a revision; None if it does not exist."""
     found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.decode("ascii", "replace").strip() if found else None
 
@@ -63,7 +63,7 @@ def blob(root: Path, commit: str, path: str) -> bytes | None:
     """The bytes of a file in a commit; None if there is no such file. ``path`` is relative to the root."""
     entry = git(root, "ls-tree", "-z", "--full-tree", commit, "--", path)
     if not entry or not entry.startswith(_REGULAR):
-        return None  # absent, a folder, a submodule or a symbolic link
+        return None  # absent, a folder, a submodule or a symlink
     return blob_of(root, _object(entry))
 
 
@@ -73,7 +73,7 @@ def blob_of(root: Path, object_: str) -> bytes | None:
 
 
 def tree(root: Path, commit: str, path: str) -> dict[str, str]:
-    """The regular files of a folder of a commit by their path in it, each with its object; none if it is absent."""
+    """The objects of the regular files of a folder of a commit, by path; empty if the folder is absent."""
     listed = git(root, "ls-tree", "-r", "-z", "--full-tree", f"{commit}:{path}") or b""
     entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry.startswith(_REGULAR))
     return {os.fsdecode(name): _object(words) for words, _, name in entries if b".." not in name.split(b"/")}

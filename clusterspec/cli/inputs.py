@@ -1,4 +1,4 @@
-"""What a command that studies specs reads: texts from files or standard input, under the choices that hold there."""
+"""Inputs of commands: specs from files or standard input, with the settings of their folders."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PROSE = (".md", ".markdown", ".txt", ".rst")
 """Suffixes of running text, whose quantities are checked where a file is named explicitly."""
 
 
-class Desk:
-    """Where specs are studied: what holds for a folder is resolved once, and catalogs are read once."""
+class StudyReader:
+    """Resolves specs; settings of a folder and catalogs are read once."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self.asked = asked
@@ -39,7 +39,7 @@ class Desk:
         self._stdin: bytes | None = None
 
     def settings(self, folder: Path) -> Settings:
-        """The catalog and the configuration that hold for a folder, with what the options add.
+        """The settings of a folder, with the options of the call.
 
         Raises `UsageFault` for a configuration or a catalog folder that cannot be read.
         """
@@ -54,20 +54,20 @@ class Desk:
         return self._settings[folder]
 
     def settings_of(self, name: str) -> Settings:
-        """The settings of one file: those of its folder, with what the configuration says of this file."""
+        """The settings of a file: those of its folder, with the configuration's overrides for the file."""
         settings = self.settings(folder_of(name))
         if not settings.config.overrides:
             return settings
         return replace(settings, config=settings.config.for_path(shown(self.asked, name)))
 
     def study(self, name: str) -> Study:
-        """One spec, or standard input for ``-``, taken as far as it can be resolved."""
+        """A study of a spec file, or of standard input for ``-``."""
         data = self.read(name)
         folder = folder_of(name)
         return study(documents.decode(shown(self.asked, name), data), data, self.settings_of(name), folder)
 
     def study_at(self, path: Path, folder: Path) -> Study:
-        """A study of a file that represents one elsewhere, under the choices that hold for ``folder``."""
+        """A study of a file that is a copy of another, with the settings of ``folder``."""
         data = documents.read_bytes(path)
         return study(documents.decode(str(path), data), data, self.settings(folder.resolve()), path.parent)
 
@@ -84,23 +84,23 @@ class Desk:
         return documents.decode(STDIN, self.read(STDIN)).text
 
     def replace_stdin(self, text: str) -> None:
-        """Takes a text for that of standard input from here on."""
+        """Replace the text of standard input."""
         self._stdin = text.encode("utf-8", "surrogateescape")
 
     def checked(self, name: str) -> Checked:
-        """What is found in one file: a spec, or by its suffix running text."""
+        """The findings of a file: a spec, or running text by its suffix."""
         if why := getattr(self.asked, "unreadable", {}).get(name):
             return unread(name, why)
         if not shown(self.asked, name).lower().endswith(PROSE):
             return self.study(name).checked
         data = self.read(name)
         if len(data) > documents.LARGEST:
-            raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text; nobody wrote this by hand")
+            raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text")
         return prose(documents.decode(shown(self.asked, name), data), data, self.settings_of(name))
 
 
 def trusted(asked: argparse.Namespace) -> Callable[[Document], Document]:
-    """What is left of the comments of a document whose waivers count (see ``--trust``)."""
+    """A function that removes the comments whose waivers do not apply (see ``--trust``)."""
     trust = getattr(asked, "trust", "spec")
     if trust == "base":
         from clusterspec.cli.base_revision import with_base_waivers
@@ -110,7 +110,7 @@ def trusted(asked: argparse.Namespace) -> Callable[[Document], Document]:
 
 
 def own_rules(config: Config) -> tuple[OwnRule, ...]:
-    """The rules of a company that a configuration names. Raises `UsageFault` for what is no rule."""
+    """The company rules of a configuration. Raises `UsageFault` for an invalid rule."""
     if not config.rules:
         return ()
     from clusterspec.rules.policy import PolicyFault, load
@@ -122,31 +122,31 @@ def own_rules(config: Config) -> tuple[OwnRule, ...]:
 
 
 def without_comments(document: Document) -> Document:
-    """The document with no waiver in it."""
+    """The document without comments, and so without waivers."""
     return replace(document, comments=())
 
 
 def unread(name: str, why: str) -> Checked:
-    """What there is to report of something in a folder that may be a spec and cannot be read."""
+    """The finding about a file of a folder that may be a spec but cannot be read."""
     top = Position(1, 1)
-    message, advice = f"this cannot be read: {why.lower()}", "make it readable, or exclude it in the configuration"
+    message, advice = f"the file cannot be read: {why.lower()}", "make it readable, or exclude it in the configuration"
     problem = Problem("unreadable-yaml", (), message, advice, span=Span(name, top, top))
     source = Source(name, "")
     return Checked(Input(name), (documents.to_finding(problem, None, source),), {name: source})
 
 
 def folder_of(name: str) -> Path:
-    """Where the choices that hold for a file are looked for."""
+    """The folder in which the configuration of a file is searched."""
     return Path.cwd() if name == STDIN else Path(name).resolve().parent
 
 
 def shown(asked: argparse.Namespace, name: str) -> str:
-    """What findings call a file."""
+    """The name of a file in findings."""
     return (asked.stdin_filename or STDIN) if name == STDIN else name
 
 
 def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
-    """The bytes of a file, or of standard input for ``-``: no more than ``most`` and one, which reports more.
+    """The first ``most`` + 1 bytes of a file, or of standard input for ``-``.
 
     Raises `UsageFault` when there is no such file or it cannot be read.
     """
@@ -163,12 +163,12 @@ def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
 
 
 def study_of(asked: argparse.Namespace, name: str) -> Study:
-    """The one spec that a command is about."""
-    return Desk(asked).study(name)
+    """A study of the spec of a command."""
+    return StudyReader(asked).study(name)
 
 
 def status_of(one: Study) -> int:
-    """1 where a spec has errors, asked after everything was said. Raises what went wrong in a rule of ours."""
+    """1 if a spec has errors, else 0. Raises the exception of a failed rule, so it is called after printing."""
     if one.checked.fault is not None:
         raise one.checked.fault
     return FOUND if any(finding.severity is Severity.ERROR for finding in one.checked.findings) else OK

@@ -1,4 +1,4 @@
-"""Reads the logs that a command names."""
+"""Logs given to commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.measurement import Logs, read_log
 
 
 def benchmarks(names: Sequence[str]) -> Logs:
-    """Every log by its name. Raises `UsageFault` for a file that is no log, in one line."""
+    """The logs with their names. Raises `UsageFault` if a file is not a log."""
     found = []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""What a command writes: files appear whole or not at all, in their place, and never over what was read."""
+"""Output files of commands: written atomically, and never over an input."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from clusterspec.document import project_root
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Writes beside the target and moves into place, so that a reader sees the old file or the new one.
+    """Write a file atomically: a reader sees either the old or the new content.
 
-    A link inside the project stays a link, a file keeps its mode and its owner, and a device or a pipe is written
-    into. Raises `UsageFault` when the place cannot be written, or a link leads out of the project.
+    A symlink inside the project is kept, as are the mode and owner of a file; a device or pipe is written directly.
+    Raises `UsageFault` if the target cannot be written or is a symlink out of the project.
     """
     try:
         if target.is_dir():
@@ -33,15 +33,14 @@ def write_whole(target: Path, data: bytes) -> None:
             _into(place, data)
         else:
             _replace(place, data)
-    except (OSError, RuntimeError) as fault:  # RuntimeError: a circle of links before Python 3.13
+    except (OSError, RuntimeError) as fault:  # RuntimeError: a cycle of symlinks before Python 3.13
         raise UsageFault(f"{target}: {getattr(fault, 'strerror', None) or fault}") from None
 
 
 def leads_out(target: Path, place: Path) -> bool:
-    """Whether a file of the project is a link, or lies behind one, that ends outside of the project.
+    """Whether a file of the project is reached through a symlink that ends outside the project.
 
-    A link that the caller names outside of any project may lead only into its own folder. The devices of the system
-    (`/dev/stdout`) are links of another kind.
+    Outside of any project, a symlink may only lead into its own folder. System devices (`/dev/stdout`) are exempt.
     """
     whole = Path(os.path.abspath(target))  # noqa: PTH100 - links are not to be followed here
     if whole.parts[1:2] in {("dev",), ("proc",)}:
@@ -53,12 +52,12 @@ def leads_out(target: Path, place: Path) -> bool:
 
 
 def _into(place: Path, data: bytes) -> None:
-    """Writes into a device or a pipe; one that no one reads is refused instead of waited for."""
+    """Write to a device or a pipe. Raises `UsageFault` for a pipe without a reader, instead of blocking."""
     try:
         descriptor = os.open(place, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError as fault:
         if fault.errno == errno.ENXIO:
-            raise UsageFault(f"{place}: is a pipe that nobody reads") from None
+            raise UsageFault(f"{place}: is a pipe without a reader") from None
         raise
     if hasattr(os, "set_blocking"):
         os.set_blocking(descriptor, True)
@@ -67,7 +66,7 @@ def _into(place: Path, data: bytes) -> None:
 
 
 def _replace(place: Path, data: bytes) -> None:
-    """Writes a new file beside the place, flushes it to the disk, and moves it there."""
+    """Write a temporary file in the same folder, flush it to disk, and rename it."""
     import tempfile
 
     name = ""
@@ -77,7 +76,7 @@ def _replace(place: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        _dress(Path(name), place)
+        _copy_mode_and_owner(Path(name), place)
         Path(name).replace(place)
     except BaseException:
         if name:
@@ -85,8 +84,8 @@ def _replace(place: Path, data: bytes) -> None:
         raise
 
 
-def _dress(made: Path, place: Path) -> None:
-    """Gives a new file the mode and the owner of the one it takes the place of, else the usual ones."""
+def _copy_mode_and_owner(made: Path, place: Path) -> None:
+    """Give a new file the mode and owner of the file it replaces, else the defaults."""
     if not place.exists():
         mask = os.umask(0)
         os.umask(mask)
@@ -100,16 +99,16 @@ def _dress(made: Path, place: Path) -> None:
 
 
 def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]) -> None:
-    """Raises `UsageFault` if what is to be written is one of the files that are read."""
+    """Raises `UsageFault` if an output is one of the inputs."""
     for name in names:
         with contextlib.suppress(OSError, ValueError):
             if Path(name).samefile(target):
-                raise UsageFault(f"{option} {target}: is a file that is read; name another one")
+                raise UsageFault(f"{option} {target}: is an input file; name another one")
 
 
 def keep_out(option: str, target: str, folders: Iterable[Path]) -> None:
-    """Raises `UsageFault` if what is to be written lies in a catalog that is read."""
+    """Raises `UsageFault` if an output is in a catalog folder that is read."""
     for folder in folders:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             if Path(target).resolve().is_relative_to(folder.resolve()):
-                raise UsageFault(f"{option} {target}: lies in the catalog {folder}, which is read; name another place")
+                raise UsageFault(f"{option} {target}: is in the catalog folder {folder}, an input; name another file")

@@ -1,6 +1,6 @@
-"""The commands and the parser of the command line. The command reference in the docs is made from this.
+"""The commands and the parser of the command line, from which the command reference is generated.
 
-The options of a command are described in `clusterspec.cli.options`, what it does is in `clusterspec.cli.commands`.
+The options of a command are in `clusterspec.cli.options`, its implementation is in `clusterspec.cli.commands`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import importlib
 
 import clusterspec
-from clusterspec.cli.options import Parser, everywhere
+from clusterspec.cli.options import Parser, shared_options
 from clusterspec.records import dataclass
 
 TYPE_CHECKING = False
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
-    "3 a fault of ours."
+    "3 an internal error."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its line in the help, and the module that holds its options and its ``run``.
+    """A command: its summary, and the module with its options and its ``run``.
 
-    A command that is not ``built`` yet is absent from the help, and says so in one line.
+    A command that is not ``built`` is absent from the help; calling it is an error.
     """
 
     summary: str
@@ -36,29 +36,29 @@ class Command:
 
 
 COMMANDS = {
-    "check": Command("reports what is wrong with specs, where, and what to do", "check"),
+    "check": Command("reports errors in specs, their position, and fixes", "check"),
     "estimate": Command("predicts memory, step time, MFU and communication, term by term", "estimate"),
     "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "collective"),
     "search": Command("finds the best layouts for a cluster and a workload", "search"),
-    "solve": Command("finds the least or most of one key that meets a condition", "solve"),
-    "sensitivity": Command("moves each lever one step up and down: time, memory, cost", "sensitivity"),
-    "sweep": Command("finds the best layout of every point of a grid of specs", "sweep"),
-    "bom": Command("counts what has to be bought: nodes, switches, cables, with derivations", "bom"),
-    "cost": Command("adds up capital, energy, support and rent over the term, by year, run and token", "cost"),
+    "solve": Command("finds the minimum or maximum of a key that meets a condition", "solve"),
+    "sensitivity": Command("changes each lever by one step up and down: effect on time, memory, cost", "sensitivity"),
+    "sweep": Command("finds the best layout for each point of a grid of specs", "sweep"),
+    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "bom"),
+    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "cost"),
     "report": Command("writes a report as HTML or PDF", "report"),
     "diff": Command(
         "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "diff"
     ),
     "explain": Command("prints the page of a rule", "explain"),
-    "catalog": Command("shows what is known, with its sources", "catalog"),
-    "convert": Command("shows every reading of a quantity: bits and bytes, one direction and both", "convert"),
-    "import": Command("reads what an infrastructure repository already holds into a spec", "importer"),
+    "catalog": Command("shows the catalog of hardware, models and software, with sources", "catalog"),
+    "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "convert"),
+    "import": Command("imports files of infrastructure repositories into a spec", "importer"),
     "diagnose": Command(
-        "compares logs of collectives with the design, and ranks the causes of what is slow", "diagnose"
+        "compares logs of collectives with the design, and ranks the causes of low bandwidth", "diagnose"
     ),
-    "accept": Command("holds logs of collectives against the acceptance tests: pass, fail, not run", "accept"),
-    "export": Command("writes a design as what an infrastructure repository holds", "exporter"),
-    "config": Command("shows which configuration holds for a file, and where each choice comes from", "config"),
+    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "accept"),
+    "export": Command("exports a design to files of infrastructure repositories", "exporter"),
+    "config": Command("shows the configuration of a file and the origin of each setting", "config"),
     "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "lsp"),
     "completion": Command("prints the completion script of a shell: bash, zsh or fish", "completion"),
     "init": Command("prints a starting spec", "start"),
@@ -68,7 +68,7 @@ COMMANDS = {
 
 
 class Version(argparse.Action):
-    """Prints the version; a standard output that takes nothing is a fault of the call."""
+    """Print the version. Raises `UsageFault` if standard output cannot be written."""
 
     def __call__(self, *_: object) -> NoReturn:
         from clusterspec.cli.terminal import say
@@ -78,7 +78,7 @@ class Version(argparse.Action):
 
 
 def parser(arguments: Sequence[str] | None = None) -> Parser:
-    """The whole command line; for given ``arguments`` with the options of the command that they name alone."""
+    """The complete parser; with ``arguments``, only with the options of the command that they name."""
     top = Parser(prog="clusterspec", description=clusterspec.__doc__, epilog=EPILOG)
     top.add_argument("-V", "--version", action=Version, nargs=0, help="show the version of the program and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -88,7 +88,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
         if wanted is not None and wanted != name:
             commands.add_parser(name, add_help=False, **shown)
         else:
-            parents = [everywhere()]
+            parents = [shared_options()]
             one = commands.add_parser(name, description=command.summary, parents=parents, epilog=EPILOG, **shown)
             importlib.import_module(f"clusterspec.cli.options.{command.module}").describe(one)
             one.set_defaults(run=runner(name), command=name)
@@ -96,7 +96,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
 
 
 def runner(name: str) -> Callable[[argparse.Namespace], int]:
-    """The function of a command, imported when it is called so that others stay light."""
+    """The ``run`` function of a command, imported on demand."""
     module = COMMANDS[name].module if COMMANDS[name].built else "unbuilt"
 
     def run(asked: argparse.Namespace) -> int:
@@ -106,6 +106,6 @@ def runner(name: str) -> Callable[[argparse.Namespace], int]:
 
 
 def documented(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
-    """Every built command with its parser, in the order of the help; for the reference."""
+    """The built commands with their parsers, in the order of the help, for the command reference."""
     actions: list[Any] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
     return [(name, one) for action in actions for name, one in action.choices.items() if COMMANDS[name].built]

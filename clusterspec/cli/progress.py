@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where that is a terminal; nothing in a pipe."""
+"""A progress bar on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVERY = 0.1
 
 
 class Bar:
-    """Draws how much of a search is done; call it with what is done and all there is, then `close` it."""
+    """A progress bar; call it with the amount done and the total, then `close` it."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -28,7 +28,7 @@ class Bar:
         sys.stderr.flush()
 
     def close(self) -> None:
-        """Wipes the line."""
+        """Erase the bar."""
         if self._shown and self._drawn:
             sys.stderr.write("\r" + " " * (len(self.title) + WIDTH + 10) + "\r")
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Specs of git revisions (`main:cluster.yaml`), with the bases and logs that they name, in a folder of their own."""
+"""Specs of git revisions (`main:cluster.yaml`) with their bases and logs, copied to a separate folder."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST = 64
 
 
 def revision_of(name: str) -> tuple[str, str] | None:
-    """The revision and the path that a name is made of; None for the name of a file that exists."""
+    """The revision and path of a name; None if it is an existing file."""
     revision, colon, path = name.partition(":")
     return (revision, path) if colon and revision and path and not Path(name).exists() else None
 
 
-def laid_out(revision: str, path: str, folder: Path) -> Path:
-    """The spec of a revision, written below a folder with all that it names. Raises `UsageFault`."""
+def checked_out(revision: str, path: str, folder: Path) -> Path:
+    """The spec of a revision, copied to a folder with the files it refers to. Raises `UsageFault`."""
     root = root_of(Path.cwd())
     commit = commit_of(root, revision)
     if commit is None:
@@ -34,13 +34,13 @@ def laid_out(revision: str, path: str, folder: Path) -> Path:
             break
     else:
         raise UsageFault(f"{revision}:{path}: no such file in this revision")
-    (folder / ".git").mkdir(exist_ok=True)  # the root of the project, beyond which `extends` does not reach
+    (folder / ".git").mkdir(exist_ok=True)  # the project root, beyond which `extends` cannot refer
     _copy(root, commit, start, folder)
     return folder / start
 
 
 def _copy(root: Path, commit: str, start: str, folder: Path) -> None:
-    """Writes a file of a commit and those that it names."""
+    """Copy a file of a commit and the files it refers to."""
     waiting, written = [start], set[str]()
     while waiting and len(written) < MOST:
         name = waiting.pop()
@@ -59,7 +59,7 @@ def _copy(root: Path, commit: str, start: str, folder: Path) -> None:
 
 
 def _named(document: Any) -> list[str]:
-    """The files that a spec names."""
+    """The files that a spec refers to."""
     value = document.value if document is not None else None
     if not isinstance(value, dict):
         return []

@@ -1,4 +1,4 @@
-"""A starting spec for a platform and a model: the first of a few usual layouts that the rules find nothing against."""
+"""Starting specs for a platform and a model: the first of some common layouts without findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TRIED = 120
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One layout to try: nodes of the platform, and degrees."""
+    """A candidate layout: number of nodes and degrees of parallelism."""
 
     nodes: int
     tp: int
@@ -68,7 +68,7 @@ layout:
 
 
 def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> str:
-    """The text of a spec that checks without errors. Raises `UsageFault` for names that the catalog lacks."""
+    """The text of a spec without errors. Raises `UsageFault` for unknown names."""
     machine = _entry(settings.catalog, "platform", platform)
     network = _entry(settings.catalog, "model", model)
     if not isinstance(machine, Platform) or not isinstance(network, Model):
@@ -88,7 +88,7 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> s
 
 
 def attempts(platform: Platform, kind: str) -> Iterator[Attempt]:
-    """Layouts from the fewest nodes upward; on each with the fewest cuts first."""
+    """Candidate layouts by increasing number of nodes, with the lowest degrees first."""
     node = platform.accelerators_per_node or 1
     reach = platform.domain or node
     for nodes in NODES:

@@ -1,4 +1,4 @@
-"""Standard output and standard error: what is printed, and whether in colour."""
+"""Output to standard output and standard error, with color and progress."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ NARROWEST, WIDEST = 40, 200
 
 
 def say(text: str, *, exact: bool = False) -> None:
-    """Writes to standard output. What its encoding lacks becomes a lookalike, or an escape as JSON has them.
+    """Write to standard output. Characters that its encoding lacks are replaced by similar ones or escaped.
 
-    No line is a command to the runner of a CI service. ``exact``: an escape always, and nothing else changed, since
-    a program reads it. Raises `UsageFault` if nothing can be written.
+    Lines that a CI runner would execute as commands are neutralized. ``exact`` only escapes and changes nothing else,
+    for output read by programs. Raises `UsageFault` if nothing can be written.
     """
     text = text if exact else "".join(map(disarmed, text.splitlines(keepends=True)))
     out = sys.stdout
     if out is None:
         raise UsageFault("standard output is closed")
     try:
-        out.write(held(text, out.encoding, "escaped" if exact else "alike"))
+        out.write(encodable(text, out.encoding, "escaped" if exact else "alike"))
         out.flush()
-    except BrokenPipeError:  # the reader went away, as `| head` does; what was found still decides the status
+    except BrokenPipeError:  # the reader has closed the pipe, as `| head` does; the status is unaffected
         forget_output()
     except OSError as fault:
         forget_output()
@@ -42,30 +42,30 @@ def say(text: str, *, exact: bool = False) -> None:
 
 
 def say_json(document: object) -> None:
-    """Writes a JSON document to standard output."""
+    """Write a JSON document to standard output."""
     from clusterspec.report.findings_machines import dumps
 
     say(dumps(document), exact=True)
 
 
 def say_error(text: str) -> None:
-    """One line on standard error, where there is one that takes it; names of files cannot break it."""
+    """Write one line to standard error, if possible; line breaks in file names are escaped."""
     if sys.stderr is not None:
         line = plain(text)
         if len(line) > LONGEST_LINE:
             line = f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
         with contextlib.suppress(OSError):
-            print(held(line, sys.stderr.encoding, "alike"), file=sys.stderr)
+            print(encodable(line, sys.stderr.encoding, "alike"), file=sys.stderr)
 
 
 def forget_output() -> None:
-    """Sends what is still waiting for standard output nowhere, so that Python's exit has nothing to say of it."""
+    """Discard buffered standard output, so that Python reports no error at exit."""
     with contextlib.suppress(OSError, AttributeError):  # no such stream, or none with a descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def held(text: str, encoding: str | None, otherwise: str) -> str:
-    """The text as an encoding can hold it."""
+def encodable(text: str, encoding: str | None, otherwise: str) -> str:
+    """The text with characters that an encoding lacks replaced."""
     name = encoding or "utf-8"
     return text.encode(name, f"clusterspec-{otherwise}").decode(name)
 
@@ -77,8 +77,8 @@ def escaped(fault: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), fault.end
 
 
-def alike(fault: UnicodeError) -> tuple[str, int]:
-    """What cannot be encoded as something that looks like it, else escaped."""
+def lookalike(fault: UnicodeError) -> tuple[str, int]:
+    """A similar character for one that cannot be encoded, else an escape; an ``errors`` handler."""
     assert isinstance(fault, UnicodeEncodeError)
     sign = LOOKALIKES.get(fault.object[fault.start])
     if sign is None:
@@ -87,23 +87,23 @@ def alike(fault: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("clusterspec-escaped", escaped)
-codecs.register_error("clusterspec-alike", alike)
+codecs.register_error("clusterspec-alike", lookalike)
 
 
 def ink(asked: argparse.Namespace) -> Ink:
-    """Colour by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and whether a terminal listens, and its width."""
-    listening = sys.stdout is not None and sys.stdout.isatty()
-    columns = _columns() if listening else WIDTH
+    """Color and width by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and the terminal."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    columns = _columns() if is_terminal else WIDTH
     width = max(NARROWEST, min(columns, WIDEST))
     if asked.color != "auto":
         return Ink(asked.color == "always", width)
     if os.environ.get("NO_COLOR"):
         return Ink(False, width)
-    return Ink(bool(os.environ.get("FORCE_COLOR")) or (listening and os.environ.get("TERM") != "dumb"), width)
+    return Ink(bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb"), width)
 
 
 def _columns() -> int:
-    """How wide the terminal is: `COLUMNS`, else what it says of itself."""
+    """The width of the terminal: `COLUMNS`, else as reported by the terminal."""
     given = os.environ.get("COLUMNS", "")
     if given.isascii() and given.isdigit() and 0 < len(given) < 6:
         return int(given)
@@ -114,19 +114,19 @@ def _columns() -> int:
 
 
 class Progress:
-    """Says on a terminal what is being done; silent in a pipe."""
+    """Progress messages on a terminal; silent otherwise."""
 
     def __init__(self) -> None:
         self.on = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self.said = False
+        self.written = False
 
     def __call__(self, text: str) -> None:
         if self.on:
             sys.stderr.write(f"\r\x1b[2K{plain(text)}")
             sys.stderr.flush()
-            self.said = True
+            self.written = True
 
     def done(self) -> None:
-        """Wipes the line, where one was written."""
-        if self.said:
+        """Erase the message."""
+        if self.written:
             self("")

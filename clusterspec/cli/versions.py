@@ -1,4 +1,4 @@
-"""Requirements on a version, such as `>=0.2, <0.3`: the release numbers of PEP 440, without its other parts."""
+"""Version requirements such as `>=0.2, <0.3`: the release numbers of PEP 440 only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def allowed(version: str, required: str, where: str) -> bool:
-    """Whether a version meets all parts of a requirement. Raises `UsageFault` for what is no requirement.
+    """Whether a version meets a requirement. Raises `UsageFault` for an invalid requirement.
 
     >>> allowed("0.2.1", ">=0.2, <0.3", "x"), allowed("0.2.1", "0.2.0", "x"), allowed("0.2.1", "~=0.2.0", "x")
     (True, False, True)
@@ -31,7 +31,7 @@ def allowed(version: str, required: str, where: str) -> bool:
         found = _PART.fullmatch(part.strip())
         if found is None:
             raise UsageFault(
-                f"{where}: required-version: {part.strip()!r} is no version; write `>=0.2, <0.3` or `0.2.0`"
+                f"{where}: required-version: {part.strip()!r} is not a version; write `>=0.2, <0.3` or `0.2.0`"
             )
         there, sign = numbers(found["number"]), found["sign"] or "=="
         if sign == "~=":
@@ -45,7 +45,7 @@ def allowed(version: str, required: str, where: str) -> bool:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The release numbers of a version, filled up to six places."""
+    """The release numbers of a version, padded to six places."""
     found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,5}", version)
     given = tuple(int(number) for number in found[0].split(".")) if found else ()
     return given + (0,) * (6 - len(given))

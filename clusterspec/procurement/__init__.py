@@ -1,1 +1,1 @@
-"""Procurement: the bill of materials and its prices."""
+"""Procurement: bill of materials, acceptance tests and cost over the term."""

@@ -1,4 +1,4 @@
-"""The collectives that a buyer runs on the finished machine, one for each tier that the machine has."""
+"""Acceptance tests: the collectives to run on the delivered machine, per tier."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TOOLS = {
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceTest:
-    """One run: ``collective`` over ``ranks`` on ``nodes`` with ``size`` bytes, by ``tool``. ``tier`` is the
-    outermost one that the run crosses: ``scale-up`` or ``scale-out``."""
+    """An acceptance test: ``collective`` over ``ranks`` on ``nodes`` with ``size`` bytes, run with ``tool``.
+    ``tier`` is the outermost tier used: ``scale-up`` or ``scale-out``."""
 
     collective: str
     nodes: int
@@ -37,7 +37,7 @@ class AcceptanceTest:
 
 
 def benchmark_of(cluster: Cluster) -> str:
-    """The benchmark of the accelerator's vendor that measures collectives."""
+    """The collective benchmark for the accelerator's vendor."""
     interconnect = cluster.scale_up.interconnect
     family = interconnect.family if interconnect else ""
     if cluster.accelerator.vendor == "AMD":
@@ -46,7 +46,7 @@ def benchmark_of(cluster: Cluster) -> str:
 
 
 def acceptance_tests(cluster: Cluster) -> tuple[AcceptanceTest, ...]:
-    """The tests of a machine: one scale-up domain, two domains where a domain spans nodes, and the fabric.
+    """The tests of a machine: one scale-up domain, two domains if a domain spans nodes, and the fabric.
 
     Empty for fewer than two accelerators.
     """

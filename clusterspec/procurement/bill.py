@@ -1,4 +1,4 @@
-"""The bill of materials: what has to be bought, how each number was counted, and what it costs."""
+"""The bill of materials: parts, the derivation of their quantities, and prices."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from clusterspec.units import say_bits
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The lines of a bill, the fabric behind them, and what the bill leaves out.
+    """The items of a bill, the fabric they are counted from, and omissions.
 
-    ``fabric`` is None if the customer builds none; ``why`` then says why. ``not_counted`` names what a
-    machine has and the spec does not describe well enough to count.
+    ``fabric`` is None if the customer builds none, with the reason in ``why``. ``not_counted`` lists parts that
+    the spec does not describe completely enough to count.
     """
 
     items: tuple[Item, ...] = ()
@@ -39,7 +39,7 @@ class Bill:
 
     @property
     def total(self) -> Price | None:
-        """The sum of all priced lines; None if no line has a price. `complete` says whether it is the whole."""
+        """The sum of all priced lines; None if no line has a price. See `complete`."""
         prices = [item.price for item in self.items if item.price is not None]
         return added(prices) if prices else None
 
@@ -50,11 +50,11 @@ class Bill:
 
     @property
     def total_title(self) -> str:
-        """What the sum may be called: a total only where every counted line has a price."""
+        """The title of the sum: a total only if all lines have a price."""
         return "Total" if self.complete else f"Sum of the {len(self.items) - len(self.unpriced)} priced lines"
 
     def total_json(self) -> dict[str, Any]:
-        """The sum with what it lacks."""
+        """The sum as JSON, with the unpriced lines."""
         return {
             "price": plain(self.total),
             "currency": self.currency or None,

@@ -7,7 +7,7 @@ from clusterspec.cost.expressions import formula
 
 @formula("quantity * unit_price")
 def line_price(quantity: float, unit_price: float) -> float:
-    """The price of so many parts.
+    """The price of a quantity of parts.
 
     >>> line_price(64, 310_000.0)
     19840000.0
@@ -17,7 +17,7 @@ def line_price(quantity: float, unit_price: float) -> float:
 
 @formula("count * watts_each")
 def power_of_parts(count: float, watts_each: float) -> float:
-    """Electrical power in watts of so many parts at full load.
+    """The electrical power of a number of parts at full load, in watts.
 
     >>> power_of_parts(64, 10_200.0)
     652800.0
@@ -39,7 +39,7 @@ def energy_cost(watts: float, pue: float, hours: float, utilization: float, elec
 
 @formula("per_year * years")
 def yearly_cost(per_year: float, years: float) -> float:
-    """What is paid every year, over some years.
+    """The cost of a yearly payment over a number of years.
 
     >>> yearly_cost(400_000.0, 4)
     1600000.0
@@ -49,7 +49,7 @@ def yearly_cost(per_year: float, years: float) -> float:
 
 @formula("racks * per_month * 12 * years")
 def rack_rent(racks: float, per_month: float, years: float) -> float:
-    """The rent of racks by the month.
+    """The rent of racks, paid per month.
 
     >>> rack_rent(16, 2_500.0, 4)
     1920000.0
@@ -59,7 +59,7 @@ def rack_rent(racks: float, per_month: float, years: float) -> float:
 
 @formula("nodes * node_hour * hours")
 def node_rent(nodes: float, node_hour: float, hours: float) -> float:
-    """The rent of nodes by the hour, paid whether they work or not.
+    """The rent of nodes, paid per hour whether they are used or not.
 
     >>> node_rent(16, 98.32, 8_760.0)
     13780531.2
@@ -69,8 +69,8 @@ def node_rent(nodes: float, node_hour: float, hours: float) -> float:
 
 @formula("total / (term * utilization) * used / accelerators")
 def cost_per_second(total: float, term: float, utilization: float, used: float, accelerators: float) -> float:
-    """The cost of a second of the job: of the term's cost, spread over the seconds that the machine works, the
-    share of the accelerators that the job uses. ``term`` in seconds.
+    """The cost of a second of the job: the cost of the term, divided by its utilized seconds, times the fraction of
+    accelerators used. ``term`` is in seconds.
 
     >>> cost_per_second(31_536_000.0, 31_536_000.0, 0.5, 512, 1_024)
     1.0
@@ -80,8 +80,8 @@ def cost_per_second(total: float, term: float, utilization: float, used: float, 
 
 @formula("per_second / (tokens_per_second * goodput) * 1000000")
 def cost_per_million_tokens(per_second: float, tokens_per_second: float, goodput: float) -> float:
-    """The cost of a million tokens; ``tokens_per_second`` of the whole job while it runs, ``goodput`` the share of
-    time in which it does.
+    """The cost of a million tokens; ``tokens_per_second`` is of the whole job, ``goodput`` the fraction of productive
+    time.
 
     >>> cost_per_million_tokens(1.0, 2_000_000.0, 0.5)
     1.0
@@ -102,7 +102,7 @@ def cost_per_million_output_tokens(per_second: float, output_tokens_per_second: 
 
 @formula("time_to_train / goodput")
 def time_with_interruptions(time_to_train: float, goodput: float) -> float:
-    """How long a run takes with its interruptions; ``time_to_train`` in seconds without any.
+    """The duration of a run with interruptions, in seconds; ``time_to_train`` is without interruptions.
 
     >>> time_with_interruptions(90.0, 0.9)
     100.0
@@ -112,7 +112,7 @@ def time_with_interruptions(time_to_train: float, goodput: float) -> float:
 
 @formula("per_second * run")
 def run_cost(per_second: float, run: float) -> float:
-    """The cost of one run of ``run`` seconds, interruptions included.
+    """The cost of a run of ``run`` seconds, including interruptions.
 
     >>> run_cost(2.0, 100.0)
     200.0

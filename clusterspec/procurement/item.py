@@ -1,4 +1,4 @@
-"""One line of the bill of materials."""
+"""Items of the bill of materials."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ PRICED_AS = {"spare_node": "node"}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """So many of a part, with how the number was counted.
+    """A part with its quantity and the derivation of that.
 
     ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is an amount in ``currency``
-    or a range, None if the spec has none. ``assumed`` says what about the part the spec does not state, empty
-    where it states all of it.
+    or a range, None if the spec has none. ``assumed`` describes the properties that the spec does not state.
     """
 
     kind: str
@@ -31,7 +30,7 @@ class Item:
 
     @property
     def price(self) -> Price | None:
-        """The price of the whole line; None if the unit has none."""
+        """The price of the line; None without a unit price."""
         return None if self.unit_price is None else times(self.unit_price, self.quantity)
 
     @property
@@ -43,7 +42,7 @@ class Item:
         return money(self.price, self.currency)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of the contract; prices and ``assumed`` are left out where there are none."""
+        """The item as JSON; absent prices and an empty ``assumed`` are omitted."""
         row: dict[str, Any] = {
             "kind": self.kind,
             "part": self.part,

@@ -9,12 +9,12 @@ from clusterspec.summation import sum_of
 
 
 def ends(price: Price) -> tuple[float, float]:
-    """The low and the high end of a price; equal where it is no range."""
+    """The low and the high end of a price; equal if it is not a range."""
     return price if isinstance(price, tuple) else (price, price)
 
 
 def middle(price: Price) -> float:
-    """The middle of a range, in the currency of the price.
+    """The midpoint of a range, in the currency of the price.
 
     >>> middle((280000, 340000)), middle(900)
     (310000.0, 900.0)
@@ -24,12 +24,12 @@ def middle(price: Price) -> float:
 
 
 def times(price: Price, quantity: float) -> Price:
-    """The price of so many parts."""
+    """A price times a quantity."""
     return (price[0] * quantity, price[1] * quantity) if isinstance(price, tuple) else price * quantity
 
 
 def added(prices: Iterable[Price]) -> Price:
-    """The sum of prices; a range where one of them is a range.
+    """The sum of prices; a range if any of them is a range.
 
     >>> added([(6, 8), 10]), added([])
     ((16, 18), 0)

@@ -1,4 +1,4 @@
-"""The cheaper neighbor of a machine: a few nodes fewer that save a level or a row of switches."""
+"""Slightly smaller machines that save a fabric level or switches."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LEAST_SAVED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A machine with fewer nodes. ``saved`` is the price difference in all, ``saved_on_fabric`` that of everything
-    but nodes, both at the middle of every price; ``tiers`` and ``switches`` are its own, with those of the design."""
+    """A machine with fewer nodes. ``saved`` is the total price difference, ``saved_on_fabric`` that without nodes, both
+    at midpoint prices; ``tiers`` and ``switches`` are pairs of this machine and the design."""
 
     nodes: int
     fewer: int
@@ -32,7 +32,9 @@ class Neighbor:
 
 
 def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
-    """The neighbor whose fabric saves most over its share of the nodes; None where none does, or prices are missing."""
+    """The smaller machine with the largest fabric savings relative to the nodes removed; None if there is none, or
+    prices are missing.
+    """
     cluster = design.cluster
     if cluster is None or counted.fabric is None or not counted.complete:
         return None
@@ -51,7 +53,7 @@ def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
 
 
 def _idle(design: Design) -> int:
-    """Nodes that the job leaves unused; 0 if it uses all, and can then be laid out on fewer."""
+    """The number of nodes unused by the job; 0 if it uses all."""
     return design.cluster.nodes - design.layout.nodes if design.cluster and design.layout else 0
 
 

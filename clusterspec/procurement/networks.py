@@ -1,4 +1,4 @@
-"""Parts of the networks beside the scale-out fabric: frontend (in-band), out-of-band and storage."""
+"""Parts of the networks other than the scale-out fabric: frontend (in-band), out-of-band and storage."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SwitchOf = Callable[[str], Switch | None]
 
 
 def network_items(cluster: Cluster, written: NetworksSpec | None, switch_of: SwitchOf) -> Iterator[Item | str]:
-    """The switches and cables of each network that the spec describes; a text where something is not counted.
+    """The switches and cables of each described network; a text for each part that is not counted.
 
-    Each network is counted as one tier of leaf switches, every NIC cabled: what lies above them depends on the
-    network that the site already has.
+    Each network is counted as one tier of leaf switches with all NICs cabled; higher tiers depend on the existing
+    network of the site.
     """
     for name in COUNTED:
         network: NetworkSpec | None = getattr(written, name) if written else None

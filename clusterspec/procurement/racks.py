@@ -1,4 +1,4 @@
-"""Racks and electrical power of the machine as built: nodes, spares and switches."""
+"""Racks and electrical power of nodes, spare nodes and switches."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clusterspec.spec.model import PowerSpec
 
 @dataclass(frozen=True, slots=True)
 class PowerDraw:
-    """Watts at full load of each part of the machine. A figure is None if nothing states it.
+    """The power of each part of the machine at full load in watts; None if unknown.
 
-    ``nodes`` and ``switches`` count what is installed, spares among them. ``racks`` is None where
-    `cluster.power.nodes_per_rack` is missing; racks of switches alone are not counted.
+    ``nodes`` and ``switches`` are the installed numbers, including spares. ``racks`` is None if
+    `cluster.power.nodes_per_rack` is missing; racks with only switches are not counted.
     """
 
     node: Figure | None
@@ -28,7 +28,7 @@ class PowerDraw:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the sum lacks, in words."""
+        """The figures missing from the sum."""
         lacking = []
         if self.node is None:
             lacking.append("power of a node (`cluster.power.node`)")
@@ -38,7 +38,7 @@ class PowerDraw:
 
 
 def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> PowerDraw:
-    """The power of the machine: as the spec states it, else as the entries of platform and switch do."""
+    """The power of the machine from the spec, else from the catalog entries of platform and switch."""
     per_rack = written.nodes_per_rack if written else None
     switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0
     overhead = written.rack_overhead.value if written and written.rack_overhead else 0.0

@@ -1,4 +1,4 @@
-"""Terms of cost: built from a formula and its inputs, at the low end, the middle and the high end of every price."""
+"""Cost terms, computed from formulas at the low, middle and high price."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def summed(name: str, parts: Sequence[Term], unit: str) -> Term:
 
 
 def ranged(low: Term, middle: Term, high: Term) -> Term:
-    """The middle term with the range that the others span, part by part; without one where they agree."""
+    """The middle term with the range of the other two, part by part; without a range if they are equal."""
     parts = tuple(map(ranged, low.parts, middle.parts, high.parts))
     ends = sorted((low.value, high.value))
     spread = (None, None) if ends[0] == ends[1] else (ends[0], ends[1])

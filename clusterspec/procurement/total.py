@@ -1,4 +1,4 @@
-"""What a machine costs over its term: capital, energy, support, racks, or rent."""
+"""The cost of a machine over its term: capital, energy, support, racks, or rent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PUE = Figure(
         " new facilities with liquid cooling state 1.1 to 1.3",
     ),
 )
-UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine works all the time"))
+UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))
 
 Pick = Callable[[Price], float]
 """Which end of a price range a sum is worked out at."""
@@ -45,7 +45,7 @@ PICKS: tuple[Pick, Pick, Pick] = (lambda price: ends(price)[0], middle, lambda p
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything that the cost of a machine is worked out from; ``years`` is None if no term is stated."""
+    """The inputs of the cost of a machine; ``years`` is None without a term."""
 
     cluster: Cluster
     bill: Bill
@@ -55,7 +55,7 @@ class Inputs:
 
     @property
     def rented(self) -> bool:
-        """Whether nodes are rented by the hour: there is such a price, and none of a node."""
+        """Whether nodes are rented by the hour: there is an hourly price but no purchase price."""
         prices = self.procurement.prices or {}
         return bool(prices.get("node_hour")) and not prices.get("node")
 
@@ -69,7 +69,7 @@ class Inputs:
 
 
 def total(inputs: Inputs) -> Term | None:
-    """The cost over the term, or of the purchase alone where no term is stated; None if nothing has a price."""
+    """The cost over the term, or of the purchase alone without a term; None if nothing has a price."""
     low, mid, high = (_total(inputs, pick) for pick in PICKS)
     return ranged(low, mid, high) if low and mid and high else None
 
@@ -118,7 +118,7 @@ def _rent(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 
 
 def watts(power: PowerDraw) -> Term:
-    """Electrical power of the machine at full load, in watts, as far as it is known."""
+    """The known electrical power of the machine at full load, in watts."""
     parts = []
     if power.node is not None:
         parts.append(_power("nodes", power.nodes, power.node))
@@ -171,7 +171,7 @@ def _racks(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 
 
 def missing(inputs: Inputs) -> Iterator[str]:
-    """What the sum leaves out, each with the key that would bring it in."""
+    """The costs missing from the sum, each with the key that would add it."""
     prices = inputs.procurement.prices or {}
     yield from inputs.bill.not_counted
     if not inputs.rented:
@@ -195,7 +195,7 @@ def missing(inputs: Inputs) -> Iterator[str]:
 
 
 def assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:
-    """What the sum takes that the spec does not state."""
+    """The assumptions of the sum."""
     used = {figure.origin for part in (term.walk() if term else ()) for _, figure in part.inputs}
     known = (inputs.pue, inputs.utilization)
     return tuple(

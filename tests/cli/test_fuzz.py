@@ -22,7 +22,7 @@ quickly = settings(
 
 
 def answer(call: Call, data: bytes, *words: str) -> tuple[int, str]:
-    """What a command says of a text; with --debug a fault of ours comes through as it is."""
+    """What a command says of a text; with --debug an internal error comes through as it is."""
     Path("spec.yaml").write_bytes(data)
     done = []
     steps(lambda: done.append(call(words[0], "spec.yaml", *words[1:], "--debug")), most=MOST)

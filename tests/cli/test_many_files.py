@@ -51,7 +51,7 @@ def test_a_rule_that_crashes_hides_no_other_finding(jobs: str, call: Call, monke
     assert done.status == 3
     assert "one.yaml" in done.out
     assert "two.yaml" in done.out
-    assert done.error.startswith("clusterspec: this is a fault of ours (./one.yaml: RulesFailedError: rule unusual")
+    assert done.error.startswith("clusterspec: internal error (./one.yaml: RulesFailedError: rule unusual")
     assert len(done.error.splitlines()) == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from clusterspec.cli.options import everywhere
+from clusterspec.cli.options import shared_options
 from clusterspec.cli.parser import EPILOG, documented, parser
 
 HEAD = f"""# Commands
@@ -17,11 +17,11 @@ Made from the parser by `make docs`.
 
 
 def page() -> str:
-    shared = {option for action in everywhere()._actions for option in action.option_strings}
+    shared = {option for action in shared_options()._actions for option in action.option_strings}
     parts = [HEAD]
     for name, one in documented(parser()):
         parts += section(name, one, shared)
-    parts += ["## Everywhere\n", table(everywhere(), set())]
+    parts += ["## Everywhere\n", table(shared_options(), set())]
     return "\n".join(parts)
 
 

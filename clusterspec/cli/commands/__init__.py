@@ -1,1 +1,1 @@
-"""One module a command; each has `run`, which returns an exit status."""
+"""The commands, one module each with a `run` function that returns the exit status."""

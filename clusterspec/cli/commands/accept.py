@@ -14,14 +14,14 @@ from clusterspec.report import diagnosis_text
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints every test with its status; 1 where one fails or was not run."""
+    """Print the tests with their status; 1 if one fails or was not run."""
     one = study_of(asked, asked.spec)
     try:
         report, unclear = accept(one, benchmarks(asked.logs))
     except FormatError as why:
         raise UsageFault(f"{asked.spec}: {why}; `clusterspec check` says more") from None
     for each in unclear:
-        say_error(f"clusterspec: {each}; it is left out")
+        say_error(f"clusterspec: {each}; skipped")
     if asked.format == "json":
         say_json(report.to_json())
     else:

@@ -11,7 +11,7 @@ from clusterspec.report import bill_text
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the bill of materials."""
+    """Print the bill of materials."""
     one = study_of(asked, asked.spec)
     report = pipeline.bill(one)
     if asked.format == "json":

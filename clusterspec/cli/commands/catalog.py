@@ -20,9 +20,9 @@ Answer = tuple[str, dict[str, Any]]
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what one action finds. Exit status 1 where there are faults, also those of broken entries of a company.
+    """Print the result of an action. The exit status is 1 for faults, including invalid company entries.
 
-    Raises `UsageFault` for a name or a kind that the catalog does not have.
+    Raises `UsageFault` for an unknown name or kind.
     """
     if asked.action in ("check", "new"):
         from clusterspec.cli.commands import catalog_company
@@ -99,7 +99,7 @@ def audited(asked: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
-    """The kinds that a call names, one or many of it, each once; raises `UsageFault` for a word that is no kind."""
+    """The kinds given by a call, singular or plural, without duplicates. Raises `UsageFault` for an unknown kind."""
     named = {word: kind for kind in catalog.kinds for word in (kind, f"{kind}s", f"{kind}es")}
     for word in asked:
         if word not in named:
@@ -108,5 +108,5 @@ def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
 
 
 def _width(asked: argparse.Namespace) -> int:
-    """The columns of the terminal; 0, which cuts nothing, where a program reads."""
+    """The width of the terminal; 0 (no limit) if output is not a terminal."""
     return ink(asked).width if sys.stdout is not None and sys.stdout.isatty() else 0

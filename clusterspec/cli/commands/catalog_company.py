@@ -24,16 +24,16 @@ LONGEST = 64
 
 
 def check(asked: argparse.Namespace) -> int:
-    """Prints every fault of the catalog folders that the call or the configuration names. Exit status 1 where one is.
+    """Print the faults of the catalog folders of the call or the configuration. The exit status is 1 if there are any.
 
-    Raises `UsageFault` where no folder is named, or one cannot be read.
+    Raises `UsageFault` if no folder is given, or one cannot be read.
     """
     pairs = formats.pairs(asked)
     config = configured(asked, Path.cwd())
     named = [Path(name) for name in asked.folders]
     folders = named or [*config.catalog, *(Path(name) for name in asked.catalog)]
     if not folders:
-        raise UsageFault("no catalog folder to check: name one, or write `catalog` into the configuration")
+        raise UsageFault("no catalog folder to check: name one, or set `catalog` in the configuration")
     try:
         found = [
             Checked(Input(one.source.name), one.findings, {one.source.name: one.source})
@@ -48,9 +48,9 @@ def check(asked: argparse.Namespace) -> int:
 
 
 def new(asked: argparse.Namespace) -> int:
-    """Prints the commented skeleton of an entry, or writes it into a catalog folder.
+    """Print the commented template of an entry, or write it into a catalog folder.
 
-    Raises `UsageFault` for a kind or an id that cannot be, and where the file exists.
+    Raises `UsageFault` for an invalid kind or id, and if the file exists.
     """
     kinds = {word: kind for kind, place in FOLDER_OF_KIND.items() for word in (kind, place)}
     if asked.kind not in kinds:
@@ -58,7 +58,7 @@ def new(asked: argparse.Namespace) -> int:
     kind = kinds[asked.kind]
     id_ = asked.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):
-        raise UsageFault(f"{id_!r} is no id; write lower-case letters and digits, parts joined by - or a point")
+        raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
     text = skeleton(kind, id_, today(asked), FOLDER_OF_KIND[kind])
     if not asked.into:
         say(text, exact=True)
@@ -78,6 +78,6 @@ def new(asked: argparse.Namespace) -> int:
 
 
 def _relative(folder: Path) -> Path:
-    """A folder relative to the one of the call, where it lies below that."""
+    """A folder relative to the current one if it is below that."""
     whole, here = folder.resolve(), Path.cwd().resolve()
     return whole.relative_to(here) if whole.is_relative_to(here) else folder

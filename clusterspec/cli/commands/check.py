@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterspec import pipeline
 from clusterspec.cli import FOUND, OK, UsageFault, files, fixes, formats
-from clusterspec.cli.inputs import STDIN, Desk, shown
+from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.output import keep_apart, keep_out, write_whole
 from clusterspec.cli.terminal import say, say_error
 from clusterspec.finding import Severity
@@ -20,26 +20,26 @@ from clusterspec.units import plural
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Checks every path, applies the fixes that are asked for, and prints what was found.
+    """Check all paths, apply the requested fixes, and print the findings.
 
-    Raises `OwnFault` after everything was printed where a rule of ours went wrong.
+    Raises `InternalError` after printing if a rule failed.
     """
     pairs = formats.pairs(asked)
     trust(asked)
-    desk = Desk(asked)
-    names = files.named(asked, desk)
-    shared = desk.settings(Path(names[0]).resolve().parent if names else Path.cwd())
+    reader = StudyReader(asked)
+    names = files.named(asked, reader)
+    shared = reader.settings(Path(names[0]).resolve().parent if names else Path.cwd())
     if asked.verbose:
-        announce(asked, desk, names)
-    found = files.checked(asked, desk, names)
+        announce(asked, reader, names)
+    found = files.checked(asked, reader, names)
     guard(asked, names, found, shared)
     if asked.diff or asked.fix or asked.unsafe_fixes:
-        given = {shown(asked, STDIN): desk.stdin_text()} if STDIN in names else {}
+        given = {shown(asked, STDIN): reader.stdin_text()} if STDIN in names else {}
         changes = fixes.fixed(found, asked.unsafe_fixes, given)
         if asked.diff:
             difference(changes, asked)
             return FOUND if changes else OK
-        found = apply(asked, desk, names, found, changes)
+        found = apply(asked, reader, names, found, changes)
     report = pipeline.check(found, shared)
     if asked.baseline or asked.write_baseline:
         from clusterspec.cli.baselines import with_baseline
@@ -53,21 +53,21 @@ def run(asked: argparse.Namespace) -> int:
     return FOUND if report.reaches(threshold) else OK
 
 
-def announce(asked: argparse.Namespace, desk: Desk, names: Sequence[str]) -> None:
-    """Names each file with its configuration and the catalog, on standard error."""
+def announce(asked: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> None:
+    """Print each file with its configuration and catalog on standard error."""
     for name in names:
-        settings = desk.settings_of(name)
+        settings = reader.settings_of(name)
         by = settings.config.file or "no configuration"
         say_error(f"clusterspec: {shown(asked, name)}: {by}, catalog {settings.catalog.version}")
 
 
 def trust(asked: argparse.Namespace) -> None:
-    """Settles whose choices count. Raises `UsageFault` for options that contradict ``--trust``."""
+    """Apply ``--trust``. Raises `UsageFault` for options that contradict it."""
     for option in ("config", "baseline"):
         if asked.trust == "none" and getattr(asked, option):
-            raise UsageFault(f"--{option} contradicts --trust none, with which no configuration and no baseline counts")
+            raise UsageFault(f"--{option} contradicts --trust none, which ignores configurations and baselines")
     if asked.trust == "base" and asked.config:
-        raise UsageFault("--config contradicts --trust base, which takes the configuration of the base revision")
+        raise UsageFault("--config contradicts --trust base, which uses the configuration of the base revision")
     if asked.trust == "base" or asked.base_revision:
         from clusterspec.cli.base_revision import choose
 
@@ -75,7 +75,7 @@ def trust(asked: argparse.Namespace) -> None:
 
 
 def guard(asked: argparse.Namespace, names: Sequence[str], found: Sequence[Checked], shared: Settings) -> None:
-    """Raises `UsageFault` if something that is read would be written over."""
+    """Raises `UsageFault` if an input would be overwritten."""
     read = [*names, *(name for one in found for name in one.sources), *filter(None, [shared.config.file, asked.config])]
     written = [("--output", target) for target in asked.output]
     for option, target in [*written, ("--write-baseline", asked.write_baseline)]:
@@ -86,7 +86,7 @@ def guard(asked: argparse.Namespace, names: Sequence[str], found: Sequence[Check
 
 
 def difference(changes: fixes.Changes, asked: argparse.Namespace) -> None:
-    """Prints what the fixes would change."""
+    """Print the changes of the fixes as a diff."""
     text = fixes.difference(changes)
     if asked.output:
         write_whole(Path(asked.output[0]), text.encode("utf-8", "backslashreplace"))
@@ -95,11 +95,15 @@ def difference(changes: fixes.Changes, asked: argparse.Namespace) -> None:
 
 
 def apply(
-    asked: argparse.Namespace, desk: Desk, names: Sequence[str], found: Sequence[Checked], changes: fixes.Changes
+    asked: argparse.Namespace,
+    reader: StudyReader,
+    names: Sequence[str],
+    found: Sequence[Checked],
+    changes: fixes.Changes,
 ) -> list[Checked]:
-    """Writes the changes, prints each with its line, and returns what is found afterwards.
+    """Write the changes, print each with its line, and return the findings afterwards.
 
-    The fixed text of standard input goes to standard output.
+    The fixed text of standard input is written to standard output.
     """
     typed = shown(asked, STDIN) if STDIN in names else None
     fixes.write({name: change for name, change in changes.items() if name != typed})
@@ -109,16 +113,16 @@ def apply(
                 say_error(line)
         say_error(f"fixed {plural(len(changes), 'file')}")
     if typed is not None:
-        text = changes[typed].after if typed in changes else desk.stdin_text()
-        desk.replace_stdin(text)
+        text = changes[typed].after if typed in changes else reader.stdin_text()
+        reader.replace_stdin(text)
         say(text, exact=True)
-    return files.again(desk, names, found, {*changes})
+    return files.recheck(reader, names, found, {*changes})
 
 
 def show(
     asked: argparse.Namespace, report: CheckReport, pair: formats.Pair, threshold: Severity, *, fixed_input: bool
 ) -> None:
-    """Prints the report in one format: on standard error where standard output holds the fixed text."""
+    """Print the report in a format; on standard error if standard output has the fixed text."""
     form, target = pair
     options = formats.Options(threshold, quiet=asked.quiet, statistics=asked.statistics)
     if fixed_input and not target:

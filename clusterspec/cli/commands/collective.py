@@ -20,7 +20,7 @@ LARGEST = 1e18
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the table of a collective over the sizes asked for."""
+    """Print the table of a collective over message sizes."""
     written = asked.size or DEFAULT_SIZES
     sizes = [size_of(text) for text in written]
     if asked.algorithm and asked.algorithm not in names_of(asked.collective):
@@ -41,7 +41,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def size_of(text: str) -> float:
-    """Bytes from a size as people write it."""
+    """The bytes of a size option. Raises `UsageFault`."""
     try:
         size = units.read(text, "bytes").value
     except units.UnitFault as fault:

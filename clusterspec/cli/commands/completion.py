@@ -10,6 +10,6 @@ from clusterspec.cli.terminal import say
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the completion script of a shell."""
+    """Print the completion script of a shell."""
     say(script(asked.shell), exact=True)
     return OK

@@ -1,4 +1,4 @@
-"""``clusterspec config PATH``: which choices hold for a file, and where each comes from."""
+"""``clusterspec config PATH``: the settings of a file and their origin."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from clusterspec.results import Input, Tool, head
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints every key of the configuration with its value and its origin."""
+    """Print all configuration keys with value and origin."""
     path = Path(asked.path)
     if not path.exists():
         raise UsageFault(f"{path}: No such file or directory")
     config = configured(asked, (path if path.is_dir() else path.parent).resolve())
     catalog = opened(asked, config)
-    rows = [(key, *held(config, key, asked.path)) for key in schema()["properties"] if key != "overrides"]
+    rows = [(key, *value_and_origin(config, key, asked.path)) for key in schema()["properties"] if key != "overrides"]
     if asked.format == "json":
         keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
         say_json(head(Tool(__version__, catalog.version), Input(asked.path)) | {"keys": keys})
@@ -37,8 +37,8 @@ def run(asked: argparse.Namespace) -> int:
     return OK
 
 
-def held(config: Config, key: str, path: str) -> tuple[Any, str]:
-    """The value that a key has for a path, and where it comes from."""
+def value_and_origin(config: Config, key: str, path: str) -> tuple[Any, str]:
+    """The value of a key for a path, and its origin."""
     name = key.replace("-", "_")
     value, own = getattr(config.for_path(path), name), getattr(config, name)
     if value != own:
@@ -48,7 +48,7 @@ def held(config: Config, key: str, path: str) -> tuple[Any, str]:
 
 
 def as_json(value: Any) -> Any:
-    """A value of the configuration as JSON holds it."""
+    """A configuration value as JSON."""
     if isinstance(value, tuple):
         return [as_json(item) for item in value]
     if isinstance(value, dict):

@@ -12,7 +12,7 @@ from clusterspec.report import readings_text
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints a quantity in every unit and direction."""
+    """Print a quantity in all units and directions."""
     try:
         found = units.readings(asked.quantity)
     except units.UnitFault as fault:

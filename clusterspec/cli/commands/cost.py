@@ -11,7 +11,7 @@ from clusterspec.report import cost_text
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what a design costs over its term."""
+    """Print the cost of a design over its term."""
     one = study_of(asked, asked.spec)
     report = pipeline.cost(one)
     if asked.format == "json":

@@ -20,7 +20,7 @@ from clusterspec.report import diagnosis_text
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the diagnosis; 1 where a collective is slower than expected."""
+    """Print the diagnosis; 1 if a collective is slower than expected."""
     one = study_of(asked, asked.spec)
     try:
         report, merged = diagnose(one, benchmarks(asked.logs), LogOverrides(asked.collective, asked.ranks))
@@ -37,7 +37,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _write(asked: argparse.Namespace, one: Study, merged: Merged) -> None:
-    """Writes the spec with the measurements in it."""
+    """Write the spec with the measurements."""
     if asked.spec == STDIN:
         raise UsageFault("--write: standard input cannot be written; name a file")
     if merged.written:

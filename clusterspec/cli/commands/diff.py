@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 from clusterspec import pipeline
-from clusterspec.cli.inputs import Desk, status_of
-from clusterspec.cli.revisions import laid_out, revision_of
+from clusterspec.cli.inputs import StudyReader, status_of
+from clusterspec.cli.revisions import checked_out, revision_of
 from clusterspec.cli.terminal import ink, say, say_json
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
@@ -18,11 +18,11 @@ from clusterspec.results.diff import Side, compare
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the difference of two designs; 1 where the new one has errors."""
-    desk = Desk(asked)
+    """Print the difference of two designs; 1 if the new one has errors."""
+    reader = StudyReader(asked)
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
-        studies = [studied(desk, name, folder) for name, folder in zip((asked.old, asked.new), folders, strict=True)]
+        studies = [studied(reader, name, folder) for name, folder in zip((asked.old, asked.new), folders, strict=True)]
         sides = [side(one, name) for one, name in zip(studies, (asked.old, asked.new), strict=True)]
         report = compare(studies[1].settings.tool, *sides)
         status = status_of(studies[1])
@@ -33,17 +33,17 @@ def run(asked: argparse.Namespace) -> int:
     return status
 
 
-def studied(desk: Desk, name: str, folder: Path) -> Study:
+def studied(reader: StudyReader, name: str, folder: Path) -> Study:
     """One of the two specs: a file, or ``REVISION:PATH``. Raises `UsageFault`."""
     revision = revision_of(name)
     if revision is None:
-        return desk.study(name)
+        return reader.study(name)
     folder.mkdir()
-    return desk.study_at(laid_out(*revision, folder), Path.cwd())
+    return reader.study_at(checked_out(*revision, folder), Path.cwd())
 
 
 def side(one: Study, name: str) -> Side:
-    """What is compared of one design; its places carry the name that the caller gave."""
+    """The compared data of a design, with positions under the name given by the caller."""
     read = Input(name, one.input.data)
     findings = tuple(
         replace(finding, span=replace(finding.span, file=name)) if finding.span.file == one.source.name else finding

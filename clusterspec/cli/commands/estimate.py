@@ -16,7 +16,7 @@ MOST_NAMED = 40
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what a design costs; 1 where the spec has errors, with what could be computed."""
+    """Print the estimate of a design, as far as it can be computed; 1 if the spec has errors."""
     one = study_of(asked, asked.spec)
     report = pipeline.estimate(one)
     if asked.explain:
@@ -42,7 +42,7 @@ def listed(report: EstimateReport, asked: argparse.Namespace) -> str:
 
 
 def explained(report: EstimateReport, asked: argparse.Namespace) -> str:
-    """One name explained; an unknown one is answered with the names there are."""
+    """The explanation of a name. Raises `UsageFault` with the known names if it is unknown."""
     found = estimate_explain.explain(report, asked.explain, ink(asked))
     if found is None:
         names = estimate_explain.names(report)

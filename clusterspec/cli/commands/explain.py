@@ -13,7 +13,7 @@ from clusterspec.report.ink import Ink
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the page of a rule, or the list of all."""
+    """Print the page of a rule, or the list of all rules."""
     text, body = listed() if asked.rule is None else explained(asked.rule, ink(asked))
     if asked.format == "json":
         say_json(headed(asked, body))
@@ -23,13 +23,13 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def listed() -> tuple[str, dict[str, object]]:
-    """Every rule, as text and for JSON."""
+    """The list of rules, as text and as JSON."""
     listing = rules.listing()
     return rules.listing_text(listing) + "\n", {"rules": [row.to_json() for row in listing]}
 
 
 def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
-    """The page of one rule, as text and for JSON; a name that no rule has is the caller's fault."""
+    """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
     if not rules.known(name):
         near = rules.nearest(name)
         raise UsageFault(f"no rule is called {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))

@@ -16,7 +16,7 @@ from clusterspec.report.grid import grid
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Writes the file, and names on standard error what the format cannot hold."""
+    """Write the file, and list on standard error what the format omits."""
     if asked.list:
         say(grid(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
         return OK
@@ -30,7 +30,7 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault(f"{asked.spec}: {why}") from None
     _put(asked, exported)
     for each in exported.omitted:
-        say_error(f"clusterspec: {exporter.name} does not hold {each}")
+        say_error(f"clusterspec: {exporter.name} omits {each}")
     return status_of(one)
 
 
@@ -42,7 +42,7 @@ def _put(asked: argparse.Namespace, exported: ExportedFile) -> None:
     elif isinstance(content, str):
         say(content)
     elif sys.stdout is None or sys.stdout.isatty():
-        raise UsageFault("this format is no text: name a file with -o")
+        raise UsageFault("this format is binary: name a file with -o")
     else:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

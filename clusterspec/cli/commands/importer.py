@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.inputs import STDIN, Desk, folder_of, read_bytes
+from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import say, say_json
 from clusterspec.exchange import import_formats, merge
@@ -22,9 +22,9 @@ from clusterspec.source import dotted
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what the files state as a spec, or inserts it into one.
+    """Print the content of the files as a spec, or insert it into one.
 
-    Raises `UsageFault` for a file that cannot be read as what it was taken for.
+    Raises `UsageFault` if a file cannot be read in its format.
     """
     if asked.list:
         say(
@@ -49,14 +49,14 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _document(asked: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
-    """The reading for programs; ``digest`` is of all files one after the other."""
+    """The import result as JSON; ``digest`` is of the concatenated files."""
     name = ", ".join(asked.files)
-    tool = Desk(asked).settings(folder_of(asked.into or asked.files[0])).tool
+    tool = StudyReader(asked).settings(folder_of(asked.into or asked.files[0])).tool
     return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
 
 
 def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
-    """What one file states. Raises `UsageFault` with the file, and with the line where there is one."""
+    """The content of a file. Raises `UsageFault` with the file and line of an error."""
     data = read_bytes(name, LARGEST)
     digest.update(data)
     file = InputFile("-" if name == STDIN else Path(name).name, data, asked.part)
@@ -68,7 +68,7 @@ def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> Import
 
 
 def _into(asked: argparse.Namespace, reading: ImportResult, digest: str) -> None:
-    """Inserts a reading into the spec and prints what was done. Raises `UsageFault` if nothing can be inserted."""
+    """Insert an import result into the spec and print the changes. Raises `UsageFault` if that is not possible."""
     data = read_bytes(asked.into)
     source = documents.decode(asked.into, data)
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""

@@ -8,7 +8,7 @@ from clusterspec.cli import OK, UsageFault
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Serves an editor until it says goodbye. Raises `UsageFault` if pygls is not installed."""
+    """Serve an editor until it disconnects. Raises `UsageFault` if pygls is not installed."""
     try:
         from clusterspec.cli.language_server.server import server
     except ImportError:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clusterspec import pipeline
 from clusterspec.cli import FOUND, UsageFault
-from clusterspec.cli.inputs import Desk, status_of
+from clusterspec.cli.inputs import StudyReader, status_of
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import Progress, say_error
 from clusterspec.exploration.levers import sensitivity
@@ -23,15 +23,15 @@ MOST_AGAINST = 3
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Writes a report; 1 where the spec has errors, with everything that could be computed."""
+    """Write a report, as far as it can be computed; 1 if the spec has errors."""
     target = Path(asked.output)
     if target.suffix.lower() not in SUFFIXES:
         raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")
     if len(asked.against) > MOST_AGAINST:
-        raise UsageFault(f"--against: compares with up to {MOST_AGAINST} specs, and got {len(asked.against)}")
+        raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(asked.against)}")
     keep_apart("-o", asked.output, [asked.spec, *asked.against])
-    desk = Desk(asked)
-    one, *others = (desk.study(name) for name in (asked.spec, *asked.against))
+    reader = StudyReader(asked)
+    one, *others = (reader.study(name) for name in (asked.spec, *asked.against))
     unread = next((each for each in (one, *others) if each.document is None), None)
     if unread is not None:
         for finding in unread.checked.findings:

@@ -11,7 +11,7 @@ from clusterspec.cli.terminal import say
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the JSON Schema of the spec, byte for byte as shipped, or the one for editors.
+    """Print the JSON Schema of the spec as shipped, or the one for editors.
 
     Raises `UsageFault` for a catalog folder that cannot be read.
     """

@@ -32,7 +32,7 @@ def run(asked: argparse.Namespace) -> int:
     options = SearchOptions(pins(asked.set), asked.objective, asked.top, asked.min_headroom, asked.grid)
     one = study_of(asked, asked.spec)
     serves = one.spec.workload is not None and one.spec.workload.kind == "serve"
-    _suits(options, serves)
+    _check_options(options, serves)
     bar = Bar("searching")
     try:
         report = search(one, options, bar)
@@ -50,7 +50,7 @@ def run(asked: argparse.Namespace) -> int:
     return status_of(one)
 
 
-def _suits(options: SearchOptions, serves: bool) -> None:
+def _check_options(options: SearchOptions, serves: bool) -> None:
     """Raises `UsageFault` for an option that the kind of work does not have: training, or serving."""
     kind, objectives = ("serving", SERVING) if serves else ("training", TRAINING)
     if options.objective and options.objective not in objectives:

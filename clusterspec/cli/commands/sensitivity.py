@@ -11,7 +11,7 @@ from clusterspec.report import search_text
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints what each lever changes, one step up and one down."""
+    """Print the effect of each lever, one step up and one down."""
     one = study_of(asked, asked.spec)
     report = sensitivity(one)
     if asked.format == "json":

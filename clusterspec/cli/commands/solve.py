@@ -13,7 +13,7 @@ from clusterspec.search.conditions import ConditionFault
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the least or most of one key that meets a condition."""
+    """Print the minimum or maximum of a key that meets a condition."""
     one = study_of(asked, asked.spec)
     if asked.layout == "best" and one.spec.workload is not None and one.spec.workload.kind == "serve":
         raise UsageFault("--layout best searches layouts of training; `clusterspec search` finds plans of serving")

@@ -11,13 +11,13 @@ from clusterspec.cli.terminal import say
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints a starting spec: the shipped one, or one for a platform and a model."""
+    """Print a starting spec: the shipped one, or one for a platform and a model."""
     if not (asked.platform or asked.model or asked.kind):
         say((resources.templates() / "starter.yaml").read_text("utf-8"))
         return OK
-    from clusterspec.cli.inputs import Desk
+    from clusterspec.cli.inputs import StudyReader
     from clusterspec.cli.starting import starting_spec
 
-    settings = Desk(asked).settings(Path.cwd())
+    settings = StudyReader(asked).settings(Path.cwd())
     say(starting_spec(settings, asked.platform or "dgx-h100", asked.model or "llama-3.1-8b", asked.kind or "train"))
     return OK

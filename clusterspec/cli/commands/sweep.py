@@ -21,7 +21,7 @@ from clusterspec.results.search import SweepRow
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Prints the best layout of every point of a grid, as a table."""
+    """Print the best layout of every grid point as a table."""
     try:
         axes = read_axes(Path(asked.axes))
     except SweepFault as fault:
@@ -29,7 +29,7 @@ def run(asked: argparse.Namespace) -> int:
     except OSError as fault:
         raise UsageFault(f"{asked.axes}: {fault.strerror}") from None
     if not axes.base.is_file():
-        raise UsageFault(f"{asked.axes}: its base {axes.base} is no file")
+        raise UsageFault(f"{asked.axes}: its base {axes.base} is not a file")
     rows = []
     bar = Bar("sweeping")
     try:
@@ -46,7 +46,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _rows(asked: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
-    """The rows in the order of the points, whatever computes them."""
+    """The rows in the order of the points, computed serially, in parallel or by Dask."""
     catalogs = tuple(Path(each) for each in asked.catalog or ())
     worked_out = partial(point, axes, catalogs=catalogs)
     if asked.dask:
@@ -61,8 +61,8 @@ def _rows(asked: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
 
 
 def _on_dask(address: str, worked_out: partial[SweepRow], axes: Axes) -> Iterator[SweepRow]:
-    """The rows from the workers of a Dask cluster, which sees the same files; a point whose worker dies is tried
-    again on another."""
+    """The rows from the workers of a Dask cluster with access to the same files; a point whose worker dies is retried
+    on another."""
     try:
         distributed: Any = import_module("distributed")
     except ImportError:

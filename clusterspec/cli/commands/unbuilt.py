@@ -1,4 +1,4 @@
-"""Commands of the contract that are not built yet."""
+"""Commands that are not implemented yet."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from clusterspec.cli import UsageFault
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Refuses the call in one line."""
-    raise UsageFault(f"{asked.command} is not built yet")
+    """Raises `UsageFault`."""
+    raise UsageFault(f"{asked.command} is not implemented yet")

@@ -1,4 +1,4 @@
-"""What may be written at a position: keys of the mapping there, words of a key, ids of the catalog."""
+"""Completion: keys of a mapping, keywords of a key, ids of the catalog."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _INSIDE = re.compile(r"(?:[{,]\s*)(?P<key>[\w.-]+):\s*(?P<value>[^,{}]*)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One offer: its text, what it is, and what the schema says of it."""
+class CompletionItem:
+    """A completion: its text, kind, and description from the schema."""
 
     text: str
     kind: str
     detail: str = ""
 
 
-def offers(lines: list[str], line: int, column: int, catalog: Catalog) -> list[Item]:
-    """The offers at a position (both from 0, in code points); the text need not be YAML yet."""
+def offers(lines: list[str], line: int, column: int, catalog: Catalog) -> list[CompletionItem]:
+    """The completions at a position (line and column from 0, in code points); the text need not be valid YAML."""
     before = lines[line][:column] if line < len(lines) else ""
     path = _mapping(lines, line, len(before) - len(before.lstrip(" ")))
     written = _KEY.match(before)
@@ -67,19 +67,19 @@ def _siblings(lines: list[str], line: int, before: str) -> set[str]:
     return found
 
 
-def _keys(path: Path, present: set[str]) -> list[Item]:
+def _keys(path: Path, present: set[str]) -> list[CompletionItem]:
     known = schema_nodes.keys(schema_nodes.at(schema(), path), schema())
     return [
-        Item(key, "key", str(schema_nodes.resolved(node, schema()).get("description", "")))
+        CompletionItem(key, "key", str(schema_nodes.resolved(node, schema()).get("description", "")))
         for key, node in known.items()
         if key not in present
     ]
 
 
-def _values(path: Path, catalog: Catalog) -> list[Item]:
+def _values(path: Path, catalog: Catalog) -> list[CompletionItem]:
     kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None:
-        return [Item(id_, kind) for id_ in catalog.ids(kind)]
+        return [CompletionItem(id_, kind) for id_ in catalog.ids(kind)]
     node = schema_nodes.at(schema(), path)
     words: list[str] = []
     for branch in schema_nodes.branches(node, schema()):
@@ -87,4 +87,4 @@ def _values(path: Path, catalog: Catalog) -> list[Item]:
         words += ["true", "false"] if branch.get("type") == "boolean" else []
     examples = [example for example in node.get("examples", ()) if isinstance(example, str | int | float)]
     offered = words or [str(example) for example in examples]
-    return [Item(word, "value" if words else "example") for word in dict.fromkeys(offered)]
+    return [CompletionItem(word, "value" if words else "example") for word in dict.fromkeys(offered)]

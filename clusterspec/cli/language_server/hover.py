@@ -1,4 +1,4 @@
-"""What a hover shows: the meaning of a key, every reading of a quantity, a catalog entry, the pages of findings."""
+"""Hover texts: the description of a key, interpretations of a quantity, a catalog entry, the pages of findings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WIDTH = 88
 
 
 def covers(span: Span, file: str, at: Position) -> bool:
-    """Whether a position lies in a span, its end included."""
+    """Whether a position is in a span, including its end."""
     return span.file == file and span.start <= at <= span.end
 
 
 def path_at(document: Document, at: Position) -> tuple[Path, bool] | None:
-    """The innermost key path at a position, and whether its key (not its value) is meant."""
+    """The innermost key path at a position, and whether the position is on its key."""
     file = document.source.name
     found: tuple[Path, bool] | None = None
     for path, place in document.places.items():
@@ -36,7 +36,7 @@ def path_at(document: Document, at: Position) -> tuple[Path, bool] | None:
 
 
 def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Position) -> str:
-    """Markdown about what stands at a position; empty if there is nothing to show."""
+    """The Markdown hover text at a position; empty if there is none."""
     found = path_at(document, at)
     parts = [*_about_findings(findings, document.source.name, at)]
     if found is not None:
@@ -73,7 +73,7 @@ def _code(text: str) -> str:
 
 
 def _about_findings(findings: list[Finding], file: str, at: Position) -> Iterator[str]:
-    """The pages of the rules that report something at a position."""
+    """The pages of the rules with findings at a position."""
     for rule in dict.fromkeys(finding.rule for finding in findings if covers(finding.span, file, at)):
         if rules.known(rule):
             yield rules.explain(rule)

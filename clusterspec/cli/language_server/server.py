@@ -1,4 +1,4 @@
-"""The server: what the client asks, and the answers of the other modules in the types of the protocol."""
+"""The language server: requests of the client, answered by the other modules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from clusterspec import __version__, rules
 from clusterspec.cli import UsageFault
-from clusterspec.cli.inputs import Desk
+from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import completion, hover
-from clusterspec.cli.language_server.places import reach, taken
+from clusterspec.cli.language_server.positions import from_client_position, to_client_range
 from clusterspec.document import project_root
 from clusterspec.finding import Finding, Severity
 from clusterspec.pipeline import Settings, Study, study_text
@@ -29,15 +29,15 @@ KINDS = {"key": types.CompletionItemKind.Property, "value": types.CompletionItem
 
 
 class Server(LanguageServer):
-    """The specs that the client has open, each studied once for each of its versions."""
+    """The server with the open specs; each version of a spec is resolved once."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         super().__init__("clusterspec", __version__)
-        self.desk = Desk(asked)
+        self.studies = StudyReader(asked)
         self._studies: dict[str, tuple[int, Study]] = {}
 
     def study(self, uri: str) -> Study:
-        """The study of an open text as it is now."""
+        """The study of the current version of an open text."""
         text = self.workspace.get_text_document(uri)
         stamp = hash(text.source)
         known = self._studies.get(uri)
@@ -49,43 +49,49 @@ class Server(LanguageServer):
         return made
 
     def settings(self, folder: Path) -> Settings:
-        """The settings of a folder; those without a configuration where it cannot be read."""
+        """The settings of a folder; the defaults if its configuration cannot be read."""
         try:
-            return self.desk.settings(folder)
+            return self.studies.settings(folder)
         except UsageFault:
-            return self.desk.settings(Path(folder.anchor or "/"))
+            return self.studies.settings(Path(folder.anchor or "/"))
 
     def is_spec(self, uri: str) -> bool:
-        """Whether an open text is meant as a spec."""
+        """Whether an open text is a spec."""
         text = self.workspace.get_text_document(uri).source
         return uri.endswith((".yaml", ".yml")) and "clusterspec" in text.lower()
 
     def publish(self, uri: str) -> None:
-        """Sends the findings of a text; none for a text that is no spec."""
+        """Publish the findings of a text; none if it is not a spec."""
         found = diagnostics(self.study(uri)) if self.is_spec(uri) else []
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
 
     def forget(self, uri: str) -> None:
-        """Drops a text that was closed."""
+        """Discard a closed text."""
         self._studies.pop(uri, None)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
 
 def diagnostics(study: Study) -> list[types.Diagnostic]:
-    """The findings in the text itself; those in its bases stand at `extends`."""
+    """The diagnostics of a text; findings in its bases are placed at `extends`."""
     return [diagnostic(study, finding) for finding in study.checked.findings]
 
 
 def diagnostic(study: Study, finding: Finding) -> types.Diagnostic:
-    """One finding for the client."""
-    at = reach(study.source, finding.span)
+    """A finding as a diagnostic."""
+    at = to_client_range(study.source, finding.span)
     message = finding.message + (f"\n{finding.help}" if finding.help else "")
     if finding.span.file != study.source.name:
         place = study.document.places.get(("extends",)) if study.document else None
-        at = reach(study.source, place.value) if place else types.Range(types.Position(0, 0), types.Position(0, 1))
+        at = (
+            to_client_range(study.source, place.value)
+            if place
+            else types.Range(types.Position(0, 0), types.Position(0, 1))
+        )
         message = f"{finding.span}: {message}"
     related = [
-        types.DiagnosticRelatedInformation(types.Location(from_fs_path(span.file) or "", reach(source, span)), words)
+        types.DiagnosticRelatedInformation(
+            types.Location(from_fs_path(span.file) or "", to_client_range(source, span)), words
+        )
         for span, words in finding.related
         if (source := study.sources.get(span.file)) is not None
     ]
@@ -101,13 +107,13 @@ def diagnostic(study: Study, finding: Finding) -> types.Diagnostic:
 
 
 def actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction]:
-    """The fixes of the findings that touch a range."""
+    """The fixes of findings in a range, as code actions."""
     made = []
     for finding in study.checked.findings:
-        at = reach(study.source, finding.span)
+        at = to_client_range(study.source, finding.span)
         inside = {edit.span.file for edit in finding.edits} == {study.source.name}
         if inside and at.start.line <= asked.end.line and at.end.line >= asked.start.line:
-            edits = [types.TextEdit(reach(study.source, edit.span), edit.text) for edit in finding.edits]
+            edits = [types.TextEdit(to_client_range(study.source, edit.span), edit.text) for edit in finding.edits]
             made.append(
                 types.CodeAction(
                     f"{finding.fix_description} ({finding.rule})",
@@ -121,9 +127,9 @@ def actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction
 
 
 def definition(study: Study, at: types.Position) -> types.Location | None:
-    """The base that `extends` names, or the log of a measurement, where the position is on its name."""
+    """The location of the base or log whose name is at a position."""
     document = study.document
-    found = hover.path_at(document, taken(study.source, at)) if document else None
+    found = hover.path_at(document, from_client_position(study.source, at)) if document else None
     if document is None or found is None or found[0][-1] not in {"extends", "log"}:
         return None
     value = document.value
@@ -137,7 +143,7 @@ def definition(study: Study, at: types.Position) -> types.Location | None:
 
 
 def server(asked: argparse.Namespace) -> Server:
-    """The server with all that it answers."""
+    """A server with its handlers registered."""
     made = Server(asked)
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -157,14 +163,14 @@ def server(asked: argparse.Namespace) -> Server:
         study = one.study(wanted.text_document.uri)
         if study.document is None:
             return None
-        at = taken(study.source, wanted.position)
+        at = from_client_position(study.source, wanted.position)
         text = hover.hover(study.document, study.settings.catalog, list(study.checked.findings), at)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
     def _(one: Server, wanted: types.CompletionParams) -> list[types.CompletionItem]:
         text = one.workspace.get_text_document(wanted.text_document.uri).source
-        at = taken(Source("", text), wanted.position)
+        at = from_client_position(Source("", text), wanted.position)
         catalog = one.study(wanted.text_document.uri).settings.catalog
         found = completion.offers(text.split("\n"), at.line - 1, at.column - 1, catalog)
         other = types.CompletionItemKind.Value

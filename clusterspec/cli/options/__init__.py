@@ -1,6 +1,6 @@
-"""The options of the commands: one module a command; each has `describe`, which adds them to a parser.
+"""The options of the commands, one module per command with a `describe` function that adds them to a parser.
 
-Here is what several commands share. No module of this package loads anything but argparse, so that `--help` is fast.
+Shared options are here. Modules of this package import only argparse, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_COLUMNS = 120
 
 
 class Help(argparse.HelpFormatter):
-    """Help as wide as the terminal; argparse would load the archive modules of Python to ask how wide that is."""
+    """Help formatter with the terminal's width, without the slow imports of argparse's own width detection."""
 
     def __init__(self, prog: str) -> None:
         columns = os.environ.get("COLUMNS", "")
@@ -34,7 +34,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports a wrong call in one line, as a `UsageFault`."""
+    """A parser that raises `UsageFault` with a one-line message for a wrong call."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help} | options)
@@ -59,37 +59,37 @@ def day(text: str) -> date:
 
 
 def named(text: str) -> str:
-    """A name. An empty one, such as an unset variable of a script gives, is refused."""
+    """A nonempty name. Raises an error for an empty one, as from an unset shell variable."""
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty name")
     return text
 
 
 def positive(text: str) -> int:
-    """A whole number of at least one."""
+    """A positive integer."""
     if not (text.isascii() and text.isdigit()) or not 0 < len(text) <= 9 or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 999999999")
     return int(text)
 
 
 def formats(one: argparse.ArgumentParser, *choices: str) -> None:
-    """Adds ``--format`` with the first choice as the default."""
-    one.add_argument("--format", choices=choices, default=choices[0], help=f"how to print it (default: {choices[0]})")
+    """Add ``--format`` with the first choice as the default."""
+    one.add_argument("--format", choices=choices, default=choices[0], help=f"output format (default: {choices[0]})")
 
 
 def spec(one: argparse.ArgumentParser) -> None:
-    """Adds the one spec that a command is about, and the name of standard input."""
+    """Add the spec argument and ``--stdin-filename``."""
     one.add_argument("spec", metavar="SPEC", type=named, help="the spec; - reads standard input")
     stdin_filename(one)
 
 
 def stdin_filename(one: argparse.ArgumentParser) -> None:
-    """Adds ``--stdin-filename``."""
+    """Add ``--stdin-filename``."""
     one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
 
 
-def everywhere(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
-    """A parser with the options that every command takes."""
+def shared_options(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
+    """A parser with the options of all commands."""
     shared = Parser(add_help=False, parents=list(parents))
     group = shared.add_argument_group("everywhere")
     group.add_argument(
@@ -98,13 +98,16 @@ def everywhere(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
         type=named,
         action="append",
         default=[],
-        help="a folder of catalog entries that add to ours or override them",
+        help="a folder of catalog entries that add to the shipped ones or override them",
     )
     group.add_argument(
         "--config", metavar="FILE", type=named, help="the configuration, instead of clusterspec.toml or pyproject.toml"
     )
     group.add_argument(
-        "--today", metavar="DATE", type=day, help="the date to judge by (default: SOURCE_DATE_EPOCH, else the clock)"
+        "--today",
+        metavar="DATE",
+        type=day,
+        help="the current date (default: SOURCE_DATE_EPOCH, else the clock)",
     )
     group.add_argument(
         "--color",
@@ -112,5 +115,5 @@ def everywhere(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
         default="auto",
         help="color on standard output (default: auto; NO_COLOR is honored)",
     )
-    group.add_argument("--debug", action="store_true", help="show the traceback of a fault of ours")
+    group.add_argument("--debug", action="store_true", help="show the traceback of an internal error")
     return shared

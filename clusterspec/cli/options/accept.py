@@ -8,7 +8,7 @@ from clusterspec.cli.options import formats, named, spec
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
-    one.add_argument("logs", metavar="LOG", type=named, nargs="*", help="the logs that came back")
+    one.add_argument("logs", metavar="LOG", type=named, nargs="*", help="the logs of the tests")
     formats(one, "text", "json")

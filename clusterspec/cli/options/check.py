@@ -10,7 +10,7 @@ FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "mar
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     one.add_argument(
         "paths",
         metavar="PATH",
@@ -18,13 +18,19 @@ def describe(one: argparse.ArgumentParser) -> None:
         nargs="+",
         help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input",
     )
+    for group in (_output, _rules, _fixes, _baselines, _run):
+        group(one)
+    stdin_filename(one)
+
+
+def _output(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--format",
         choices=FORMATS,
         action="append",
         default=[],
-        help="how to print it (default: text; in GitHub Actions and GitLab what they read; for a file what its suffix "
-        "names); the nth goes to the nth --output",
+        help="output format (default: text; in GitHub Actions and GitLab their formats; for a file the one of its "
+        "suffix); the nth goes to the nth --output",
     )
     one.add_argument(
         "--output",
@@ -32,63 +38,72 @@ def describe(one: argparse.ArgumentParser) -> None:
         type=named,
         action="append",
         default=[],
-        help="write there instead of to standard output (repeat, in pairs with --format)",
+        help="output file instead of standard output (repeatable, in pairs with --format)",
     )
+
+
+def _rules(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--select",
         metavar="RULE",
         action="append",
         default=[],
-        help="only these rules (repeat, or separate with commas)",
+        help="run only these rules (repeatable, or comma-separated)",
     )
-    one.add_argument("--ignore", metavar="RULE", action="append", default=[], help="not these rules")
+    one.add_argument("--ignore", metavar="RULE", action="append", default=[], help="do not run these rules")
     one.add_argument("--error", metavar="RULE", action="append", default=[], help="raise these rules to errors")
     one.add_argument(
         "--fail-on", choices=("error", "warning", "note"), help="exit with 1 from this severity up (default: error)"
     )
-    one.add_argument(
-        "--fix", action="store_true", help="write the fixes that are certain into the files, keeping their layout"
-    )
+
+
+def _fixes(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--fix", action="store_true", help="apply safe fixes to the files, keeping their formatting")
     one.add_argument(
         "--unsafe-fixes",
         action="store_true",
-        help="write the suggestions, too: names of hardware, models and topologies, and changes of the design",
+        help="apply suggestions, too: names of hardware, models and topologies, and design changes",
     )
-    one.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    one.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")
+
+
+def _baselines(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--baseline",
         metavar="FILE",
         type=named,
-        help="report only what this file does not hold",
+        help="report only findings that this file does not have",
     )
     one.add_argument(
-        "--write-baseline", metavar="FILE", type=named, help="write what is found to a baseline, and report nothing"
+        "--write-baseline", metavar="FILE", type=named, help="write the findings to a baseline, and report nothing"
     )
     one.add_argument(
         "--trust",
         choices=("spec", "base", "none"),
         default="spec",
-        help="whose waivers, baseline, configuration, catalog and rules count: those of the files as they are, those "
-        "of the base revision (for pull requests), or none (default: spec)",
+        help="the waivers, baseline, configuration, catalog and rules that apply: those of the current files, those of "
+        "the base revision (for pull requests), or none (default: spec)",
     )
     one.add_argument(
         "--base-revision", metavar="REV", type=named, help="the base revision (default: the target branch in CI)"
     )
+
+
+def _run(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead of printing them"
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print findings only")
-    one.add_argument("-v", "--verbose", action="store_true", help="name each file with its configuration, too")
+    one.add_argument("-v", "--verbose", action="store_true", help="also print the configuration of each file")
     one.add_argument(
         "--jobs",
         metavar="N",
         type=positive,
-        help="how many processes to use (default: one for each core where there are many files)",
+        help="number of processes (default: one per core if there are many files)",
     )
     one.add_argument(
         "--only-specs",
         action="store_true",
-        help="pass over files that are no specs, even where they are named: for hooks that name every YAML file",
+        help="skip files that are not specs, even if given explicitly: for hooks that pass all YAML files",
     )
     one.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
-    stdin_filename(one)

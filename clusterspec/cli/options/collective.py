@@ -10,16 +10,16 @@ COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broa
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
-    one.add_argument("collective", choices=COLLECTIVES, help="which collective")
-    one.add_argument("--ranks", metavar="N", type=positive, required=True, help="how many ranks take part")
+    one.add_argument("collective", choices=COLLECTIVES, help="the collective")
+    one.add_argument("--ranks", metavar="N", type=positive, required=True, help="number of ranks")
     one.add_argument(
         "--size",
         metavar="SIZE",
         action="append",
         default=[],
-        help="bytes as nccl-tests counts them, such as 1 GiB (repeat for more rows)",
+        help="bytes as nccl-tests counts them, such as 1 GiB (repeatable)",
     )
     one.add_argument(
         "--algorithm",

@@ -6,5 +6,5 @@ import argparse
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     one.add_argument("shell", choices=("bash", "zsh", "fish"), help="for `source <(clusterspec completion bash)`")

@@ -8,8 +8,13 @@ from clusterspec.cli.options import formats, named
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     one.add_argument(
-        "path", metavar="PATH", type=named, nargs="?", default=".", help="a file or folder (default: the folder here)"
+        "path",
+        metavar="PATH",
+        type=named,
+        nargs="?",
+        default=".",
+        help="a file or folder (default: the current folder)",
     )
     formats(one, "text", "json")

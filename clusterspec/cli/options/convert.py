@@ -8,6 +8,6 @@ from clusterspec.cli.options import formats
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     one.add_argument("quantity", metavar="QUANTITY", help='such as "900 GB/s duplex"')
     formats(one, "text", "json")

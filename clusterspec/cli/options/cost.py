@@ -8,6 +8,6 @@ from clusterspec.cli.options import formats, spec
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
     formats(one, "text", "json", "csv")

@@ -9,11 +9,11 @@ from clusterspec.cli.options.collective import COLLECTIVES
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
     one.add_argument("logs", metavar="LOG", type=named, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …")
-    one.add_argument("--collective", choices=COLLECTIVES, help="which one a log is of, where it does not tell")
-    one.add_argument("--ranks", metavar="N", type=positive, help="how many ranks took part, where a log does not tell")
+    one.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
+    one.add_argument("--ranks", metavar="N", type=positive, help="the number of ranks of a log that does not state it")
     one.add_argument(
         "--write", action="store_true", help="store the largest size of each log in `measured:` of the spec"
     )

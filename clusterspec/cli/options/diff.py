@@ -8,7 +8,7 @@ from clusterspec.cli.options import formats, named
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     for name in ("old", "new"):
         one.add_argument(
             name,

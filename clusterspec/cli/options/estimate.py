@@ -8,7 +8,7 @@ from clusterspec.cli.options import formats, named, spec
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
     formats(one, "text", "json")
     one.add_argument(
@@ -17,5 +17,5 @@ def describe(one: argparse.ArgumentParser) -> None:
         type=named,
         help="show one printed name, such as 'step time' or MFU, with its formula, inputs, origins and parts",
     )
-    one.add_argument("--assumptions", action="store_true", help="list every key that the spec leaves open")
-    one.add_argument("--constants", action="store_true", help="list every constant that no data sheet states")
+    one.add_argument("--assumptions", action="store_true", help="list the assumptions for absent keys of the spec")
+    one.add_argument("--constants", action="store_true", help="list the constants that no data sheet states")

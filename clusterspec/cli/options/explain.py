@@ -8,6 +8,6 @@ from clusterspec.cli.options import formats
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     one.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
     formats(one, "text", "json")

@@ -6,5 +6,5 @@ import argparse
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds what editors pass: standard input and output are the only way to speak to it."""
+    """Add the options that editors pass; the server always uses standard input and output."""
     one.add_argument("--stdio", action="store_true", help="accepted for editors that pass it")

@@ -8,7 +8,7 @@ from clusterspec.cli.options import named, spec
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
     one.add_argument(
         "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html, .pdf or .json"
@@ -22,7 +22,7 @@ def describe(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--audience",
         choices=("tender", "internal"),
-        help="tender leaves out prices and internal notes (default: the spec's document.audience, else internal)",
+        help="tender omits prices and internal notes (default: the spec's document.audience, else internal)",
     )
     one.add_argument(
         "--against",

@@ -6,9 +6,9 @@ import argparse
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     one.add_argument(
         "--editor",
         action="store_true",
-        help="the schema for editors: draft 7, with the ids of the catalog and of the company's folders to choose from",
+        help="the schema for editors: draft 7, with the ids of the catalog and of company folders as suggestions",
     )

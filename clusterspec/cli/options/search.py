@@ -12,14 +12,14 @@ SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", 
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
-    one.add_argument("--top", metavar="N", type=positive, default=10, help="how many to show (default: 10)")
+    one.add_argument("--top", metavar="N", type=positive, default=10, help="number of layouts to show (default: 10)")
     one.add_argument(
         "--objective",
         choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING)),
         default="",
-        help="what is best; in training step_time (default), memory, or cost and tokens_per_accelerator, which follow "
+        help="the objective; in training step_time (default), memory, or cost and tokens_per_accelerator, which follow "
         "the step time on one machine; in serving accelerators (default with targets), cost, "
         "tokens_per_accelerator (default without), tokens_per_user or memory",
     )
@@ -35,7 +35,7 @@ def describe(one: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         type=share,
         default=0.0,
-        help="share of the memory to leave free, from 0 to 1 (default: 0)",
+        help="fraction of memory to leave free, from 0 to 1 (default: 0)",
     )
     one.add_argument("--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp")
     one.add_argument("--write", metavar="FILE", help="write a copy of the spec with the best layout")
@@ -43,13 +43,13 @@ def describe(one: argparse.ArgumentParser) -> None:
 
 
 def share(text: str) -> float:
-    """A share of one."""
+    """A fraction from 0 to below 1."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share; write a number from 0 to below 1, such as 0.1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a fraction; write a number from 0 to below 1, such as 0.1")
     return value
 
 
@@ -60,5 +60,7 @@ def axes(text: str) -> tuple[str, str]:
     """Two different axes of a layout, separated by a comma."""
     names = tuple(name.strip() for name in text.split(","))
     if len(names) != 2 or names[0] == names[1] or not set(names) <= set(AXES):
-        raise argparse.ArgumentTypeError(f"{text!r} is no pair of axes; write two of {', '.join(AXES)}, such as tp,pp")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a pair of axes; write two of {', '.join(AXES)}, such as tp,pp"
+        )
     return names[0], names[1]

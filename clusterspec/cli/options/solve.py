@@ -21,7 +21,7 @@ KEYS = (
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser."""
+    """Add the options to a parser."""
     spec(one)
     one.add_argument("--for", metavar="KEY", dest="key", choices=KEYS, required=True, help=f"one of {', '.join(KEYS)}")
     one.add_argument(
@@ -36,6 +36,6 @@ def describe(one: argparse.ArgumentParser) -> None:
         "--layout",
         choices=("fixed", "best"),
         default="fixed",
-        help="keep the layout of the spec, or search the best one of training at every value (default: fixed)",
+        help="keep the layout of the spec, or search the best training layout at every value (default: fixed)",
     )
     formats(one, "text", "json")

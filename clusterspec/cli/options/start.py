@@ -8,7 +8,7 @@ from clusterspec.cli.options import named
 
 
 def describe(one: argparse.ArgumentParser) -> None:
-    """Adds them to a parser; without any the shipped starting spec is printed."""
+    """Add the options to a parser; without any the shipped starting spec is printed."""
     one.add_argument("--platform", metavar="ID", type=named, help="a platform of the catalog")
     one.add_argument("--model", metavar="ID", type=named, help="a model of the catalog (default: llama-3.1-8b)")
-    one.add_argument("--for", dest="kind", choices=("train", "serve"), help="the work (default: train)")
+    one.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
