@@ -100,7 +100,7 @@ def in_parallel(asked: argparse.Namespace, names: Sequence[str], processes: int)
 
     handed = argparse.Namespace(**{key: value for key, value in vars(asked).items() if key != "run"})
     chunks = [list(names[start : start + CHUNK]) for start in range(0, len(names), CHUNK)]
-    with ProcessPoolExecutor(processes, initializer=begin, initargs=[handed]) as pool:
+    with ProcessPoolExecutor(processes, initializer=begin, initargs=(handed,)) as pool:
         for found in pool.map(chunk, chunks):
             yield from found
 
