@@ -50,15 +50,21 @@ class _StepExplanation:
         self.record, self.inputs, self.choices = record, record.inputs, record.choices
         self.counted = computed(self.inputs.micro_batches, "global_batch / (dp * micro_batch)")
         self.interference = self._of_software("interference")
-        self.bandwidth = self._rate(MEMORY, "B/s")
+        self._rates: dict[str, Expanded] = {}
+        self.bandwidth = self._rate(MEMORY)
 
     def _of_software(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
         """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
         return stack.achievable.get(name) or computed(otherwise, f"{stack.id} has no such figure", unit)
 
-    def _rate(self, name: str, unit: str) -> Expanded:
+    def _rate(self, name: str) -> Expanded:
         """A rate of one rank as the product of its figures."""
+        if name not in self._rates:
+            self._rates[name] = self._product(name)
+        return self._rates[name]
+
+    def _product(self, name: str) -> Expanded:
         rates = self.record.rates
         value = rates.speed.bandwidth if name == MEMORY else rates.speed.rates[name]
         expression, inputs = " * ".join(key for key, _ in rates.factors[name]), rates.factors[name]
@@ -105,7 +111,7 @@ class _StepExplanation:
 
     def _filled(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: that of its kind times the share that its shape allows."""
-        best, fill = self._rate(kernel.rate, "FLOP/s"), self.record.rates.speed.fill(kernel)
+        best, fill = self._rate(kernel.rate), self.record.rates.speed.fill(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
         inputs: Inputs = (*best.inputs, ("fill", computed(fill, why)))
         return Expanded(best.value * fill, f"{best.expression} * fill", inputs)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, Paths
 from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.formulas import alpha_beta
@@ -26,13 +29,20 @@ def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
     if not cost.candidate.overlapped:
         inputs["held"] = computed(cost.candidate.held, "sending what a full pipeline holds", "s")
     value = cost.candidate.queued(cost.size)
-    formula = alpha_beta.overlapped if cost.candidate.overlapped else alpha_beta.pipelined
-    sending = f"({prefix}size * {prefix}traffic / ({prefix}line * {prefix}share))"
-    names = {"latency": f"{prefix}latency", "sending": sending, "filling": f"{prefix}held"}
-    expression = " ".join(_word(word, names) for word in EXPRESSIONS[formula].split())
+    overlapped: bool = cost.candidate.overlapped
+    formula: Callable[..., float] = alpha_beta.overlapped if overlapped else alpha_beta.pipelined
     if cost.queued > value * (1 + 1e-12):
         return _at_line_rate(cost, prefix)
-    return Expanded(value, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))
+    named = tuple((prefix + key, figure) for key, figure in inputs.items())
+    return Expanded(value, _expression(formula, prefix), named)
+
+
+@cache
+def _expression(formula: Callable[..., float], prefix: str) -> str:
+    """The expression of the time of a collective over its size and its links."""
+    sending = f"({prefix}size * {prefix}traffic / ({prefix}line * {prefix}share))"
+    names = {"latency": f"{prefix}latency", "sending": sending, "filling": f"{prefix}held"}
+    return " ".join(_word(word, names) for word in EXPRESSIONS[formula].split())
 
 
 def _word(word: str, names: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from clusterspec.cost.expressions import EXPRESSIONS
@@ -69,9 +69,15 @@ def source(function: Callable[..., float]) -> str:
 
 def computed(value: float, why: str, unit: str = "1") -> Figure:
     """A figure derived from others."""
-    return Figure(value, unit, Computed(why))
+    return Figure(value, unit, _derived(why))
 
 
+@lru_cache(maxsize=1024)
+def _derived(why: str) -> Computed:
+    return Computed(why)
+
+
+@lru_cache(maxsize=1024)
 def identifier(text: str) -> str:
     """A name as an identifier of the printed grammar.
 

@@ -6,7 +6,7 @@ separately, since published totals do not include them.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import lru_cache, reduce
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
@@ -98,6 +98,7 @@ def blocks(held: Chunk) -> int:
     return held.full_layers + held.window_layers + held.linear_layers + held.dense_layers + held.moe_layers
 
 
+@lru_cache(maxsize=64)
 def count(model: Model) -> Parameters:
     """The weights of ``model`` by component."""
     hidden = model.hidden
