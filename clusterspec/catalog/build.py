@@ -159,6 +159,7 @@ def stack(read: FactReader) -> Stack:
         releases=read.texts("releases"),
         full_sharding=read.text("full_sharding"),
         reduces=read.text("reduces"),
+        attention_year=read.count("attention_year") or 0,
         memory=framework_memory(read),
         serving=serving_software(read),
         compiled=read.flag("compiled") or False,

@@ -197,7 +197,8 @@ class Stack(Entry):
     overlap with computation, ``dispatcher`` the default token dispatcher, ``releases`` the described
     releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
     uses if it has none of its own, ``reduces`` the precision in which it sends gradients if narrower than the
-    one in which it keeps them, ``compiled`` that the host does not launch kernels individually,
+    one in which it keeps them, ``attention_year`` the year of whose kernels its attention is if later than its own,
+    ``compiled`` that the host does not launch kernels individually,
     ``serving`` the defaults of serving software, None for training software.
     """
 
@@ -208,6 +209,7 @@ class Stack(Entry):
     releases: tuple[str, ...] = ()
     full_sharding: str | None = None
     reduces: str | None = None
+    attention_year: int = 0
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     serving: ServingSoftware | None = None

@@ -101,7 +101,7 @@ def _factors(
         f"matmul_{name}": (("peak", peaks[name]), *clock, *_share(name, reached), *products)
         for name in sorted({workload.precision, "bf16"})
     }
-    attention = (("peak", wide), *clock, ("attention", reached.attention(year)))
+    attention = (("peak", wide), *clock, ("attention", reached.attention(max(year, software.stack.attention_year))))
     backward = ("backward_over_forward", reached.share("attention.backward", "attention.backward"))
     streaming = (("memory_bandwidth", accelerator.memory_bandwidth), ("memory", reached.share("memory", "memory")))
     return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
