@@ -31,7 +31,7 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
 
 
 def engines(row: LayoutRow) -> str:
-    """The engines of a plan: ``4 × tp 8``, or ``2 × tp 4 prefill + 1 × tp 1 adp 8 decode``."""
+    """The engines of a plan: ``4 × tp 8``, or ``2 × tp 4 prefill + 1 × adp 8 decode``."""
     serving = row.serving or {}
     pools = serving.get("disaggregated")
     if pools:
@@ -42,7 +42,8 @@ def engines(row: LayoutRow) -> str:
 def _engine(degrees: object, replicas: int) -> str:
     assert isinstance(degrees, dict)
     named = [(key, degrees.get(key, 1)) for key in DEGREES]
-    shown = " ".join(f"{SHORT.get(key, key)} {value}" for key, value in named if key == "tp" or value != 1)
+    kept = [(key, value) for key, value in named if value != 1] or [("tp", 1)]
+    shown = " ".join(f"{SHORT.get(key, key)} {value}" for key, value in kept)
     return f"{replicas} × {shown}"
 
 
@@ -57,14 +58,14 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
         "TPOT",
         "tok/s/user",
         "tok/s/acc",
-        *(() if fronted else ("tok/s", "memory")),
+        *(() if fronted else ("memory",)),
         *(("per M tokens",) if costs else ()),
     )
     lines = []
     for number, row in enumerate(rows, 1):
         found = row.serving or {}
         whole = f"{found['concurrency']:,.0f}" if fronted else f"{found['accelerators']:,.0f}"
-        more = (say(found["output_tokens_per_second"], "1"), say(row.memory, "B") if row.memory is not None else "?")
+        memory = say(row.memory, "B") if row.memory is not None else "?"
         lines.append(
             (
                 str(number),
@@ -74,7 +75,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
                 say(found["tpot"], "s"),
                 f"{found['tokens_per_second_per_user']:,.0f}",
                 f"{found['output_tokens_per_second_per_accelerator']:,.0f}",
-                *(() if fronted else more),
+                *(() if fronted else (memory,)),
                 *((money(round(row.cost, 2)) if row.cost is not None else "",) if costs else ()),
             )
         )

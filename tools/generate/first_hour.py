@@ -20,6 +20,8 @@ from clusterspec.cli import run
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "first-hour.md"
 BLOCK = re.compile(r"````console\n(.*?)````", re.DOTALL)
 """Four backticks, since the page of a rule has fences of its own."""
+SERVING = PAGE.with_name("serving.md")
+"""The page whose first block of YAML is the spec of a serving plan."""
 FLAWED = """\
 clusterspec: 1
 name: flawed
@@ -52,10 +54,11 @@ def page() -> str:
 
 @contextlib.contextmanager
 def workplace() -> Iterator[None]:
-    """An empty folder with the flawed spec, and a fixed day."""
+    """An empty folder with the flawed spec and that of a serving plan, and a fixed day."""
     before, day = Path.cwd(), os.environ.get("SOURCE_DATE_EPOCH")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "flawed.yaml").write_text(FLAWED, "utf-8")
+        (Path(folder) / "serving.yaml").write_text(_first_yaml(SERVING.read_text("utf-8")), "utf-8")
         os.chdir(folder)
         os.environ["SOURCE_DATE_EPOCH"] = DAY
         try:
@@ -66,6 +69,11 @@ def workplace() -> Iterator[None]:
                 del os.environ["SOURCE_DATE_EPOCH"]
             else:
                 os.environ["SOURCE_DATE_EPOCH"] = day
+
+
+def _first_yaml(text: str) -> str:
+    """The first block of YAML of a page."""
+    return text.split("```yaml\n", 1)[1].split("```", 1)[0]
 
 
 def session(block: str) -> str:
