@@ -111,11 +111,10 @@ def exposed_exchange_time(
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.4: two micro-batches in turn.
 
-    >>> exposed_exchange_time(58, 24e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11, computing=0.01)
+    >>> round(exposed_exchange_time(58, 24e-6, 128, 8, hidden=7168, bytes_each=3, bandwidth=1e11, computing=0.01), 11)
     0.00416365568
     """
-    sent = {"hidden": hidden, "bytes_each": bytes_each, "bandwidth": bandwidth}
-    return larger(0.0, expert_exchange_time(layers, latency, tokens, copies, **sent) - computing)
+    return larger(0.0, layers * (latency + tokens * copies * hidden * bytes_each / bandwidth) - computing)
 
 
 @formula("launches * each + host + sequences * sequence")

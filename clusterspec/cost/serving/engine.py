@@ -8,7 +8,7 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.cache import of_sequence
-from clusterspec.cost.layers import Chunk, layers
+from clusterspec.cost.layers import Chunk
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import parts
 from clusterspec.cost.serving.links import Links, links_of
@@ -52,7 +52,8 @@ class Engine:
         if rates is None:
             return None
         model = workload.model
-        whole = Chunk.of(layers(model), first=True, last=True)
+        counted = parameters.count(model)
+        whole = counted.held
         precision, peak = _peak(workload.precision, rates)
         if workload.peak is not None:
             peak = workload.peak.value / cluster.ranks_per_accelerator
@@ -67,7 +68,7 @@ class Engine:
             habits=Habits.of(layout.stack),
             whole=whole,
             share=parameters.share(model, layout, (whole,)),
-            expert=parameters.count(model).expert,
+            expert=counted.expert,
             precision=precision,
             peak=peak,
             expert_precision=expert_precision,

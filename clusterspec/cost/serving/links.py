@@ -28,6 +28,10 @@ class Links(NamedTuple):
     direct: bool
     library: CollectiveTiming
 
+    def by_library(self, size: float) -> float:
+        """Seconds of an all-reduce of so many bytes by the collective library, launched on its own."""
+        return self.library.candidates[0].launch + self.library.queued(size)
+
 
 def links_of(cluster: Cluster, ranks: int) -> Links | None:
     """The links of the first ``ranks`` ranks; None where nothing says how domains reach each other."""

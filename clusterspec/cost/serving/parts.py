@@ -203,7 +203,7 @@ def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
     if links is None:
         return ()
     size = tokens * model.hidden * 2.0
-    each = links.library.cost(size).seconds
+    each = links.by_library(size)
     if links.direct:
         each = min(each, engine.rates.all_reduce(ranks, size, links.inside) or each)
     numbers = {"calls": 2.0 * model.layers, "each": each}
