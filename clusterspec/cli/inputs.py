@@ -22,7 +22,7 @@ from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
 
 if TYPE_CHECKING:
-    from clusterspec.rules.policy import OwnRule
+    from clusterspec.rules.policy import CompanyRule
 
 STDIN = "-"
 PROSE = (".md", ".markdown", ".txt", ".rst")
@@ -109,7 +109,7 @@ def trusted(asked: argparse.Namespace) -> Callable[[Document], Document]:
     return without_comments if trust == "none" else as_written
 
 
-def own_rules(config: Config) -> tuple[OwnRule, ...]:
+def own_rules(config: Config) -> tuple[CompanyRule, ...]:
     """The company rules of a configuration. Raises `UsageFault` for an invalid rule."""
     if not config.rules:
         return ()

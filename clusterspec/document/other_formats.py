@@ -21,7 +21,7 @@ _MARKS = (
 def kind_of_other_file(value: Any) -> str:
     """The kind of another program's file, for use in a sentence; empty if the document may be a spec.
 
-    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"}), foreign({"clusterspec": 1, "kind": "x"})
+    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"}), kind_of_other_file({"clusterspec": 1, "kind": "x"})
     ('a Kubernetes manifest (kind `Deployment`)', '')
     """
     if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):

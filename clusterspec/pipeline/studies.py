@@ -32,7 +32,7 @@ from clusterspec.spec.schema import schema
 
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
-    from clusterspec.rules.policy import OwnRule
+    from clusterspec.rules.policy import CompanyRule
 
 
 def as_written(document: Document) -> Document:
@@ -51,7 +51,7 @@ class Settings:
     config: Config
     today: date
     trusted: Callable[[Document], Document] = as_written
-    own_rules: tuple[OwnRule, ...] = ()
+    own_rules: tuple[CompanyRule, ...] = ()
 
     @classmethod
     def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
@@ -143,10 +143,10 @@ class Study:
         if not self.settings.own_rules:
             return []
         from clusterspec.results.estimate_json import body
-        from clusterspec.rules.policy import judge_own
+        from clusterspec.rules.policy import judge_company_rules
 
         written = self.document.value if self.document is not None else None
-        return judge_own(self.settings.own_rules, body(self.plan) | {"spec": written})
+        return judge_company_rules(self.settings.own_rules, body(self.plan) | {"spec": written})
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         try:

@@ -1,15 +1,16 @@
-"""Rules: what an expert reviewer reports. A rule is one file with its page, examples, metadata and check.
+"""Rules: the checks of an expert reviewer. A rule is one file with its page, examples, metadata and check.
 
-`judge` runs every rule, `choose` applies the choices of a team, `explain` returns a page. A folder is a group of rules;
-`knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes them.
+`judge` runs every rule, `choose` applies the configuration of a team, `explain` returns a page. A folder is a group of
+rules; `knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes them.
 """
 
 from __future__ import annotations
 
-from clusterspec.rules.choices import bounded, choose
+from clusterspec.rules.configured import bounded, choose
 from clusterspec.rules.engine import RulesFailedError, judge
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
+from clusterspec.rules.incomplete import estimable, judge_incomplete
 from clusterspec.rules.pages import (
     OWN,
     explain,
@@ -22,7 +23,6 @@ from clusterspec.rules.pages import (
     page,
     summary_of,
 )
-from clusterspec.rules.provisional import estimable, judge_incomplete
 
 __all__ = [
     "OWN",

@@ -1,4 +1,4 @@
-"""Runs the rules: each one whose parts the spec has. A rule that crashes hides no other."""
+"""Runs each rule whose parts the spec has. A rule that crashes does not affect the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # abse
 
 
 class RulesFailedError(Exception):
-    """Rules crashed. ``problems`` are those of the other rules, ``faults`` the exceptions by rule."""
+    """Some rules crashed. ``problems`` are those of the other rules, ``faults`` the exceptions by rule."""
 
     def __init__(self, problems: list[Problem], faults: list[tuple[str, Exception]]) -> None:
         self.problems = problems
@@ -25,9 +25,8 @@ class RulesFailedError(Exception):
         super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
 
 
-class Parts(dict[str, Any]):
-    """The parts of a design by name, each computed when a check first takes it. The name of an optional one ends in
-    ``?``."""
+class PartCache(dict[str, Any]):
+    """The parts of a design by name, each computed on first use. The name of an optional part ends in ``?``."""
 
     def __init__(self, facts: Facts) -> None:
         super().__init__()
@@ -49,26 +48,26 @@ class Parts(dict[str, Any]):
 
 
 def judge(facts: Facts) -> list[Problem]:
-    """The problems of a design by all rules, in the order of the index; where several rules report one figure, that of
-    the most precise rule.
+    """The problems of all rules, in the order of the index. Where several rules report one figure, only the most
+    precise rule's problem is kept.
 
     Raises `RulesFailedError` after the last rule when one of them crashed.
     """
     problems: list[Problem] = []
     faults: list[tuple[str, Exception]] = []
-    parts = Parts(facts)
+    parts = PartCache(facts)
     for name, (_, needs) in RULES.items():
         try:
-            problems += _ask(name, needs, parts)
+            problems += _run(name, needs, parts)
         except Exception as fault:
             faults.append((name, fault))
-    problems = _once(problems)
+    problems = _without_superseded(problems)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
 
 
-def _ask(name: str, needs: tuple[str, ...], parts: Parts) -> list[Problem]:
+def _run(name: str, needs: tuple[str, ...], parts: PartCache) -> list[Problem]:
     """The problems of one rule; none where the spec lacks a part that its check requires."""
     known = parts.of(needs) if needs else None
     if known is None:
@@ -79,7 +78,7 @@ def _ask(name: str, needs: tuple[str, ...], parts: Parts) -> list[Problem]:
     return list(module(name).check(*known))
 
 
-def _once(problems: list[Problem]) -> list[Problem]:
+def _without_superseded(problems: list[Problem]) -> list[Problem]:
     """The problems without those whose rule yields to another rule at the same key."""
     reported = {(problem.path, problem.rule) for problem in problems}
     return [

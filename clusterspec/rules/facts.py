@@ -1,4 +1,4 @@
-"""The parts of a design that rules may use. A parameter of a check is the name of one of these properties."""
+"""The parts of a design available to rules. A parameter of a check has the name of one of these properties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
-from clusterspec.rules.knowledge.counts import FabricCount, fabric_count, oversubscription
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.failures import FailureRate, failure_rate
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.knowledge.slips import Slips, find_slips
@@ -56,7 +56,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def slips(self) -> Slips:
-        """Stated figures that are not the catalog's."""
+        """Stated figures that differ from the catalog's."""
         return find_slips(self.spec.cluster, self.design.cluster, self.catalog)
 
     def for_spec(self, spec: Spec, design: Design) -> Facts:
@@ -70,7 +70,7 @@ class Facts(WrittenParts):
             thresholds=self._thresholds,
         )
 
-    # The spec as written, where the design decides
+    # Parts that combine the spec and the design
 
     @property
     def written_layout(self) -> LayoutSpec | None:
@@ -79,10 +79,10 @@ class Facts(WrittenParts):
 
     @property
     def measurements(self) -> tuple[Measurement, ...] | None:
-        """What `measured` holds, logs read and ranks placed."""
+        """The measurements of `measured`, with logs read and ranks placed."""
         return self._measurements or None
 
-    # The design it resolves to
+    # The resolved design
 
     @property
     def cluster(self) -> Cluster | None:
@@ -120,7 +120,7 @@ class Facts(WrittenParts):
 
     @property
     def training(self) -> Workload | None:
-        """The workload, where it is training: time is estimated for nothing else."""
+        """The workload where it is training; only training has a step time."""
         workload = self.design.workload
         return workload if workload and workload.kind == "train" else None
 
@@ -132,7 +132,7 @@ class Facts(WrittenParts):
     def layout(self) -> Layout | None:
         return self.design.layout
 
-    # What it costs
+    # The estimate
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -140,17 +140,17 @@ class Facts(WrittenParts):
 
     @cached_property
     def rated(self) -> Cluster | None:
-        """The cluster, where its bandwidths can be relied on; None where one is reported as wrong."""
+        """The cluster, unless one of its bandwidths is reported as wrong; then None."""
         return None if self.slips.mislead_time else self.design.cluster
 
     @cached_property
     def timed(self) -> Plan | None:
-        """The plan, where its times can be relied on; None where they rest on a figure that is reported as wrong."""
+        """The plan, unless its times rest on a figure that is reported as wrong; then None."""
         return None if self.slips.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan
 
     @cached_property
     def served(self) -> Served | None:
-        """The serving plan, where its times can be relied on."""
+        """The serving plan, unless its times rest on a figure that is reported as wrong."""
         workload = self.design.workload
         if workload is None or workload.serving is None:
             return None
@@ -160,7 +160,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def peaks(self) -> tuple[StatedPeak, ...]:
-        """The peaks that the spec states, beside the catalog's."""
+        """The peaks that the spec states, with the catalog's."""
         return tuple(stated_peaks(self.spec, self.design, self.catalog))
 
     @property
@@ -172,7 +172,7 @@ class Facts(WrittenParts):
         """Estimates of this design with some keys of the spec changed."""
         return WhatIf(self.design, self.catalog, self.legality, self.plan, self.timed)
 
-    # Where the groups lie
+    # Counts and placement
 
     @cached_property
     def counts(self) -> FabricCount:
@@ -181,12 +181,12 @@ class Facts(WrittenParts):
 
     @cached_property
     def oversubscription(self) -> float:
-        """Uplinks that are missing on the way between the nodes of the job, as a factor; 1 where none are."""
+        """The product of the oversubscription ratios between the nodes of the job; 1 where none applies."""
         return oversubscription(self.cluster, self.job_nodes) if self.cluster and self.job_nodes else 1.0
 
     @cached_property
     def failures(self) -> FailureRate:
-        """How often failures stop the job."""
+        """The failure rate of the job."""
         return failure_rate(self.operations, self.cluster, self.job_nodes)
 
     @property
@@ -198,7 +198,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def placements(self) -> Placements | None:
-        """Where the groups of each axis are placed."""
+        """The placement of the groups of each axis."""
         cluster, layout = self.design.cluster, self.design.layout
         return Placements(cluster, layout) if cluster and layout else None
 
@@ -212,5 +212,5 @@ class Facts(WrittenParts):
 
     @property
     def assumed(self) -> Mapping[str, str]:
-        """The dotted keys that are assumed, each with the reason."""
+        """The assumed keys in dotted notation, each with the reason."""
         return {key: why for key, _, why in self.design.assumptions}

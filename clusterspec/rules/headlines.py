@@ -1,7 +1,7 @@
-"""Vendors' headline figures: what a figure without direction or sparsity is, by the catalog.
+"""Identifies vendors' headline figures: bandwidths without a direction and peaks without sparsity.
 
-The reader of a spec reports `900 GB/s` without a direction, and `1979 TFLOP/s` without a word on sparsity. Where the
-catalog has the figure in one of both readings, the problem names it and offers that reading.
+A spec may state `900 GB/s` without a direction, or `1979 TFLOP/s` without sparsity. Where the catalog has the figure in
+one of both readings, the problem names that reading and offers it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from clusterspec.units import UnitFault, read, say
 from clusterspec.units.slips import AGREES, near
 
 TOTAL = 0.015
-"""Data sheets of systems print whole PFLOP/s: 32 for eight times 3.958."""
+"""Relative rounding of totals: data sheets of systems print whole PFLOP/s, such as 32 for eight times 3.958."""
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What a figure is, as the end of a sentence; the text that says so; and whether no other text would."""
+    """The description of a figure as the end of a sentence, the text that states it, and whether it is the only
+    possible text.
+    """
 
     what: str
     text: str
@@ -34,7 +36,7 @@ class Headline:
 
 
 def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[[Path], str]) -> Iterator[Problem]:
-    """The problems, those of figures without direction or sparsity with what the figure is by the catalog.
+    """The problems; those of figures without direction or sparsity extended by the catalog's reading of the figure.
 
     ``written`` returns the text at a key path.
     """
@@ -63,7 +65,7 @@ def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
 
 
 def _instead(problem: Problem, facts: Facts) -> str:
-    """The catalog's own figure, as the end of a sentence, where a bandwidth without direction is none of it."""
+    """The catalog's own figure, as the end of a sentence, where a bandwidth without direction matches no reading."""
     if problem.rule != "missing-direction":
         return ""
     figure = _figure(facts, dotted(problem.path), "1 GB/s duplex")
@@ -74,7 +76,7 @@ def _instead(problem: Problem, facts: Facts) -> str:
 
 
 def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
-    """The figure of one accelerator in one direction or both; else that of a link, a node or a domain."""
+    """The reading of a bandwidth as that of one accelerator, one-way or duplex; else of a link, a node or a domain."""
     figures = [figure for word in Direction if (figure := _figure(facts, at, f"{text} {word}")) is not None]
     own = [one for one in figures if one.known and near(one.quantity.value, one.counted(one.known[0]), AGREES)]
     for figure in own:
@@ -100,8 +102,8 @@ def _name(quantity: Quantity) -> str:
 
 
 def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
-    """The dense or the sparse peak of the accelerator in the precision asked for; else that of another precision, or of
-    a node or a domain.
+    """The reading of a peak as dense or sparse in the required precision; else in another precision, or of a node or a
+    domain.
     """
     found = known_peaks(facts.spec, facts.design, facts.catalog)
     override = path[:2] == ("workload", "peak_flops")
@@ -126,7 +128,7 @@ def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
 def _other_peaks(
     groups: Iterable[tuple[int, str]], peaks: Mapping[str, float], read_as: Sequence[Quantity]
 ) -> list[str]:
-    """What else a peak is: of one accelerator in another precision, else of a node, else of a domain."""
+    """Other readings of a peak: one accelerator in another precision, else a node, else a domain."""
     for count, whose in groups:
         found = []
         for quantity in read_as:

@@ -1,4 +1,4 @@
-"""The page of a rule: its docstring, read as headings, examples and sources."""
+"""The page of a rule: its docstring, parsed into headings, examples and sources."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _EXAMPLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A spec on a page, and the dotted key path where the rule must fire (empty: it must not).
+    """A spec on a page, and the dotted key path where the rule must fire (empty: the rule must be silent).
 
-    ``prose``: a text instead of a spec, and the number of a line instead of a path.
+    ``prose``: a text instead of a spec, and a line number instead of a path.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A rule's documentation: metadata, one line that sums it up, and the text under each heading."""
+    """A rule's documentation: metadata, a one-line summary, and the text under each heading."""
 
     rule: Rule
     summary: str
@@ -65,14 +65,14 @@ class Page:
 
 @cache
 def module(name: str) -> ModuleType:
-    """The module of a rule; raises `KeyError` for a name that is none."""
+    """The module of a rule. Raises `KeyError` for an unknown name."""
     group, _ = RULES[name]
     return import_module(f"clusterspec.rules.{group}.{name}".replace("-", "_"))
 
 
 @cache
 def page(name: str) -> Page:
-    """The page of a rule; raises `KeyError` for a name that is none."""
+    """The page of a rule. Raises `KeyError` for an unknown name."""
     from inspect import getdoc
 
     summary, *parts = re.split(r"^## (.+)$", getdoc(module(name)) or "", flags=re.MULTILINE)
@@ -104,7 +104,7 @@ def known(name: str) -> bool:
 
 
 OWN = "own/"
-"""Prefix of the name of a company's own rule (see `clusterspec.policy`)."""
+"""Prefix of the names of company rules (see `clusterspec.policy`)."""
 
 
 def of_group(name: str) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def of_group(name: str) -> tuple[str, ...]:
 
 
 def may_be_waived(name: str) -> bool:
-    """Whether a waiver may name a rule: one that exists, or one of a company's own."""
+    """Whether a waiver may name a rule: an existing one, or a company rule."""
     return name in RULES or name.startswith(OWN)
 
 
@@ -123,7 +123,7 @@ def listing() -> list[RuleRow]:
 
 
 def listing_text(rows: Sequence[RuleRow]) -> str:
-    """The list as people read it: one paragraph a group, one line a rule."""
+    """The list for display: one paragraph per group, one line per rule."""
     lines: list[str] = []
     width = max((len(row.rule.name) for row in rows), default=0)
     for group, members in groupby(rows, key=lambda row: row.rule.group):
@@ -133,17 +133,17 @@ def listing_text(rows: Sequence[RuleRow]) -> str:
 
 
 def summary_of(name: str) -> str:
-    """The one line that sums a rule up; the name itself for one that has no page."""
+    """The one-line summary of a rule; its name where it has no page."""
     return page(name).summary if known(name) else name
 
 
 def explain(name: str) -> str:
-    """The page of a rule as Markdown; raises `KeyError` for a name that is none."""
+    """The page of a rule as Markdown. Raises `KeyError` for an unknown name."""
     return page(name).text
 
 
 def nearest(name: str, limit: int = 3) -> list[str]:
-    """The names of rules that look most like ``name``, the likeliest first."""
+    """The names of rules most similar to ``name``, the most similar first."""
     from difflib import get_close_matches
 
     return get_close_matches(name, RULES, n=limit, cutoff=0.5)

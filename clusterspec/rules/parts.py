@@ -1,4 +1,4 @@
-"""Parts of a design that checks take: placements of groups, and the thresholds of a team."""
+"""Parts of a design that checks take: placements of groups, and configured thresholds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Cluster, Layout
 
 
 class Placements:
-    """Where the groups of each axis are placed, enumerated once per axis."""
+    """The placements of the groups of each axis, computed once per axis."""
 
     def __init__(self, cluster: Cluster, layout: Layout) -> None:
         self._cluster = cluster
@@ -34,7 +34,7 @@ class Placements:
 
 
 class Thresholds:
-    """The thresholds that a team configured, by rule."""
+    """The configured thresholds, by rule."""
 
     def __init__(self, configured: Mapping[str, float]) -> None:
         self._configured = configured

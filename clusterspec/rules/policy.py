@@ -29,9 +29,9 @@ from clusterspec.units import KINDS, UnitFault
 from clusterspec.units import read as read_quantity
 
 LONGEST = 500
-"""Characters of a condition."""
+"""Limit of characters of a condition."""
 MOST = 200
-"""Rules of one folder, and files that are read of it."""
+"""Limit of rules and of files in one folder."""
 _KEYS = {"name", "when", "assert", "message", "help", "severity", "at"}
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -53,7 +53,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs,
 
 
 class PolicyFault(ValueError):
-    """What is wrong with a rule of a company, in one line that names the file."""
+    """An invalid company rule; the message is one line that names the file."""
 
 
 class _UnknownError(Exception):
@@ -61,7 +61,7 @@ class _UnknownError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnRule:
+class CompanyRule:
     """One rule of a company."""
 
     name: str
@@ -73,9 +73,9 @@ class OwnRule:
     at: str
 
 
-def load(folders: Sequence[Path]) -> tuple[OwnRule, ...]:
-    """The rules in the YAML files of some folders. Raises `PolicyFault` for what is no rule."""
-    found: dict[str, OwnRule] = {}
+def load(folders: Sequence[Path]) -> tuple[CompanyRule, ...]:
+    """The rules in the YAML files of some folders. Raises `PolicyFault` for an invalid rule."""
+    found: dict[str, CompanyRule] = {}
     for folder in folders:
         if not folder.is_dir():
             raise PolicyFault(f"the rules folder {folder} is not a folder")
@@ -88,7 +88,7 @@ def load(folders: Sequence[Path]) -> tuple[OwnRule, ...]:
     return tuple(found.values())
 
 
-def _rules(file: Path) -> Iterator[OwnRule]:
+def _rules(file: Path) -> Iterator[CompanyRule]:
     document, problems = parse(decode(str(file), read_bytes(file)))
     value = document.value if document is not None else None
     rules = value.get("rules") if isinstance(value, dict) else None
@@ -102,7 +102,7 @@ def _rules(file: Path) -> Iterator[OwnRule]:
             raise PolicyFault(f"{file}: rule {number}: {fault}") from None
 
 
-def _rule(one: Any) -> OwnRule:
+def _rule(one: Any) -> CompanyRule:
     if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
         raise PolicyFault("is a mapping of texts")
     unknown = one.keys() - _KEYS
@@ -120,11 +120,11 @@ def _rule(one: Any) -> OwnRule:
     when = compiled(one["when"]) if "when" in one else None
     severity = Severity(one.get("severity", "warning"))
     texts = (one["message"][:300], one.get("help", "")[:300])
-    return OwnRule(OWN + name, when, compiled(one["assert"]), *texts, severity, one.get("at", ""))
+    return CompanyRule(OWN + name, when, compiled(one["assert"]), *texts, severity, one.get("at", ""))
 
 
 def compiled(text: str) -> ast.expr:
-    """A condition as a tree of what is allowed in one. Raises `PolicyFault`.
+    """A condition as a syntax tree of allowed nodes. Raises `PolicyFault`.
 
     >>> ast.unparse(compiled("cluster.nodes > 16 and layout.tp in [4, 8]"))
     'cluster.nodes > 16 and layout.tp in [4, 8]'
@@ -149,8 +149,8 @@ _ALLOWED = (
 )  # fmt: skip
 
 
-def judge_own(rules: Sequence[OwnRule], figures: Mapping[str, Any]) -> list[Problem]:
-    """What the rules of a company find in a design; ``figures`` are its names with their values."""
+def judge_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) -> list[Problem]:
+    """The problems that company rules report for a design; ``figures`` are its values by name."""
     found = []
     for rule in rules:
         try:
@@ -164,7 +164,7 @@ def judge_own(rules: Sequence[OwnRule], figures: Mapping[str, Any]) -> list[Prob
 
 
 def _value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
-    """The value of a condition or of a part of it. Raises `_UnknownError`, and `TypeError` for what has none."""
+    """The value of a condition or of a part of it. Raises `_UnknownError`, and `TypeError` for an invalid operation."""
     return _VALUES[type(node)](node, figures)
 
 
@@ -183,7 +183,7 @@ def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
 
 
 def _number(value: Any) -> float:
-    """A number: text times a number would grow without end."""
+    """A number. Text is rejected, since text times a number would grow without limit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
     return value
@@ -201,7 +201,7 @@ def _compared(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
 
 
 def _alike(value: Any, other: Any) -> Any:
-    """A quantity in quotes as a number where it is compared with one; anything else as it is."""
+    """The value of a quantity in quotes where it is compared with a number; any other value unchanged."""
     if not isinstance(value, str) or isinstance(other, bool) or not isinstance(other, int | float):
         return value
     for kind in KINDS:

@@ -13,8 +13,8 @@ from clusterspec.source import Path
 class Rule:
     """The metadata of one rule; its file has the page and the check.
 
-    ``severity`` is the usual one: where the cost model knows the loss, the loss decides. A rule
-    that rests on a rule of thumb alone (``heuristic``) is never an error.
+    ``severity`` is the usual one: where the cost model predicts the loss, the loss determines the severity. A rule that
+    rests on a rule of thumb alone (``heuristic``) is never an error.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Rule:
     severity: Severity
     confidence: Confidence
     yields_to: tuple[str, ...] = ()
-    """Rules that report the same flaw of the same key more precisely: beside one of them this one is silent."""
+    """Rules that report the same flaw of the same key more precisely: where one of them fires, this one is silent."""
 
     @classmethod
     def of(cls, module: str, severity: str, confidence: str = "certain", *, yields_to: tuple[str, ...] = ()) -> Rule:
@@ -68,5 +68,5 @@ def place(at: str | Path) -> Path:
 
 
 def rewrite(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
-    """The fix that writes ``text`` as the value of one key; ``safe`` only for a quantity with exactly one reading."""
+    """The fix that writes ``text`` as the value of one key; ``safe`` only where a quantity has exactly one reading."""
     return Fix(description or f"write {text}", (Replacement(place(at), text),), safe)

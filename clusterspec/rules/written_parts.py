@@ -41,7 +41,7 @@ class WrittenParts:
 
     @property
     def written_model(self) -> ModelSpec | None:
-        """The model where it is described in place."""
+        """The model where the spec describes it as a mapping."""
         model = self.spec.workload.model if self.spec.workload else None
         return model if isinstance(model, ModelSpec) else None
 

@@ -1,1 +1,1 @@
-"""Rules about what a supplier must show."""
+"""Rules about acceptance tests."""

@@ -49,7 +49,14 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import PLATEAU, bus_bandwidth, fair_floor, key, predicted, titled
+from clusterspec.rules.knowledge.benchmarks import (
+    PLATEAU,
+    bus_bandwidth,
+    key,
+    predicted,
+    recommended_threshold,
+    test_name,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import say
@@ -66,6 +73,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         ceiling = say(best.ceiling_busbw, "B/s")
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry",
-            f"demand {fair_floor(best)}, and at most {ceiling}",
+            f"{test_name(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry",
+            f"demand {recommended_threshold(best)}, and at most {ceiling}",
         )

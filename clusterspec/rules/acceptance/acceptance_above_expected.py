@@ -49,15 +49,15 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import (
+from clusterspec.rules.knowledge.benchmarks import (
     PLATEAU,
-    asks_plateau_at_small_size,
     best_possible,
     bus_bandwidth,
-    fair_floor,
+    demands_plateau_at_small_size,
     key,
     predicted,
-    titled,
+    recommended_threshold,
+    test_name,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
@@ -70,11 +70,11 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
     for number, test in enumerate(acceptance):
         size = test.size.value if test.size else PLATEAU
         asked, here = bus_bandwidth(test, rated), predicted(test, rated, size)
-        if asked is None or here is None or asked <= best_possible(here) or asks_plateau_at_small_size(test, rated):
+        if asked is None or here is None or asked <= best_possible(here) or demands_plateau_at_small_size(test, rated):
             continue
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the predicted {say(here.busbw, 'B/s')} (at most "
+            f"{test_name(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the predicted {say(here.busbw, 'B/s')} (at most "
             f"{say(best_possible(here), 'B/s')} within its range)",
-            f"demand {fair_floor(here)}",
+            f"demand {recommended_threshold(here)}",
         )

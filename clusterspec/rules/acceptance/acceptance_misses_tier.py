@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import ranks_of
+from clusterspec.rules.knowledge.benchmarks import ranks_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import AcceptanceSpec

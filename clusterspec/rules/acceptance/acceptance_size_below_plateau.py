@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import asks_plateau_at_small_size, bus_bandwidth, predicted, titled
+from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, demands_plateau_at_small_size, predicted, test_name
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import say
@@ -56,13 +56,13 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        if test.size is None or not asks_plateau_at_small_size(test, rated):
+        if test.size is None or not demands_plateau_at_small_size(test, rated):
             continue
         asked, here = bus_bandwidth(test, rated), predicted(test, rated, test.size.value)
         if asked is not None and here is not None:
             yield RULE.problem(
                 ("acceptance", number, "size"),
-                f"{titled(test, rated)}: {say(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
+                f"{test_name(test, rated)}: {say(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
                 f"prediction is {say(here.busbw, 'B/s')}",
                 f"use a size of 8 or 16 GiB, or demand at most {say(here.busbw, 'B/s')}",
             )

@@ -47,7 +47,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import FAIR, GIB, PLATEAU, bus_bandwidth, fair_floor, key, predicted, titled
+from clusterspec.rules.knowledge.benchmarks import (
+    GIB,
+    PLATEAU,
+    RECOMMENDED,
+    bus_bandwidth,
+    key,
+    predicted,
+    recommended_threshold,
+    test_name,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import percent, say
@@ -64,10 +73,10 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
             continue
         share = percent(asked / best.ceiling_busbw, 2)
-        if asked >= FAIR[0] * best.busbw:
+        if asked >= RECOMMENDED[0] * best.busbw:
             continue  # this collective is predicted far below its ceiling
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{titled(test, rated)}: {say(asked, 'B/s')} is only {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
-            f"demand {fair_floor(best)}",
+            f"{test_name(test, rated)}: {say(asked, 'B/s')} is only {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
+            f"demand {recommended_threshold(best)}",
         )

@@ -1,1 +1,3 @@
-"""What to write instead, worked out before it is offered: legal, fitting, and timed."""
+"""Advice: alternative layouts that are legal, fit in memory and have an estimated time, computed before a rule proposes
+them.
+"""

@@ -14,7 +14,7 @@ Change = dict[str, object]
 
 
 def may_fit(plan: Plan | None) -> bool:
-    """Whether the lower end of the memory range lies within the capacity."""
+    """Whether the lower end of the memory range is within the capacity."""
     memory = plan.memory if plan else None
     if plan is None or memory is None or memory.capacity is None:
         return False

@@ -1,4 +1,4 @@
-"""Other layouts of a serving plan: those that are legal, fit and meet the targets, and what they gain."""
+"""Alternative layouts of a serving plan that are legal, fit and meet the targets, and their gain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from clusterspec.rules.knowledge.served import Served
 from clusterspec.units import percent, say
 
 WORTH = 0.15
-"""The gain in throughput below which another layout is no more than a note: about the error of the model."""
+"""Gain in throughput below which another layout is only a note: about the error of the model."""
 TRIED = 4
-"""Layouts that are estimated for one piece of advice."""
+"""Limit of layouts estimated for one piece of advice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Another layout of the same requests, what both give, and the share of throughput that it gains."""
+    """Another layout for the same requests, the plans before and after, and the relative gain in throughput."""
 
     changes: Mapping[str, object]
     before: Served

@@ -1,1 +1,1 @@
-"""Rules that hold the spec against the catalog: names, parts that belong together, figures of a part."""
+"""Rules that compare the spec with the catalog: names, parts that belong together, figures of parts."""

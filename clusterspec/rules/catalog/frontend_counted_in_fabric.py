@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.nics import counts_frontend
+from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import say_bits
@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(
     written_scale_out: ScaleOutSpec, cluster: Cluster, platform: Platform, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    if not counts_frontend(platform, cluster, written_scale_out) or platform.nic_bandwidth is None:
+    if not includes_frontend(platform, cluster, written_scale_out) or platform.nic_bandwidth is None:
         return
     nics = platform.nics_per_node or 0
     fabric, stated = nics * platform.nic_bandwidth.value, scale_out.node_bandwidth

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.nics import counts_frontend
+from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(slips: Slips, cluster: Cluster, written_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
-    if not platform.cloud or counts_frontend(platform, cluster, written_scale_out):
+    if not platform.cloud or includes_frontend(platform, cluster, written_scale_out):
         return
     nics, written = platform.nics_per_node, written_scale_out.nics_per_node
     if nics is not None and written is not None and written > nics:

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.tori import open_axes, slice_exists
+from clusterspec.rules.knowledge.tpu_slices import open_axes, slice_exists
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ScaleUpSpec

@@ -1,1 +1,1 @@
-"""Rules about communication that nothing hides."""
+"""Rules about exposed communication."""

@@ -1,1 +1,1 @@
-"""Rules about the file itself: what cannot be read is not checked."""
+"""Rules about the file itself: text that cannot be read is not checked."""

@@ -1,1 +1,1 @@
-"""Rules about the scale-out fabric: ports, switches, cables, and what it takes to carry collectives."""
+"""Rules about the scale-out fabric: ports, switches, cables, and its settings for collectives."""

@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.advice.what_if import A_QUARTER, WhatIf
-from clusterspec.rules.knowledge.counts import crossed, oversubscription_key
+from clusterspec.rules.knowledge.fabric_counts import crossed, oversubscription_key
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both

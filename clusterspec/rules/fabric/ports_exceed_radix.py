@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.counts import FabricCount, ordered
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import LEVELS
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.counts import FabricCount, ordered
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent, plural

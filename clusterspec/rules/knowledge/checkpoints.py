@@ -1,4 +1,4 @@
-"""How long saving a checkpoint takes: as stated, else by the bandwidth of the store."""
+"""Checkpoint time: as stated, else by the bandwidth of the store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clusterspec.spec.model import NetworksSpec, OperationsSpec
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTime:
-    """Seconds that saving takes, and the size and bandwidth it follows from where no time is stated."""
+    """Seconds to save a checkpoint, and the size and bandwidth they follow from where no time is stated."""
 
     seconds: float
     size: float = 0.0

@@ -1,14 +1,15 @@
-"""The boundary of a scale-up domain: which groups fit inside, and what their collectives reach beyond it."""
+"""Groups and scale-up domains: which groups fit a domain, and the bandwidth inside and across domains."""
 
 from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.collectives import CollectiveUnavailableError, collective
+from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.units import say
 
 LARGE = float(1 << 30)
-"""Bytes of the collective by which both sides of the boundary are compared."""
+"""Bytes of the collective for the comparison of bandwidths inside and across domains."""
 
 
 def accelerators_of_tp(cluster: Cluster, layout: Layout) -> int:
@@ -16,7 +17,7 @@ def accelerators_of_tp(cluster: Cluster, layout: Layout) -> int:
     return -(-layout.tp // cluster.ranks_per_accelerator)
 
 
-def beyond(cluster: Cluster, layout: Layout) -> bool:
+def exceeds_domain(cluster: Cluster, layout: Layout) -> bool:
     """Whether a tp group needs more accelerators than one domain has."""
     return accelerators_of_tp(cluster, layout) > cluster.scale_up.domain
 
@@ -28,12 +29,14 @@ def used_domain(cluster: Cluster, layout: Layout) -> int:
     return cluster.ranks_per_domain
 
 
-def boundary(cluster: Cluster, placement: Placement, name: str) -> str:
+def bandwidth_across(slips: Slips, cluster: Cluster, placement: Placement, name: str) -> str:
     """The predicted bus bandwidth of a collective of the group, and of one inside a domain, as the end of a sentence.
 
-    For example ``: all-to-all reaches 53 GB/s of bus bandwidth there, 390 GB/s inside a domain``. Empty where the cost
-    model has no figure for either.
+    For example ``: all-to-all reaches 53 GB/s of bus bandwidth there, 390 GB/s inside a domain``. Empty without a
+    prediction, and where a bandwidth that it rests on is reported as wrong.
     """
+    if slips.concern("nic", "scale-up", "peer"):
+        return ""
     if placement.nodes == 1:
         return " and communicate over PCIe"
     inside = contiguous(cluster, min(placement.ranks, cluster.ranks_per_domain))
@@ -44,7 +47,7 @@ def boundary(cluster: Cluster, placement: Placement, name: str) -> str:
 
 
 def _bus_bandwidth(cluster: Cluster, placement: Placement, name: str) -> float | None:
-    """B/s of a large collective, as nccl-tests counts it; None where the cost model cannot say."""
+    """Predicted bus bandwidth of a large collective in B/s; None without a prediction."""
     try:
         return collective(cluster, name, placement, LARGE).busbw if cluster.nic_share or placement.nodes == 1 else None
     except CollectiveUnavailableError:

@@ -1,4 +1,4 @@
-"""How often failures stop a job."""
+"""Failure rates of jobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FailureRate:
     """Seconds between failures of the whole job."""
 
     stated: float | None
-    """As the spec states it, else of one node over the nodes of the job."""
+    """As stated for the job, else for one node divided by the nodes of the job."""
     usual: float | None
     """Of a job of this size at the rate of Llama 3's training."""
 

@@ -1,4 +1,4 @@
-"""The NICs of a node compared with those usual for its accelerators and those of its cloud instance."""
+"""The NICs of a node, compared with the usual ones of its accelerators and those of its cloud instance."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units.slips import near
 
 ROUNDED = 0.02
-"""Of a total: data sheets and specs are rounded."""
-ENOUGH = 0.5
-"""Of the usual NIC rate: users report ZeRO-3 at half of it as workable, below as unusable (DeepSpeed issue 2928)."""
+"""Relative tolerance of totals: data sheets and specs are rounded."""
+WORKABLE = 0.5
+"""Share of the usual NIC rate: users report ZeRO-3 at half of it as workable, below as unusable (DeepSpeed
+issue 2928).
+"""
 
 
 def usual_network(accelerator: Accelerator) -> float | None:
-    """B/s per direction of scale-out that one accelerator usually has."""
+    """Usual scale-out bandwidth per accelerator in B/s per direction."""
     if accelerator.nic_bandwidth is None:
         return None
     return accelerator.nic_bandwidth.value * (accelerator.nics_per_accelerator or 1)
 
 
 def starved(cluster: Cluster, slips: Slips) -> bool:
-    """Whether several domains have less than half of the usual network bandwidth per accelerator."""
+    """Whether a job over several domains has less than `WORKABLE` of the usual network bandwidth per accelerator."""
     if cluster.scale_out is None or cluster.nodes < 2 or cluster.accelerators <= cluster.scale_up.domain:
         return False
     usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
-    return usual is not None and not slips.concern("nic") and 0 < share < ENOUGH * usual
+    return usual is not None and not slips.concern("nic") and 0 < share < WORKABLE * usual
 
 
-def counts_frontend(platform: Platform | None, cluster: Cluster | None, written: ScaleOutSpec | None) -> bool:
-    """Whether the stated fabric equals the instance's fabric and its frontend together."""
+def includes_frontend(platform: Platform | None, cluster: Cluster | None, written: ScaleOutSpec | None) -> bool:
+    """Whether the stated fabric bandwidth equals that of the instance's fabric and frontend together."""
     fabric = cluster.scale_out if cluster else None
     if platform is None or fabric is None or written is None:
         return False

@@ -1,4 +1,4 @@
-"""The peaks that a spec states, beside the catalog's of the same part."""
+"""Peaks stated in a spec, with the catalog's peaks of the same part."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from clusterspec.spec.model import AcceleratorSpec, Spec
 from clusterspec.units.slips import AGREES, near
 
 SPARSE_GAIN = 2.0
-"""What 2:4 structured sparsity adds to a peak."""
+"""Factor of a peak with 2:4 structured sparsity over the dense peak."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatedPeak:
-    """A peak as written, the precision that it is for, and the catalog's dense peaks of that part in FLOP/s."""
+    """A peak as written, its precision, and the catalog's dense peaks of that part in FLOP/s."""
 
     at: str
     quantity: Quantity
@@ -28,7 +28,7 @@ class StatedPeak:
 
     @property
     def known(self) -> float | None:
-        """The dense peak that the catalog has; fp16 has bf16's where the entry gives no other."""
+        """The dense peak in the catalog; that of bf16 for fp16 where the entry states none."""
         fallback = self.peaks.get("bf16") if self.precision == "fp16" else None
         return self.peaks.get(self.precision, fallback)
 
@@ -39,7 +39,7 @@ class StatedPeak:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether a peak declared dense is the catalog's with 2:4 sparsity, which doubles it."""
+        """Whether a peak declared dense is the catalog's peak with 2:4 sparsity, which is twice as high."""
         return self.quantity.sparsity is Sparsity.DENSE and near(self.ratio, SPARSE_GAIN, AGREES)
 
     @property
@@ -50,7 +50,7 @@ class StatedPeak:
 
 
 def stated_peaks(spec: Spec, design: Design, catalog: Catalog) -> Iterator[StatedPeak]:
-    """The peak that the workload overrides and those of the accelerator, where they say dense or sparse."""
+    """The peak of the workload and those of the accelerator, where they state dense or sparse."""
     found = known_peaks(spec, design, catalog)
     if found is None:
         return

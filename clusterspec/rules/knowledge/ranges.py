@@ -1,7 +1,7 @@
-"""The usual range of every quantity of a spec, and the stated values outside it.
+"""The usual range of every quantity of a spec, and stated values outside it.
 
-A range holds the machines, runs and contracts that are published or sold. It is wide: a value outside is far more often a
-wrong unit, prefix or side of a ratio than a new record.
+A range covers published and sold machines, runs and contracts. Ranges are wide: a value outside is more often a wrong
+unit, a wrong prefix or an inverted ratio than a new record.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ GB, TB, KW, HOUR, DAY, YEAR = 1e9, 1e12, 1e3, 3600.0, 86_400.0, 31_557_600.0
 GIGABIT = 1e9 / 8
 """B/s of 1 Gb/s."""
 SAME_MAGNITUDE = frozenset({"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "SGD", "NZD"})
-"""Currencies of which a unit is worth between half a US dollar and two."""
+"""Currencies whose unit is worth between half a US dollar and two."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsualRange:
-    """The usual range of one key, in SI; a bandwidth per direction, a ratio down : up."""
+    """The usual range of one key, in SI; a bandwidth per direction, a ratio as down : up."""
 
     low: float
     high: float
     unit: str
     hint: str
-    """What to check where a value lies outside."""
+    """The advice where a value is outside."""
     priced: bool = False
-    """Whether the range is in US dollars, so that it holds only in currencies of the same magnitude."""
+    """Whether the range is in US dollars, so that it applies only to currencies of the same magnitude."""
 
 
 def _count(low: float, high: float, hint: str) -> UsualRange:
@@ -99,7 +99,7 @@ RANGES: dict[str, UsualRange] = {
     "acceptance.size": UsualRange(1, 10 * TB, "B", "check the prefix"),
     "acceptance.duration": _time(1.0, 90 * DAY),
 }
-"""By dotted key, without the indices of lists."""
+"""Usual ranges by dotted key, without list indices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class UnusualValue:
 
 
 def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
-    """Every stated value that lies outside the usual range of its key."""
+    """Every stated value outside the usual range of its key."""
     currency = spec.procurement.currency if spec.procurement else None
     for path, stated in _values(spec, ()):
         usual = RANGES.get(".".join(key for key in path if isinstance(key, str)))
@@ -137,7 +137,7 @@ def _read(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:
 
 
 def _values(node: object, path: Path) -> Iterator[tuple[Path, Quantity | float]]:
-    """Every quantity and number below a part of a spec, with its path."""
+    """Every quantity and number in a part of a spec, with its path."""
     if isinstance(node, Quantity):
         yield path, node
     elif isinstance(node, bool) or node is None or isinstance(node, str):

@@ -1,7 +1,7 @@
 """Stated figures that differ from the catalog's, and the likely error behind each.
 
-Each figure gives one slip, reported by one rule, with every reading that fits: the unit that was written decides first,
-then the direction, then the scope.
+Each figure gives one slip, reported by one rule, with every reading that fits: first by the written unit, then by the
+direction, then by the scope.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ from clusterspec.units.slips import (
 
 CLOSE = 0.05
 SCOPE = 0.03
-"""Scopes lie closer together than other slips (18 links, 16 accelerators), so less distance is allowed."""
+"""Relative tolerance of scopes, which are closer to each other than other slips (18 links, 16 accelerators)."""
 RAW = 1 / 0.9412
-"""NVLink's line rate over its payload: ``nvidia-smi nvlink -s`` prints 26.5625 GB/s for links that carry 25."""
+"""NVLink's signaling rate over its payload: ``nvidia-smi nvlink -s`` prints 26.5625 GB/s for links with a payload of
+25.
+"""
 RATES = frozenset({"scale-up", "peer", "nic"})
 ETHERNET = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
 """Gb/s of Ethernet ports (IEEE 802.3)."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port used for a fabric (1 Gb/s)."""
 POWER_OF_A_NODE = (100.0, 1e6)
-"""Watts: less than one idle PCIe accelerator, more than eight full racks."""
+"""Range in watts: from below one idle PCIe accelerator to above eight full racks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,16 @@ class SlipReading:
 
 @dataclass(frozen=True, slots=True)
 class FigureSlip:
-    """A stated figure that is not the catalog's: the figure it is compared with, and all readings that fit.
+    """A stated figure that differs from the catalog's: the figure it is compared with, and all likely errors.
 
-    Without readings it differs for no known reason.
+    Without a likely error the difference is unexplained.
     """
 
     stated: StatedFigure
     known: CatalogFigure | None
     readings: tuple[SlipReading, ...]
     severity: str = ""
-    """Instead of the rule's own, where the catalog leaves a doubt."""
+    """Replaces the rule's own severity where the catalog allows a second reading."""
 
     @property
     def rule(self) -> str:
@@ -74,7 +76,7 @@ class FigureSlip:
 
     @property
     def ratio(self) -> float:
-        """The figure over the catalog's, both counted as the author counted."""
+        """The stated figure over the catalog's, in the direction that the author counted."""
         return self.stated.quantity.value / self.stated.counted(self.known) if self.known else 1.0
 
     @property
@@ -88,7 +90,7 @@ class FigureSlip:
 
     @property
     def meaning(self) -> str:
-        """What it looks like, with every reading."""
+        """The likely errors, joined by `or`."""
         return ", or ".join(reading.meant for reading in self.readings)
 
     @property
@@ -98,7 +100,7 @@ class FigureSlip:
 
     @property
     def fix(self) -> Fix | None:
-        """A fix where one reading remains."""
+        """A fix where only one reading fits."""
         return rewrite(self.stated.at, self.readings[0].text, safe=True) if len(self.readings) == 1 else None
 
     def problem(self, rule: Rule) -> Problem:
@@ -118,7 +120,7 @@ class Slips:
         return tuple(slip for slip in self.found if slip.stated.kind in kinds)
 
     def concern(self, *kinds: str) -> bool:
-        """Whether a figure of one of these kinds is not the catalog's, so that nothing else is reported from it."""
+        """Whether a figure of one of these kinds differs from the catalog's, so that other rules do not use it."""
         return bool(self.of(*kinds))
 
     @property
@@ -133,7 +135,7 @@ class Slips:
 
 
 def find_slips(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Slips:
-    """Every stated figure that is not the catalog's."""
+    """Every stated figure that differs from the catalog's."""
     stated = stated_figures(written, cluster, catalog)
     return Slips(tuple(slip for figure in stated if (slip := _halved_line_rate(figure) or _slip(figure)) is not None))
 
@@ -154,7 +156,8 @@ def _slip(stated: StatedFigure) -> FigureSlip | None:
 
 
 def _halved_line_rate(stated: StatedFigure) -> FigureSlip | None:
-    """A line rate with `duplex` behind it, although a line rate counts one direction: 400 Gb/s duplex is 200 each way.
+    """A line rate declared `duplex`, although a line rate counts one direction: 400 Gb/s duplex means 200 Gb/s per
+    direction.
 
     Where ports of half the rate are sold as well, both readings are offered.
     """
@@ -179,7 +182,7 @@ def _is_ethernet_rate(speed: float) -> bool:
 
 
 def _readings(stated: StatedFigure, known: CatalogFigure) -> Iterator[SlipReading]:
-    """The unit that was written decides first, then the direction, then the scope."""
+    """The likely errors: first by the written unit, then by the direction, then by the scope."""
     ratio = stated.quantity.value / stated.counted(known)
     right = stated.written_as(stated.counted(known))
     yield from _bits(stated, right, ratio)
@@ -196,7 +199,7 @@ def _readings(stated: StatedFigure, known: CatalogFigure) -> Iterator[SlipReadin
 
 
 def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[SlipReading]:
-    """Bits written as bytes or the reverse, and the same with the direction mistaken as well."""
+    """Bits written as bytes or the reverse, also combined with a wrong direction."""
     if stated.kind not in RATES:
         return
     quantity, directed = stated.quantity, stated.kind != "nic"
@@ -212,7 +215,7 @@ def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[SlipReadin
 
 
 def _direction(stated: StatedFigure, ratio: float) -> Iterator[SlipReading]:
-    """Both directions summed, or one direction alone, under the other's name."""
+    """The sum of both directions declared as one, or one direction declared as the sum."""
     own = stated.written_as(stated.quantity.value)
     if stated.quantity.direction is Direction.ONE_WAY and near(ratio, 2, CLOSE):
         yield SlipReading(SUMMED, MEANT[SUMMED], own.replace(Direction.ONE_WAY, Direction.DUPLEX))
@@ -221,7 +224,7 @@ def _direction(stated: StatedFigure, ratio: float) -> Iterator[SlipReading]:
 
 
 def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[SlipReading]:
-    """A figure of a link, a node or a domain; in scale-up a factor of two is a matter of direction."""
+    """The figure of a link, a node or a domain. A factor of two in scale-up is a question of direction."""
     for scope in stated.scopes:
         of_direction = stated.kind == "scale-up" and scope.factor in {2, 0.5}
         if near(ratio, scope.factor, SCOPE) and not of_direction:
@@ -229,7 +232,7 @@ def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[SlipReadi
 
 
 def _impossible(stated: StatedFigure) -> tuple[SlipReading, ...]:
-    """The reading of a figure that no machine has, whatever the catalog knows."""
+    """The likely error of a figure outside the range of existing machines."""
     value = stated.quantity.per_direction if stated.kind == "nic" else stated.quantity.value
     low, high = {"nic": (SLOWEST_NIC, float("inf")), "power": POWER_OF_A_NODE}.get(stated.kind, (0.0, float("inf")))
     if low <= value <= high:

@@ -1,4 +1,4 @@
-"""The figures that a spec states and the catalog also has, side by side."""
+"""The figures that a spec states, each with the corresponding figures of the catalog."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CatalogFigure:
 
 @dataclass(frozen=True, slots=True)
 class OtherScope:
-    """Another scope of the same bandwidth: ``factor`` times the figure asked for, and the rule that reports it."""
+    """Another scope of the same bandwidth: ``factor`` times the required figure, and the rule that reports it."""
 
     factor: float
     what: str
@@ -35,10 +35,10 @@ class OtherScope:
 
 @dataclass(frozen=True, slots=True)
 class StatedFigure:
-    """A figure as written at a key, the catalog's figures it is compared with in order, and the scopes it may belong to.
+    """A figure as written at a key, the catalog's figures to compare with, in order, and its possible other scopes.
 
-    ``kind`` is ``scale-up``, ``peer``, ``nic``, ``power`` or ``accelerator``; ``line_rate`` is the rate of one NIC
-    by its platform, its switch or its technology.
+    ``kind`` is ``scale-up``, ``peer``, ``nic``, ``power`` or ``accelerator``; ``line_rate`` is the rate of one NIC by
+    its platform, its switch or its technology.
     """
 
     at: str
@@ -47,7 +47,7 @@ class StatedFigure:
     known: tuple[CatalogFigure, ...]
     scopes: tuple[OtherScope, ...] = ()
     free: bool = False
-    """Whether the catalog's figure is only the usual one, so that others may be right."""
+    """Whether the catalog has only a usual figure, so that others may be correct."""
     line_rate: CatalogFigure | None = None
 
     def counted(self, known: CatalogFigure) -> float:
@@ -66,8 +66,8 @@ def rate(value: float, quantity: Quantity) -> str:
 
 
 def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Iterator[StatedFigure]:
-    """Every stated figure that the catalog has as well. One without a needed direction is left out:
-    `missing-direction` reports it.
+    """Every stated figure that the catalog has as well, except a bandwidth without its direction, which
+    `missing-direction` reports.
     """
     if written is None:
         return
@@ -90,14 +90,14 @@ def _scale_up(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
 
 
 def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFigure | None:
-    """A scale-up bandwidth at a key, beside the catalog's; None for another key."""
+    """A scale-up bandwidth at a key, with the catalog's; None for another key."""
     if at == BANDWIDTH:
         return StatedFigure(at, "scale-up", quantity, _all_links(cluster), _scopes(cluster))
     return StatedFigure(at, "peer", quantity, _peer(cluster)) if at == PEER_BANDWIDTH else None
 
 
 def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
-    """All links of one accelerator together: of the accelerator, the platform, the interconnect."""
+    """All links of one accelerator: by the accelerator, the platform, the interconnect."""
     entry, platform = cluster.scale_up.interconnect, cluster.platform
     figures = [
         (cluster.accelerator.scale_up_bandwidth, cluster.accelerator.id),
@@ -108,7 +108,7 @@ def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
 
 
 def _peer(cluster: Cluster) -> tuple[CatalogFigure, ...]:
-    """Between two accelerators: their own figure, else the interconnect's, else all links where a switch joins them."""
+    """The bandwidth between two accelerators: its own figure, else the interconnect's, else all links with a switch."""
     entry = cluster.scale_up.interconnect
     figures = [
         (cluster.accelerator.peer_bandwidth, cluster.accelerator.id),
@@ -158,8 +158,8 @@ def _nic(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
 
 
 def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
-    """The line rate of one NIC: by the platform, else by the ports of the written switch, else by a technology of certain
-    rates whose usual one is also usual with the accelerator.
+    """The line rate of one NIC: by the platform, else by the ports of the stated switch, else by a technology with
+    fixed port rates whose usual rate is also usual for the accelerator.
     """
     fabric, platform, usual = cluster.scale_out, cluster.platform, cluster.accelerator.nic_bandwidth
     if platform is not None and platform.nic_bandwidth is not None:

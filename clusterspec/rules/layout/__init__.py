@@ -1,1 +1,1 @@
-"""Rules about validity: what a framework refuses to start."""
+"""Rules about the validity of a layout: conditions that frameworks require at start."""

@@ -1,1 +1,1 @@
-"""Rules that hold measurements against the machine."""
+"""Rules that compare measurements with the machine."""

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import GIB, SOCKETS, shown
+from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_name
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent, say
 
@@ -67,7 +67,7 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: Scal
         plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")
         yield RULE.problem(
             measurement.at,
-            f"{shown(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
+            f"{measurement_name(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
             "which is typical of plain TCP sockets",
             f"look for NET/Socket in NCCL_DEBUG=INFO, and pin NCCL_NET to {plugin}",
         )

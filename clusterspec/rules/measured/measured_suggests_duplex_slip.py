@@ -57,7 +57,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.proofs import GIB
+from clusterspec.rules.knowledge.benchmarks import GIB
 from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, ScaleUpSpec

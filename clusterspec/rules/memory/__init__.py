@@ -1,1 +1,1 @@
-"""Rules about what one rank has to hold."""
+"""Rules about the memory of one rank."""

@@ -1,1 +1,1 @@
-"""Rules about keeping it running: checkpoints, failures, spares, power."""
+"""Rules about operations: checkpoints, failures, spares, power."""

@@ -1,1 +1,1 @@
-"""Rules about the pipeline's idle time."""
+"""Rules about the pipeline bubble."""

@@ -51,16 +51,18 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note", "heuristic")
-ENOUGH = 4
+WORKABLE = 4
 
 
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:
     """Silent where the bubble is a tenth of the step: `pipeline-bubble` reports it."""
     many = layout.micro_batches
-    if layout.pp == 1 or many is None or not layout.pp <= many < ENOUGH * layout.pp:
+    if layout.pp == 1 or many is None or not layout.pp <= many < WORKABLE * layout.pp:
         return
     bubble = idle_share(layout.pp, many, layout.virtual_stages)
     if bubble <= 0.10 or layout.schedule not in {"1f1b", "gpipe", "interleaved"}:
-        batch = ENOUGH * layout.pp * layout.dp * layout.micro_batch
-        message = f"{many} micro-batches for {layout.pp} stages; from {ENOUGH * layout.pp} on the bubble is negligible"
+        batch = WORKABLE * layout.pp * layout.dp * layout.micro_batch
+        message = (
+            f"{many} micro-batches for {layout.pp} stages; from {WORKABLE * layout.pp} on the bubble is negligible"
+        )
         yield RULE.problem("layout.pp", message, f"use a global batch of {batch:,}, where convergence allows")

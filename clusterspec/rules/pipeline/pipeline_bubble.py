@@ -60,7 +60,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
 MOST = 0.10
-GRAVE = 0.25
+SEVERE = 0.25
 LEAST = 0.01
 """The smallest share of the step for which a batch is proposed, for any configured threshold."""
 
@@ -78,10 +78,10 @@ def check(
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
     split = "" if layout.virtual_stages > 1 else f", or {_virtual(model, layout)} virtual stages"
-    grave = ", more than a quarter of the machine" if idle > GRAVE else ""
+    severe = ", more than a quarter of the machine" if idle > SEVERE else ""
     yield RULE.problem(
         "layout.pp",
-        f"the pipeline bubble is {percent(idle, 2)} of the step{grave}: pp {layout.pp} with {many} micro-batches"
+        f"the pipeline bubble is {percent(idle, 2)} of the step{severe}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
         more + split + ", or a smaller pp",
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],

@@ -1,1 +1,1 @@
-"""Rules about where groups lie: which axis runs over which tier."""
+"""Rules about the placement of groups: which axis uses which tier."""

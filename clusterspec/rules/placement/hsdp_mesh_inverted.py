@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml
@@ -65,7 +65,5 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
         return
     swap = {"dp_shard": "dp_replicate", "dp_replicate": "dp_shard"}
     turned = as_yaml([swap.get(axis, axis) for axis in order])
-    message = (
-        f"replicas vary faster than shards, so {straddlers(shards)}, and shards are gathered twice for each micro-batch"
-    )
+    message = f"replicas vary faster than shards, so {straddling_groups(shards)}, and shards are gathered twice for each micro-batch"
     yield RULE.problem("layout.order", message, f"write `order: {turned}`", fix=rewrite("layout.order", turned))

@@ -50,7 +50,7 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.domains import used_domain
-from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -66,10 +66,10 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, what_if: Wha
         return
     own = max(1, domain // layout.tp)
     if block % domain:
-        message = f"{straddlers(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} is neither a divisor nor a multiple of the domain of {domain}"
+        message = f"{straddling_groups(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} is neither a divisor nor a multiple of the domain of {domain}"
         yield RULE.problem("layout.shard_group", message, f"write {own}, the ranks of a domain over tp")
         return
     fits = what_if.fitting([{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
     if fits and (what_if.saving(fits[0]) or 0) > 0:
-        message = f"{straddlers(placement)}, although one domain holds the states: {what_if.compared(fits[0])}"
+        message = f"{straddling_groups(placement)}, although one domain holds the states: {what_if.compared(fits[0])}"
         yield RULE.problem("layout.shard_group", message, f"write {own}")

@@ -1,1 +1,1 @@
-"""Rules about the scale-up domain and the groups that should stay inside it."""
+"""Rules about the scale-up domain and the groups within it."""

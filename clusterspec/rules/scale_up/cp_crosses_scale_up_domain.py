@@ -51,7 +51,7 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
-from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.shares import exposed, share
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
@@ -64,7 +64,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
     placement = placements.of("cp") if layout.cp > 1 else None
     if placement is not None and placement.straddling:
         help_ = f"keep tp × cp to at most {cluster.ranks_per_domain} ranks, or use hierarchical context parallelism"
-        yield RULE.problem("layout.cp", straddlers(placement) + _exposed(timed), help_)
+        yield RULE.problem("layout.cp", straddling_groups(placement) + _exposed(timed), help_)
 
 
 def _exposed(plan: Plan | None) -> str:

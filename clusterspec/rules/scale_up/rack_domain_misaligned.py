@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.domains import used_domain
-from clusterspec.rules.knowledge.ranks import shown
+from clusterspec.rules.knowledge.placement_text import shown
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either

@@ -59,14 +59,13 @@ from collections.abc import Iterator
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf, severity_of
-from clusterspec.rules.advice.within import inside
-from clusterspec.rules.knowledge.domains import beyond
-from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
+from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.served import DECODE, Served
 from clusterspec.rules.knowledge.slips import Slips
-from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -82,7 +81,9 @@ def check(
     layout: Layout,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
-    if not beyond(cluster, layout) or (cluster.scale_out is not None and cluster.scale_out.in_network_reduction):
+    if not exceeds_domain(cluster, layout) or (
+        cluster.scale_out is not None and cluster.scale_out.in_network_reduction
+    ):
         return
     placement = placements.of("tp")
     if placement is None or (placement.nodes == 1 and cluster.scale_up.topology == "pcie"):
@@ -90,12 +91,12 @@ def check(
     if served is not None:
         yield _in_serving(served, legality, cluster, placement)
         return
-    best = inside(what_if, cluster, layout)
+    best = fastest_within_domain(what_if, cluster, layout)
     loss = what_if.saving(best) if best else None
     yield RULE.problem(
         "layout.tp",
-        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}"
-        f"{reached(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
+        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
+        f"{bandwidth_across(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
         f"keep tp within the domain: `{best.words}`"
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
@@ -116,7 +117,7 @@ def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement:
     key = DECODE if layout.separate_engines else "layout.tp"
     return RULE.problem(
         key,
-        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddlers(placement)}"
+        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
         f"{'; ' + compared(found) if found else ''}",
         f"keep tp within the domain: `{found.words}`"
         if found

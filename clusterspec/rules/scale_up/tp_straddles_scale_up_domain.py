@@ -48,12 +48,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.what_if import WhatIf, severity_of
-from clusterspec.rules.advice.within import inside
-from clusterspec.rules.knowledge.domains import beyond, used_domain
-from clusterspec.rules.knowledge.ranks import straddlers
+from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, used_domain
+from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.slips import Slips
-from clusterspec.rules.knowledge.trust import reached
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -61,12 +60,12 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(slips: Slips, placements: Placements, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
-    if layout.tp == 1 or cluster.scale_up.topology == "pcie" or beyond(cluster, layout):
+    if layout.tp == 1 or cluster.scale_up.topology == "pcie" or exceeds_domain(cluster, layout):
         return
     placement = placements.of("tp")
     if placement is None or placement.straddling == 0:
         return
-    best = inside(what_if, cluster, layout)
+    best = fastest_within_domain(what_if, cluster, layout)
     loss = what_if.saving(best) if best else None
     domain = used_domain(cluster, layout)
     help_ = f"write `{best.words}`" if best else f"use a tp that divides {domain}, first in the order"
@@ -75,7 +74,7 @@ def check(slips: Slips, placements: Placements, cluster: Cluster, layout: Layout
         help_ += f"; or use {whole} nodes of each domain (`nodes_per_domain: {whole}`)" if whole else ""
     yield RULE.problem(
         "layout.tp" if domain % layout.tp else "layout.order",
-        f"{straddlers(placement)}{reached(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
+        f"{straddling_groups(placement)}{bandwidth_across(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
         help_,
         severity=severity_of(loss),
     )

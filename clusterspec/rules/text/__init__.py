@@ -1,1 +1,1 @@
-"""Pages of the rules that only running text can break; `prose` finds them."""
+"""Pages of the rules about running text; `prose` implements them."""

@@ -1,1 +1,1 @@
-"""Rules about units, directions and other slips of the pen in quantities."""
+"""Rules about units, directions and other errors in quantities."""

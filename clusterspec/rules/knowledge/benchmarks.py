@@ -1,4 +1,4 @@
-"""What nccl-tests should measure on a machine, for the figures that a spec measures or demands."""
+"""Predicted nccl-tests results, for figures in `measured` and `acceptance`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from clusterspec.units import percent, say
 
 GIB = float(1 << 30)
 PLATEAU = 16 * GIB
-"""Bytes at which the fabrics of all published measurements have reached their bandwidth."""
-FAIR = (0.80, 0.90)
-"""Shares of the predicted bandwidth between which a threshold passes a sound machine and fails a broken one."""
+"""Bytes at which all published measurements have reached their plateau."""
+RECOMMENDED = (0.80, 0.90)
+"""Shares of the predicted bandwidth between which a threshold passes a sound machine and fails a faulty one."""
 SOCKETS = 0.15
-"""Share of the NICs' bandwidth: TCP sockets reach less, network plugins more (aws-ofi-nccl issue 803: 5.4 GB/s
-against 122.6).
+"""Share of the NICs' bandwidth between TCP sockets (below) and network plugins (above): aws-ofi-nccl issue 803 measured
+5.4 GB/s and 122.6.
 """
 FORCED = ("ring", "tree", "direct")
-"""Algorithms without in-network reduction: a test that names one is compared with the links alone."""
+"""Algorithms without in-network reduction: a test that names one is compared with the line rate."""
 
 
 def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
-    """Ranks of the test: as stated, else all of its nodes; None where neither is stated, or both contradict each other."""
+    """Ranks of the test: as stated, else those of all its nodes; None where neither is stated, or where they contradict
+    each other.
+    """
     whole = stated.nodes * cluster.ranks_per_node if stated.nodes else None
     if stated.ranks is None:
         return whole
@@ -34,12 +36,12 @@ def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
 
 
 def nodes_of(stated: AcceptanceSpec, cluster: Cluster) -> int:
-    """Nodes of the test: as stated, else as few as its ranks need."""
+    """Nodes of the test: as stated, else the fewest that its ranks need."""
     return stated.nodes or -(-(stated.ranks or 1) // cluster.ranks_per_node)
 
 
 def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
-    """The bus bandwidth stated, B/s; an algorithm bandwidth times the factor of nccl-tests."""
+    """The stated bus bandwidth in B/s; an algorithm bandwidth is multiplied by the factor of nccl-tests."""
     if stated.busbw is not None:
         return stated.busbw.per_direction
     ranks = ranks_of(stated, cluster)
@@ -49,7 +51,7 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
 
 
 def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
-    """The predicted collective of a test at a size, without calibration by measurements; None where there is no prediction."""
+    """The predicted collective of a test at a size, without calibration; None where there is no prediction."""
     ranks, name = ranks_of(stated, cluster), stated.collective
     there = cluster.ranks_per_node * cluster.all_nodes
     if name not in NAMES or not ranks or not 1 < ranks <= there:
@@ -73,8 +75,8 @@ def best_possible(cost: CollectiveCost) -> float:
     return cost.busbw * cost.seconds / cost.low if cost.low > 0 else cost.busbw
 
 
-def asks_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> bool:
-    """Whether a test asks for the bandwidth of large messages at a size that does not reach it."""
+def demands_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> bool:
+    """Whether a test demands the bandwidth of large messages at a size that does not reach it."""
     least = GIB if nodes_of(stated, cluster) > 1 else GIB / 4
     if stated.size is None or not 0 < stated.size.value < least:
         return False
@@ -82,13 +84,13 @@ def asks_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> bool
     here = predicted(stated, cluster, stated.size.value)
     if asked is None or plateau is None or here is None or asked <= here.busbw:
         return False
-    return FAIR[0] * plateau.busbw <= asked <= plateau.ceiling_busbw
+    return RECOMMENDED[0] * plateau.busbw <= asked <= plateau.ceiling_busbw
 
 
-def fair_floor(best: CollectiveCost) -> str:
+def recommended_threshold(best: CollectiveCost) -> str:
     """`304 GB/s to 342 GB/s, 80 to 90 % of the predicted 380 GB/s`."""
-    low, high = (say(share * best.busbw, "B/s") for share in FAIR)
-    return f"{low} to {high}, {FAIR[0] * 100:.0f} to {percent(FAIR[1])} of the predicted {say(best.busbw, 'B/s')}"
+    low, high = (say(share * best.busbw, "B/s") for share in RECOMMENDED)
+    return f"{low} to {high}, {RECOMMENDED[0] * 100:.0f} to {percent(RECOMMENDED[1])} of the predicted {say(best.busbw, 'B/s')}"
 
 
 def key(stated: AcceptanceSpec) -> str:
@@ -96,11 +98,11 @@ def key(stated: AcceptanceSpec) -> str:
     return "busbw" if stated.busbw is not None or stated.algbw is None else "algbw"
 
 
-def titled(stated: AcceptanceSpec, cluster: Cluster) -> str:
+def test_name(stated: AcceptanceSpec, cluster: Cluster) -> str:
     """`all-reduce over 32 ranks`."""
     return f"{stated.collective} over {ranks_of(stated, cluster):,} ranks"
 
 
-def shown(measurement: Measurement) -> str:
+def measurement_name(measurement: Measurement) -> str:
     """`all-reduce over 32 ranks`."""
     return f"{measurement.collective} over {measurement.ranks:,} ranks"

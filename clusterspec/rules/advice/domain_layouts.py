@@ -9,7 +9,7 @@ from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.rules.knowledge.domains import used_domain
 
 
-def inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Alternative | None:
+def fastest_within_domain(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Alternative | None:
     """The fastest legal layout that fits, whose tp divides the domain and comes first in the order."""
     found = what_if.fitting(_candidates(cluster, layout))
     return found[0] if found else None

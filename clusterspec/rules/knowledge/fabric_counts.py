@@ -19,9 +19,9 @@ class FabricCount:
     fabric: Fabric | None
     """None where the customer has no fabric, or it cannot be counted."""
     planned: bool
-    """Whether the spec plans its fabric: a switch, its ports or a number of leaves is written."""
+    """Whether the spec plans its fabric: it states a switch, its ports, levels or a number of leaves."""
     severity: str
-    """Of a fabric that cannot be built: a warning where the ports of a switch are only assumed."""
+    """Severity of a fabric that cannot be built: a warning where the ports of a switch are only assumed."""
 
 
 def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed: Mapping[str, str]) -> FabricCount:
@@ -34,7 +34,7 @@ def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Links of one level as ordered: their key and their number; cables count with the links they carry."""
+    """Links of one level as ordered: the key, and the number. Cables count with their links per cable."""
 
     at: str
     links: int
@@ -42,7 +42,7 @@ class Ordered:
 
 
 def ordered(written: ScaleOutSpec, level: str) -> Ordered | None:
-    """The stated links of a level, or its cables times what one carries; None where neither is stated."""
+    """The stated links of a level, or its cables times the links per cable; None where neither is stated."""
     links = getattr(written.links or LinkCounts(), level)
     if links is not None:
         return Ordered(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
@@ -55,12 +55,14 @@ def ordered(written: ScaleOutSpec, level: str) -> Ordered | None:
 
 
 def crossed(cluster: Cluster, nodes: int) -> Iterator[Level]:
-    """The levels whose blocks are too small for the job, so that its traffic crosses them."""
+    """The levels that the job's traffic crosses, since their blocks are smaller than the job."""
     yield from (level for level in fabric_levels(cluster) if level.nodes is None or nodes > level.nodes)
 
 
 def oversubscription(cluster: Cluster, nodes: int) -> float:
-    """The product of the ratios (down over up) that the job's traffic crosses; 1 where it crosses none."""
+    """The product of the ratios (down over up) of the levels that the job's traffic crosses; 1 where it crosses
+    none.
+    """
     return prod(level.oversubscription for level in crossed(cluster, nodes))
 
 

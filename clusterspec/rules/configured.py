@@ -1,4 +1,4 @@
-"""What a team chose: which rules count, and how gravely. Applied last, to findings in place."""
+"""Applies the configuration of a team to findings: selected rules and severities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from clusterspec.records import replace
 
 
 def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
-    """The findings of the chosen rules, with the chosen severities; those that nothing silences as they are."""
+    """The findings of the selected rules with the configured severities. Findings that are always reported stay
+    unchanged.
+    """
     return [
         finding if finding.rule in ALWAYS_REPORTED else replace(finding, severity=severity(finding, config))
         for finding in findings
@@ -21,12 +23,12 @@ def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
 
 
 def chosen(rule: str, config: Config) -> bool:
-    """Whether a team wants to hear of a rule."""
+    """Whether the configuration selects a rule."""
     return (not config.select or rule in config.select) and rule not in config.ignore
 
 
 def severity(finding: Finding, config: Config) -> Severity:
-    """What a rule is raised or lowered to by name, else by the profile, else its own.
+    """The severity of a finding: as configured for its rule, else by the profile, else its own.
 
     ``strict`` makes an error of every warning that does not rest on a rule of thumb alone.
     """
@@ -39,15 +41,15 @@ def severity(finding: Finding, config: Config) -> Severity:
 
 
 MOST = 100
-"""Problems of one rule in one file that are reported one by one; the last of them counts the others."""
+"""Limit of problems of one rule in one file that are reported individually; the last of them counts the others."""
 
 
-Told = TypeVar("Told", Problem, Finding)
+Reported = TypeVar("Reported", Problem, Finding)
 
 
-def bounded(problems: Iterable[Told]) -> list[Told]:
-    """The problems or findings, of each rule no more than `MOST`, so that no text makes a report without end."""
-    kept: dict[str, list[Told]] = {}
+def bounded(problems: Iterable[Reported]) -> list[Reported]:
+    """The problems or findings, at most `MOST` of each rule, so that no input gives an unbounded report."""
+    kept: dict[str, list[Reported]] = {}
     beyond: Counter[str] = Counter()
     for problem in problems:
         of_rule = kept.setdefault(problem.rule, [])

@@ -1,4 +1,4 @@
-"""Text about where groups of ranks are placed."""
+"""Descriptions of the placement of groups in messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from clusterspec.cluster.groups import Placement
 
 
-def straddlers(placement: Placement) -> str:
+def straddling_groups(placement: Placement) -> str:
     """`4 of 27 tp groups span 2 scale-up domains (the first: ranks 64–79)`."""
     name = placement.axis.replace("_", " ")
     where = f"{placement.domains} scale-up domains" if placement.domains > 1 else "several scale-up domains"

@@ -1,4 +1,4 @@
-"""Slices of TPU tori: which exist, and which of their axes close into rings."""
+"""Slices of TPU tori: which shapes exist, and which axes have wrap-around links."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ FULL_SIDE = 16
 
 
 def cubes(entry: Interconnect) -> bool:
-    """Whether the generation is built of 4×4×4 cubes (six links a chip) rather than flat (four)."""
+    """Whether the generation consists of 4×4×4 cubes (six links per chip), not of flat slices (four)."""
     return entry.links == 6
 
 
 def slice_exists(shape: tuple[int, ...], entry: Interconnect) -> bool:
-    """Whether the cloud hands out such a slice (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
+    """Whether the cloud offers such a slice (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
     sides = tuple(sorted(shape))
     if not cubes(entry):
         return sides in FLAT
@@ -24,7 +24,7 @@ def slice_exists(shape: tuple[int, ...], entry: Interconnect) -> bool:
 
 
 def open_axes(shape: tuple[int, ...], entry: Interconnect) -> list[int]:
-    """The axes (by index) that are open lines: no optical switch closes them into rings."""
+    """The axes (by index) without wrap-around links."""
     if not cubes(entry):
         return [axis for axis, side in enumerate(shape) if 1 < side < FULL_SIDE]
     return [axis for axis, side in enumerate(shape) if side > 1 and side % CUBE_SIDE]

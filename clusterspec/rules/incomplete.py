@@ -1,8 +1,8 @@
-"""Rules on a spec that lacks a number which the design needs: what holds whatever the number is.
+"""Rules on a spec that lacks a required number: the problems that do not depend on that number.
 
-Without `cluster.nodes`, `workload.sequence_length` or `workload.global_batch` no design resolves, and one key that
-is absent or unreadable would hide every other fault. The rules are asked with several values in its place, and a
-problem that all of them give in the same words does not depend on it.
+Without `cluster.nodes`, `workload.sequence_length` or `workload.global_batch` no design resolves, so that one absent or
+unreadable key would hide every other problem. The rules run with several substitute values. A problem that all of them
+report in the same words does not depend on the value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 
 STAND_INS = {"nodes": (2, 48, 1000), "sequence_length": (1024, 8192, 4000), "global_batch": (64, 1024, 3000)}
-"""Values that stand in for each key: unlike in size and in their divisors."""
+"""Substitute values for each key: different in size and in their divisors."""
 
 
 NOT_IN_THE_ESTIMATE = {
@@ -30,13 +30,13 @@ NOT_IN_THE_ESTIMATE = {
     ("cluster", "scale_up"),
     ("cluster", "scale_out"),
 }
-"""Keys that change no memory. Those of the two tiers change times, and have a usual value in the catalog."""
+"""Keys without effect on memory. Those of the two tiers affect times, and have a usual value in the catalog."""
 
 
 def estimable(spec: Spec) -> bool:
-    """Whether an estimate can be relied on: no key that it takes was given and could not be read.
+    """Whether an estimate is reliable: every key that it uses is absent or readable.
 
-    A key that could not be read takes its default, and what follows from that is not what the author described.
+    An unreadable key gets its default, which is not what the author described.
     """
     return not any(
         path[:1] in {("cluster",), ("workload",), ("layout",)} and path[:2] not in NOT_IN_THE_ESTIMATE
@@ -45,7 +45,7 @@ def estimable(spec: Spec) -> bool:
 
 
 def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
-    """The problems beyond the known ones that hold for every value of the keys that are missing, if any is."""
+    """The further problems that hold for every value of the missing keys."""
     specs = [_filled(facts.spec, number) for number in range(3)]
     if None in specs:
         return []
@@ -55,7 +55,7 @@ def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
 
 
 def _filled(spec: Spec, number: int) -> Spec | None:
-    """The spec with stand-ins for what it lacks; None where it lacks none of the keys."""
+    """The spec with substitute values for missing keys; None where it lacks none of them."""
     filled: set[Path] = set()
     cluster, workload = spec.cluster, spec.workload
     if cluster is not None and cluster.nodes is None:
@@ -72,7 +72,7 @@ def _filled(spec: Spec, number: int) -> Spec | None:
 
 
 def _problems(facts: Facts, spec: Spec) -> list[Problem]:
-    """What the rules that need no estimate find in a spec."""
+    """The problems of the rules that need no estimate."""
     from clusterspec.cluster.resolve import resolve
 
     design, problems = resolve(spec, facts.catalog)
