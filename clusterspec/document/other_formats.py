@@ -21,8 +21,10 @@ _MARKS = (
 def kind_of_other_file(value: Any) -> str:
     """The kind of another program's file, for use in a sentence; empty if the document may be a spec.
 
-    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"}), kind_of_other_file({"clusterspec": 1, "kind": "x"})
-    ('a Kubernetes manifest (kind `Deployment`)', '')
+    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"})
+    'a Kubernetes manifest (kind `Deployment`)'
+    >>> kind_of_other_file({"clusterspec": 1, "kind": "x"})
+    ''
     """
     if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):
         return ""
