@@ -12,7 +12,7 @@ from clusterspec.cost.batch.columns import LayoutColumns, kept, number
 from clusterspec.cost.batch.divisions import Divisions, PlacedDivisions
 from clusterspec.cost.batch.index import Numbers
 from clusterspec.cost.batch.layers import LayerRows
-from clusterspec.cost.batch.memory import memory_of
+from clusterspec.cost.batch.memory import MemoryRows, memory_of
 from clusterspec.cost.batch.replicas import ReplicaRows, ReplicaTable
 from clusterspec.cost.batch.slowest import SlowestStages, StageRows
 from clusterspec.cost.batch.tables import LAYER_AXES, BatchTables
@@ -41,6 +41,11 @@ class Block:
         degrees = {name: column.take(division) for name, column in self.divisions.columns.items()}
         degrees |= {name: self.rows[name].take(rows) for name in ("micro_batch", "virtual_stages")}
         return LayoutColumns(self.known.library, self.known.tables.workload, degrees, self.variant.values.take(rows))
+
+    def memory(self, rows: Array) -> MemoryRows:
+        """What the memory of the layouts at some positions depends on."""
+        division = self.division.take(rows)
+        return MemoryRows(self.some(rows), self.divisions.cut.take(division), self.divisions.shape.take(division))
 
     def stages(self, placed: PlacedDivisions, rows: Array) -> StageRows:
         """What the stages of the layouts at some positions depend on."""
@@ -101,7 +106,7 @@ class Call:
 
     def memory(self) -> list[Array]:
         """Bytes on the fullest accelerator, block by block."""
-        return [memory_of(self.known, self.template, block) for block in self.blocks]
+        return memory_of(self.known, self.template, self.blocks)
 
     @cached_property
     def slowest(self) -> SlowestStages:

@@ -184,22 +184,37 @@ class RowTable:
 
 
 class ValueTable:
-    """One non-negative value for each number, computed when it is first looked up."""
+    """One value for each number; new numbers are reserved first and filled together."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library
-        self._values = library.full(64, -1.0)
+        self._values = library.zeros(64)
+        self._known = library.zeros(64, "bool")
+        self._waiting: list[Array] = []
 
-    def __call__(self, numbers: Numbers, compute: Callable[[Array], Array]) -> Array:
-        """The value of each row; ``compute`` returns those of the rows at some positions, one of each new number."""
-        if numbers.end > len(self._values):
-            grown = self.library.full(2 * numbers.end, -1.0)
-            grown[: len(self._values)] = self._values
-            self._values = grown
-        found = self._values.take(numbers.values)
-        if found.min() >= 0:
-            return found
-        rows = self.library.flatnonzero(found < 0)
-        new, where = self.library.unique(numbers.values[rows], return_index=True)
-        self._values[new] = compute(rows[where])
+    def __getitem__(self, numbers: Numbers) -> Array:
         return self._values.take(numbers.values)
+
+    def reserve(self, numbers: Numbers) -> Array | None:
+        """One row of each number whose value `fill` has to supply, in this order; None where there is none."""
+        if numbers.end > len(self._known):
+            values, known = self.library.zeros(2 * numbers.end), self.library.zeros(2 * numbers.end, "bool")
+            values[: len(self._values)], known[: len(self._known)] = self._values, self._known
+            self._values, self._known = values, known
+        rows = self.library.flatnonzero(self.library.logical_not(self._known.take(numbers.values)))
+        if not len(rows):
+            return None
+        new, where = self.library.unique(numbers.values[rows], return_index=True)
+        self._known[new] = True
+        self._waiting.append(new)
+        return rows[where]
+
+    def fill(self, values: Array) -> None:
+        """Stores the values of all reserved numbers."""
+        self._values[self.library.concatenate(self._waiting)] = values
+        self._waiting = []
+
+
+def joined_numbers(library: ArrayLibrary, parts: Sequence[Numbers]) -> Numbers:
+    """The numbers of all parts, in order."""
+    return Numbers(library.concatenate([part.values for part in parts]), max(part.end for part in parts))

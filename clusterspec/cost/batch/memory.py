@@ -6,12 +6,12 @@ The sums are those of `clusterspec.cost.memory.peak_memory`, which accept column
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.columns import LayoutColumns, kept, number, positions, whole
-from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex, ValueTable
+from clusterspec.cost.batch.columns import LayoutColumns, joined, kept, number, positions, whole
+from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex, ValueTable, joined_numbers
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.rank_memory import several
 from clusterspec.cost.memory import peak
@@ -38,6 +38,8 @@ NETWORKS: tuple[frozenset[Layers], ...] = (
     frozenset({Layers.DENSE, Layers.EXPERT}),
 )
 """The kinds of feed-forward network that the layers of a rank may have."""
+TOGETHER = 1 << 14
+"""Rows that are computed together: their columns fit the caches of one core."""
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
 
 
@@ -56,20 +58,52 @@ class MemoryTables:
         self.micro_batches = ValueIndex(library)
 
 
-def memory_of(known: BatchTables, template: Layout, block: Block) -> Array:
-    """Bytes on the fullest accelerator for each row of a block. Rows that differ in placement only share one result."""
+class MemoryRows(NamedTuple):
+    """Some layouts, the number of the degrees that shard their weights, and of those that shard their layers."""
+
+    layouts: LayoutColumns
+    cut: Numbers
+    shape: Numbers
+
+    def some(self, rows: Array) -> MemoryRows:
+        """Those at some positions."""
+        return MemoryRows(self.layouts.some(rows), self.cut.take(rows), self.shape.take(rows))
+
+
+def memory_of(known: BatchTables, template: Layout, blocks: Sequence[Block]) -> list[Array]:
+    """Bytes on the fullest accelerator for each row of each block. Rows that differ in placement only share one result,
+    and all that is new is computed together.
+    """
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
     table = kept(known.memory.totals, key, lambda: ValueTable(known.library))
-    numbers = known.memory.rows(block.divisions.held.take(block.division), block.execution)
-    return table(numbers, lambda rows: _totals(known, template, block, rows))
+    numbers, waiting = [], []
+    for block in blocks:
+        numbers.append(known.memory.rows(block.divisions.held.take(block.division), block.execution))
+        fresh = table.reserve(numbers[-1])
+        if fresh is not None:
+            waiting.append(block.memory(fresh))
+    if waiting:
+        table.fill(_totals(known, template, _joined(known.library, waiting)))
+    return [table[each] for each in numbers]
 
 
-def _totals(known: BatchTables, template: Layout, block: Block, rows: Array) -> Array:
-    """The same for some rows; those with equally many different stages are computed together."""
-    groups = _StageGroups(known, template, block.some(rows))
-    found = known.library.zeros(len(rows))
+def _joined(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRows:
+    """The rows of all parts, in order."""
+    return MemoryRows(
+        joined([part.layouts for part in parts]),
+        joined_numbers(library, [part.cut for part in parts]),
+        joined_numbers(library, [part.shape for part in parts]),
+    )
+
+
+def _totals(known: BatchTables, template: Layout, rows: MemoryRows) -> Array:
+    """Bytes on the fullest accelerator; rows with equally many different stages are computed together."""
+    groups = _StageGroups(known, template, rows.layouts)
+    found = known.library.zeros(len(rows.layouts.variant))
     for at in positions(known.library, groups.counts()).values():
-        found[at] = _Rows(known, template, block, rows.take(at)).total()
+        for first in range(0, len(at), TOGETHER):
+            some = at[first : first + TOGETHER]
+            found[some] = _Rows(known, template, rows.some(some)).total()
     return found
 
 
@@ -101,21 +135,19 @@ class _StageGroups:
 
 
 class _Rows:
-    """Some rows of a block: their job with columns for degrees, and the ranks at each position in stage order."""
+    """Some rows: their job with columns for degrees, and the ranks at each position in stage order."""
 
-    def __init__(self, known: BatchTables, template: Layout, block: Block, rows: Array) -> None:
+    def __init__(self, known: BatchTables, template: Layout, rows: MemoryRows) -> None:
         self.tables, self.known, self.library, self.template = known.tables, known.memory, known.library, template
         self._layouts: dict[int, Layout] = {}
-        self.layouts, self.variants = block.some(rows), tuple(known.variants)
-        division, degrees = block.division.take(rows), block.divisions
+        self.layouts, self.variants, self.cut = rows.layouts, tuple(known.variants), rows.cut
         self.groups = _StageGroups(known, template, self.layouts)
         self.kinds = self.groups.kinds
-        self.cut, self.shape = degrees.cut.take(division), degrees.shape.take(division)
         micro_batch = known.values["micro_batch"](self.layouts.degrees["micro_batch"])
-        self.execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
+        execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.together(template))
-        self._layers = [number(column) for column in self.known.layers([self.shape, self.execution], self._of_layers)]
+        self._layers = [number(column) for column in self.known.layers([rows.shape, execution], self._of_layers)]
 
     def total(self) -> Array:
         """Bytes on the fullest accelerator."""

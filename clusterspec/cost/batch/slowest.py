@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array
 from clusterspec.cost.batch.columns import LayoutColumns, column, joined, number, positions
 from clusterspec.cost.batch.groups import GroupColumns
-from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
+from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, joined_numbers
 from clusterspec.cost.batch.layers import LayerRows, LayerTimes
 from clusterspec.cost.batch.stages import StageTable, kinds_of
 from clusterspec.cost.batch.tables import BatchTables
@@ -170,7 +170,7 @@ def _joined(parts: Sequence[StageRows]) -> StageRows:
     library = parts[0].layouts.library
 
     def numbers(found: Sequence[Numbers]) -> Numbers:
-        return Numbers(library.concatenate([one.values for one in found]), max(one.end for one in found))
+        return joined_numbers(library, found)
 
     layers = [part.layers for part in parts]
     places = {axis: numbers([each.places[axis] for each in layers]) for axis in layers[0].places}
