@@ -1,4 +1,4 @@
-"""The least or most of one key of a study that meets a condition."""
+"""The minimum or maximum of a key that meets a condition."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from clusterspec.search.variation import Changes, divides
 
 
 def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
-    """The least or most of one key that meets a condition. Raises `ConditionFault` for a condition that is none."""
+    """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition."""
     base = one.plan.step_time.value if one.plan.step_time else None
     condition = parse(until, base)
     lever = _toward(LEVERS[key], condition)
@@ -80,7 +80,7 @@ def _nearest(probes: tuple[Probe, ...], at_most: bool) -> str:
 def _best_plan(
     studied: Studied, changes: Changes, varied: Design, sections: dict[float, Section], value: float
 ) -> Plan | None:
-    """The plan of the best layout of a varied design; its section is kept by the value."""
+    """The plan of the best layout of a varied design; its section is stored by value."""
     job = job_of(varied)
     if job is None:
         return None

@@ -1,4 +1,4 @@
-"""Each lever of a study one step up and down."""
+"""Sensitivity of a study to levers: each one step up and down."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.search.sensitivity import sensitivity as move_levers
 
 
 def sensitivity(one: Study) -> SensitivityReport:
-    """Each lever one step up and down, the rest as in the spec."""
+    """The effect of each lever one step up and down, with the others as in the spec."""
     plan = one.plan
     seconds = plan.step_time.value if plan.step_time else None
     memory = plan.memory_bytes

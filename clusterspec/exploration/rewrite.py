@@ -1,4 +1,4 @@
-"""The text of a spec with another layout section, everything else as its author wrote it."""
+"""Replacement of the layout section in the text of a spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best layout of every point of a grid of specs: accelerators, fabrics, models, batches."""
+"""Sweeps: the best layout for each point of a grid of specs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYS = ("base", "axes", "layout")
 
 
 class SweepFault(ValueError):
-    """What is wrong with a file of axes, in one line."""
+    """Raised for an invalid sweep file, with a one-line message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ class Axes:
 
 
 def read_axes(path: Path) -> Axes:
-    """The axes in a file; its base lies relative to it. Raises `SweepFault`, and `OSError` for a file that cannot
-    be read."""
+    """The axes of a sweep file; its base is relative to it. Raises `SweepFault`, and `OSError` if the file cannot be
+    read."""
     data = documents.read_bytes(path)
     document, problems = documents.parse(documents.decode(str(path), data))
     if document is None or problems:
         raise SweepFault(f"{path}: {problems[0].message if problems else 'no YAML'}")
     value = document.value
     if not isinstance(value, dict) or set(value) - set(KEYS) or not {"base", "axes"} <= set(value):
-        raise SweepFault(f"{path}: a file of axes has the keys `base` (a spec), `axes`, and `layout` (best or fixed)")
+        raise SweepFault(f"{path}: a sweep file has the keys `base` (a spec), `axes`, and `layout` (best or fixed)")
     axes, layout = value["axes"], value.get("layout", "best")
     if not isinstance(value["base"], str) or layout not in ("best", "fixed"):
         raise SweepFault(f"{path}: `base` names a spec, and `layout` is best or fixed")
@@ -65,12 +65,12 @@ def read_axes(path: Path) -> Axes:
         raise SweepFault(f"{path}: `axes` maps keys of the spec, such as cluster.nodes, to lists of values")
     found = Axes(path.parent / value["base"], tuple((k, tuple(v)) for k, v in axes.items()), layout == "best")
     if found.size > MOST_POINTS:
-        raise SweepFault(f"{path}: {found.size:,} points; at most {MOST_POINTS:,} are swept")
+        raise SweepFault(f"{path}: {found.size:,} points; the maximum is {MOST_POINTS:,}")
     return found
 
 
 def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
-    """One point of a sweep; what cannot be computed is None, with the reason."""
+    """A point of a sweep; results that cannot be computed are None, with the reason."""
     one = _base(axes.base, catalogs)
     assert one.document is not None
     changes: Mapping[KeyPath, object] = {

@@ -1,4 +1,4 @@
-"""Assumptions as every writer of estimates shows them."""
+"""Assumptions as shown by writers of estimates."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from clusterspec.units import say
 
 
 def groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
-    """What the spec leaves open, and the figures of machines and software that no source states."""
+    """The assumptions for absent keys of the spec, and the constants of machines and software without a source."""
     settled = {key for key, _, _ in plan.design.assumptions}
     open_ = tuple(each for each in plan.assumptions if each[0] in settled)
     return open_, tuple(each for each in plan.assumptions if each[0] not in settled)
 
 
 def value_text(value: Any) -> str:
-    """A value as people write it, with its unit.
+    """The text of a value with its unit.
 
     >>> value_text(True), value_text(("tp", "dp")), value_text(None)
     ('yes', 'tp, dp', 'none')

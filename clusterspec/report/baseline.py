@@ -1,6 +1,6 @@
-"""A baseline: findings that a team has accepted for now, so that new ones stand out.
+"""Baselines: accepted findings of a team, so that only new ones are reported.
 
-Findings are compared by fingerprint (see `clusterspec.report.fingerprint`). One that occurs twice is held twice.
+Findings are compared by fingerprint (see `clusterspec.report.fingerprint`). Duplicates are counted.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from clusterspec.results import CheckReport
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Entry:
-    """One finding of a baseline; ``file`` is relative to the project."""
+class BaselineEntry:
+    """A finding of a baseline; ``file`` is relative to the project."""
 
     file: str
     rule: str
     fingerprint: str
 
 
-def entries(report: CheckReport) -> list[Entry]:
-    """The findings of a report as entries, in the order of files and rules; those that nothing silences aside."""
+def entries(report: CheckReport) -> list[BaselineEntry]:
+    """The findings of a report as entries, by file and rule, without those that cannot be suppressed."""
     kept = (one for one in report.findings if one.rule not in ALWAYS_REPORTED)
-    return sorted(Entry(report.name_of(one).project, one.rule, fingerprint(report, one)) for one in kept)
+    return sorted(BaselineEntry(report.name_of(one).project, one.rule, fingerprint(report, one)) for one in kept)
 
 
 def text(report: CheckReport) -> str:
-    """The baseline of a report, as JSON that reads well in a diff."""
+    """The baseline of a report, as JSON with one entry per line."""
     rows = [{"fingerprint": one.fingerprint, "rule": one.rule, "file": one.file} for one in entries(report)]
     return dumps({"version": 1, "findings": rows})
 
 
-def read(written: str) -> Counter[Entry]:
-    """How often a baseline holds each entry. Raises `ValueError` for a text that is no baseline."""
+def read(written: str) -> Counter[BaselineEntry]:
+    """The number of occurrences of each entry. Raises `ValueError` if the text is not a baseline."""
     try:
         found = json.loads(written)
         return Counter(
-            Entry(*(_text(row[key]) for key in ("file", "rule", "fingerprint"))) for row in found["findings"]
+            BaselineEntry(*(_text(row[key]) for key in ("file", "rule", "fingerprint"))) for row in found["findings"]
         )
     except (TypeError, KeyError, ValueError, RecursionError):
         raise ValueError("this is no baseline of clusterspec") from None
@@ -53,10 +53,10 @@ def _text(value: object) -> str:
     return value
 
 
-def beyond(report: CheckReport, known: Counter[Entry]) -> CheckReport:
-    """The report without the findings that a baseline holds, and with the entries that match nothing any more.
+def beyond(report: CheckReport, known: Counter[BaselineEntry]) -> CheckReport:
+    """The report without the findings of a baseline, and with the entries that no longer match a finding.
 
-    An entry of a file that was not checked is not judged.
+    Entries of files that were not checked are ignored.
     """
     left = Counter({one.fingerprint: 0 for one in known})
     for one, number in known.items():

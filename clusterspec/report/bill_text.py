@@ -1,4 +1,4 @@
-"""The bill of materials for a terminal and for a spreadsheet."""
+"""The bill of materials as text and CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "pr
 
 
 def text(report: BillReport, ink: Ink = PLAIN) -> str:
-    """The parts with how each number was counted, the total, the fabric in one line and what is not counted."""
+    """The parts with the derivation of each quantity, the total, the fabric in one line and omissions."""
     if not report.items:
         why = failing(report.findings, report.input.name, ink)
         return "Nothing can be counted from what the spec states.\n\n" + fabric(report) + "\n" + why
@@ -41,7 +41,7 @@ def _left_out(report: BillReport) -> list[str]:
 
 
 def fabric(report: BillReport) -> str:
-    """The fabric, or why there is none to buy."""
+    """The fabric, or the reason why there is none to buy."""
     found = report.fabric
     if found is None:
         return f"No fabric to buy: {report.why}"
@@ -51,7 +51,7 @@ def fabric(report: BillReport) -> str:
 
 
 def csv(report: BillReport) -> str:
-    """One row an item and one for the sum; prices are empty where none is known."""
+    """One row per item and one for the sum; unknown prices are empty."""
     rows = [item.to_json() for item in report.items]
     if report.bill.total is not None:
         kind = "total" if report.bill.complete else "partial_sum"

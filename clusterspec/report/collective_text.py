@@ -1,4 +1,4 @@
-"""A collective as nccl-tests prints it, with the physical ceiling beside what is expected."""
+"""A collective as printed by nccl-tests, with the ceiling and the expected bandwidth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIELDS = (
 
 
 def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
-    """One row a size; bandwidths in GB/s as nccl-tests counts them."""
+    """One row per size; bandwidths in GB/s as nccl-tests counts them."""
     if not report.rows:
         return f"Nothing can be predicted: {report.why}\n" + failing(report.findings, report.input.name, ink)
     first = report.rows[0]
@@ -55,7 +55,7 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
 
 
 def sizes(report: CollectiveReport) -> list[str]:
-    """The sizes of the rows as they were asked for; a bare number gets a unit."""
+    """The sizes of the rows as given by the user; a bare number gets a unit."""
     asked = report.asked if len(report.asked) == len(report.rows) else ("",) * len(report.rows)
     return [
         " ".join(plain(text).split()) if any(c.isalpha() for c in text) else size_text(row.size)
@@ -64,7 +64,7 @@ def sizes(report: CollectiveReport) -> list[str]:
 
 
 def size_text(size: float) -> str:
-    """Bytes in the largest binary or decimal unit in which they are a whole number, the shorter of both.
+    """A size in the largest binary or decimal unit in which it is an integer, whichever is shorter.
 
     >>> size_text(2.0**30), size_text(16e6), size_text(1e9), size_text(100.0)
     ('1 GiB', '16 MB', '1 GB', '100 B')
@@ -77,5 +77,5 @@ def size_text(size: float) -> str:
 
 
 def csv(report: CollectiveReport) -> str:
-    """The contract's fields, one row a size, in SI units."""
+    """The fields as CSV, one row per size, in SI units."""
     return grid.separated(FIELDS, ([getattr(row, name) for name in FIELDS] for row in report.rows))

@@ -1,4 +1,4 @@
-"""What each axis of a layout sends in one step, as every writer of estimates shows it."""
+"""The communication of each axis in one step, as shown by writers of estimates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NUMBERS = range(3, len(HEADS))
 
 
 def row(sent: Communication) -> tuple[str, ...]:
-    """One axis for `HEADS`; what is exposed is what nothing hides."""
+    """The row of an axis for `HEADS`; ``exposed`` is the time not overlapped with computation."""
     return (
         sent.axis,
         sent.collective,

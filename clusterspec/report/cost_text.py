@@ -1,4 +1,4 @@
-"""The cost of a design for a terminal and for a spreadsheet."""
+"""The cost of a design as text and CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clusterspec.units import percent, plural, say
 
 
 def text(report: CostReport, ink: Ink = PLAIN) -> str:
-    """The total with its parts, the cost by year, of the run and of a million tokens, and what is not counted."""
+    """The total with its parts, the cost by year, per run and per million tokens, and omissions."""
     cost = report.cost
     if cost is None:
         return "The cluster cannot be resolved; `clusterspec check` says why.\n"
@@ -62,7 +62,7 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
 
 
 def _amount(term: Term | None, currency: str) -> str:
-    """An amount to the cent below 1,000 and whole above, with its range."""
+    """An amount with cents below 1,000, without above, with its range."""
     if term is None:
         return "not known"
     if term.low is None or term.high is None:
@@ -110,7 +110,7 @@ FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")
 
 
 def csv(report: CostReport) -> str:
-    """One row a part over the term, one a part and year, and the amounts of a run and of a million tokens."""
+    """One row per part over the term, one per part and year, and the costs per run and per million tokens."""
     cost = report.cost
     return grid.separated(FIELDS, [list(row) for row in _csv_rows(cost)] if cost else [])
 

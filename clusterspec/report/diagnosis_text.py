@@ -1,4 +1,4 @@
-"""Diagnoses and acceptance tests for terminals: measured against expected by size, drawn as bars."""
+"""Diagnoses and acceptance tests as text: measured and expected bandwidth by size, with bars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 
 
 def text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
-    """Each collective with its sizes and causes, then what the estimate becomes."""
+    """Each collective with its sizes and causes, then the effect on the estimate."""
     parts = [_one(one, ink) for one in report.compared]
     parts += [
         "\n".join(wrapped(plain(f"{log}: not compared: {why}"), ink.measure)) + "\n" for log, why in report.unread
@@ -55,7 +55,7 @@ def _one(one: Compared, ink: Ink) -> str:
 
 
 def _drawn(measured: float, expected: float, width: int = 32) -> str:
-    """A bar for what was measured, and a mark where the expected value lies."""
+    """A bar for the measured value, with a mark at the expected one."""
     drawn = bar(measured, width).ljust(width)
     at = min(width - 1, max(0, round(expected * width) - 1))
     return (drawn[:at] + "│" + drawn[at + 1 :]).rstrip()
@@ -71,7 +71,7 @@ def _moved(report: DiagnosisReport) -> str:
 
 
 def acceptance(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
-    """Every test with its threshold, what was measured, and its status."""
+    """The tests with threshold, measurement and status."""
     rows = [
         (
             test.name,

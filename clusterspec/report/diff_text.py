@@ -1,4 +1,4 @@
-"""The difference of two designs for a terminal, and as Markdown for the comment of a pull request."""
+"""The difference of two designs as text, and as Markdown for a pull request comment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 60
 
 
 def text(report: DiffReport, ink: Ink = PLAIN) -> str:
-    """What changed, what it does, and which findings are new or fixed."""
+    """The changed keys, their effects, and new and fixed findings."""
     parts = [f"{titled(report.old.name)} -> {titled(report.new.name)}\n"]
     rows = [(titled(dotted(one.path)), value(one.old), value(one.new)) for one in report.changes]
     parts.append(grid(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
@@ -34,7 +34,7 @@ def text(report: DiffReport, ink: Ink = PLAIN) -> str:
 
 
 def markdown(report: DiffReport) -> str:
-    """The same as tables."""
+    """The difference as Markdown tables."""
     parts = [f"**clusterspec diff**: `{titled(report.old.name)}` to `{titled(report.new.name)}`".replace("``", "`")]
     rows = [(f"`{plain(dotted(one.path))}`", value(one.old), value(one.new)) for one in report.changes]
     parts.append(table(("key", "old", "new"), rows) if rows else "No key differs.")
@@ -73,8 +73,8 @@ def figure(one: Effect, number: float | None) -> str:
 
 
 def change(one: Effect) -> str:
-    """By how much a figure changes, and whether the model can see it."""
+    """The relative change of a figure, and whether it is significant."""
     if one.old is None or one.new is None:
         return ""
     by = f"{'+' if one.new > one.old else '-'}{percent(abs(one.new / one.old - 1))}" if one.old > 0 else ""
-    return f"{by} (no change that the model can see)".strip() if one.within_band else by
+    return f"{by} (within the uncertainty of the model)".strip() if one.within_band else by

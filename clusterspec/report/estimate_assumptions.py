@@ -1,4 +1,4 @@
-"""The assumptions of an estimate for a terminal: those that move it, all of them, or the constants."""
+"""The assumptions of an estimate as text: the influential ones, all of them, or the constants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXACT = 0.0005
 
 
 def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
-    """The assumptions that move the step time or the memory, largest first, in at most ``most`` lines."""
+    """The assumptions with the largest effect on step time or memory, in at most ``most`` lines."""
     time = "time per output token" if report.plan.serving is not None else "step time"
     moved = f"the {time} or the memory by more than {percent(LEAST)}"
     rest = len(report.plan.assumptions)
@@ -29,8 +29,8 @@ def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: i
     heads = ("  assumed", "value", "against", "tpot" if report.plan.serving is not None else "step time", "memory")
     table = grid(heads, rows, right=(3, 4), ink=ink)
     more = len(found) - len(shown)
-    said = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
-    note = f"  {said}`--assumptions` and `--constants` list all {rest:,}"
+    more_text = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
+    note = f"  {more_text}`--assumptions` and `--constants` list all {rest:,}"
     return f"{heading(f'Assumptions that move {moved}', ink)}{table}{ink.paint('dim', note)}\n"
 
 
@@ -46,7 +46,7 @@ def _row(one: Influence) -> tuple[str, ...]:
 
 
 def short(key: str) -> str:
-    """A key that fits a column: without the entry that it belongs to where it is long; `--explain` knows both.
+    """A key that fits a column, without its entry if it is long; `--explain` accepts both forms.
 
     >>> short("h100-sxm-80gb sustained.bf16"), short("stack/megatron-deepspeed-2022 memory.fragmentation")
     ('h100-sxm-80gb sustained.bf16', 'memory.fragmentation')
@@ -55,7 +55,7 @@ def short(key: str) -> str:
 
 
 def cut(text: str, most: int = 14) -> str:
-    """A value short enough for a column; `--assumptions` prints it whole.
+    """A value truncated for a column; `--assumptions` prints it completely.
 
     >>> cut("tp, cp, ep, dp, pp"), cut("bf16")
     ('tp, cp, ep, …', 'bf16')
@@ -75,7 +75,7 @@ def change(share: float) -> str:
 
 
 def assumptions(report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """Every key that the spec leaves open, with the value taken and the reason."""
+    """The absent keys of the spec, with the assumed value and the reason."""
     found, _ = groups(report.plan)
     if not found:
         return "The estimate assumes no key of the spec.\n"
@@ -86,7 +86,7 @@ def assumptions(report: EstimateReport, ink: Ink = PLAIN) -> str:
 
 
 def constants(report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """Every constant of machines and software that no source states, with the reason below it."""
+    """The constants of machines and software without a source, with the reason below each."""
     _, found = groups(report.plan)
     if not found:
         return "The estimate uses no constant without a source.\n"

@@ -1,4 +1,4 @@
-"""One name of an estimate explained: a term, a headline number, a flow, or an assumption."""
+"""Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SHARES = frozenset({"MFU", "HFU"})
 
 
 def names(report: EstimateReport) -> list[str]:
-    """Every name that can be explained, each once: terms, headline numbers, flows, assumptions."""
+    """The names that can be explained, without duplicates: terms, headline figures, flows, assumptions."""
     found = [term.name for term in explainable(report)]
     return list(dict.fromkeys([*found, *(key for key, _, _ in report.plan.assumptions)]))
 
 
 def explainable(report: EstimateReport) -> Iterator[Term]:
-    """Every term, from the headline down."""
+    """All terms, starting with the headline figures."""
     yield from headline(report.plan)
     for root in terms(report.plan):
         yield from root.walk()
@@ -35,9 +35,9 @@ def explainable(report: EstimateReport) -> Iterator[Term]:
 
 
 def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
-    """What a printed name means, with formula, inputs and their origins; None when nothing has that name.
+    """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
 
-    An axis (``tp``) represents all that it sends.
+    An axis (``tp``) stands for all its communication.
     """
     wanted = _folded(name)
     wanted = ALIASES.get(wanted, wanted)

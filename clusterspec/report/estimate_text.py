@@ -1,4 +1,4 @@
-"""The estimate for a terminal: what is wrong, the numbers, and the assumptions that move them, on one screen."""
+"""The estimate as text: the verdict, the figures, and the influential assumptions, on one screen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
-from clusterspec.results.verdict import Status, condition, used_text
+from clusterspec.results.verdict import VerdictStatus, condition, used_text
 from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural, say
 
@@ -31,7 +31,7 @@ FEWEST = 6
 
 
 def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
-    """The verdict, everything that could be computed, and the assumptions that move it most."""
+    """The verdict, the computed figures, and the most influential assumptions."""
     parts = [judged(report, ink), heading(report, ink), headline(report.plan, ink), *tables(report, ink)]
     if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
         used = sum(part.count("\n") + 1 for part in parts) + 3
@@ -40,7 +40,7 @@ def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influenc
 
 
 def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
-    """Step, communication and memory, each under its title; what could not be computed is left out."""
+    """Step, communication and memory, each under its title, as far as computed."""
     plan = report.plan
     if plan.step_time:
         yield ink.paint("bold", "Step time") + "\n" + breakdown(plan.step_time, ink, most=MOST)
@@ -55,7 +55,7 @@ def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
 
 
 def moved(plan: Plan) -> str:
-    """By how much the measurements moved the step time, as one line; nothing where there is none."""
+    """The effect of measurements on the step time, in one line; empty without measurements."""
     before, after = unmeasured_step_time(plan), plan.step_seconds
     if not before or not after:
         return ""
@@ -66,9 +66,9 @@ def moved(plan: Plan) -> str:
 
 
 def judged(report: EstimateReport, ink: Ink) -> str:
-    """The verdict with its reasons, one a line; nothing where nothing is against the design."""
+    """The verdict with its reasons, one per line; empty if there are none."""
     found = report.verdict
-    if found.status is Status.CLEAR:
+    if found.status is VerdictStatus.CLEAR:
         return ""
     lines = [ink.paint(VERDICT_COLORS[found.status], VERDICT_WORDS[found.status])]
     lines += [line for reason in found.reasons for line in wrapped(reason, ink.measure, "  ", "    ")]
@@ -77,7 +77,7 @@ def judged(report: EstimateReport, ink: Ink) -> str:
 
 
 def heading(report: EstimateReport, ink: Ink) -> str:
-    """What is estimated, in a line or two."""
+    """The title of the estimate, in one or two lines."""
     design = report.design
     cluster, work = design.cluster, design.workload
     name = titled(design.spec.name or report.input.name)
@@ -92,7 +92,7 @@ def heading(report: EstimateReport, ink: Ink) -> str:
 
 
 def headline(plan: Plan, ink: Ink) -> str:
-    """The numbers that one looks for first."""
+    """The headline figures."""
     rows = [row for row in headline_rows(plan) if row is not None]
     if not rows:
         return "Nothing can be estimated from what the spec says.\n"
@@ -105,7 +105,7 @@ def headline(plan: Plan, ink: Ink) -> str:
 
 
 def serving_rows(found: ServingTimes, held: str) -> Iterable[tuple[str, str, str]]:
-    """The times of a serving plan with their ranges, and what its cache holds."""
+    """The latencies of a serving plan with their ranges, and the KV cache capacity."""
     for title, name in (("time to first token", "ttft"), ("time per output token", "tpot")):
         low, high = serving_range(found, name)
         yield title, say(getattr(found, name), "s"), _notes(f"{say(low, 's')} to {say(high, 's')}", held)
@@ -120,7 +120,7 @@ def serving_rows(found: ServingTimes, held: str) -> Iterable[tuple[str, str, str
 
 
 def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
-    """Name, value and note of each headline number; figures of a plan that cannot run say so."""
+    """Name, value and note of each headline figure; the note states if the plan cannot run."""
     held, used = condition(plan), used_text(plan.design, "")
     share = f"on {used}" if " of " in used else ""
     if plan.step_time:
@@ -162,7 +162,7 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
 
 
 def communication(plan: Plan, ink: Ink) -> str:
-    """The flows, the most exposed ones where there are many."""
+    """The communication flows, limited to the most exposed ones."""
     kept = sorted(plan.communication, key=lambda flow: (-flow.exposed, -flow.seconds))
     rest = kept[FLOWS - 1 :] if len(kept) > FLOWS else []
     rows = [(f"  {axis}", *more) for axis, *more in map(traffic.row, _in_order(plan.communication, rest))]
@@ -196,12 +196,12 @@ def memory(use: MemoryUse, ink: Ink) -> str:
 
 
 def footer(report: EstimateReport, ink: Ink) -> str:
-    """How many findings there are, in one line, and how to see more."""
+    """The number of findings in one line, and how to see more."""
     counted = count(report.findings)
-    said = ", ".join(plural(number, level) for level, number in counted.items() if number)
+    counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
     file = plain(quote(report.input.name)).replace("\n", " ")
     name = "tpot" if report.plan.serving is not None else "'step time'"
     lines = [f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name."]
-    if said:
-        lines.insert(0, f"{said}: `clusterspec check {file}`")
+    if counts:
+        lines.insert(0, f"{counts}: `clusterspec check {file}`")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Why a command exits with 1, for those that do not print the findings themselves."""
+"""The reason for exit status 1, for commands that do not print findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 3
 
 
 def failing(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str:
-    """The errors of a spec, the first ones in full; empty if there is none."""
+    """The errors of a spec, the first ones in full; empty if there are none."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""

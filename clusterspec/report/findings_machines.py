@@ -1,4 +1,4 @@
-"""Findings for machines: JUnit XML, GitLab code quality, and a table in Markdown (SARIF is in `findings_sarif`)."""
+"""Findings as JUnit XML, GitLab code quality report, and Markdown table (SARIF is in `findings_sarif`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(report: CheckReport, fail_on: Severity = Severity.ERROR) -> str:
-    """One test case a finding, which fails from a severity up and is printed below it; one that passes a clean file."""
+    """One test case per finding, failing from a severity up; a passing one per clean file."""
     cases = [junit_case(finding, fail_on) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
     cases += [f'    <testcase classname={quoted(i.name)} name="check"/>' for i in report.inputs if i.name not in named]
@@ -53,7 +53,7 @@ def junit_case(finding: Finding, fail_on: Severity) -> str:
 
 
 def xml(value: str) -> str:
-    """A value as text of XML on one line; characters that XML forbids become a replacement mark."""
+    """A value as XML text on one line; forbidden characters become replacement characters."""
     text = escape(_NOT_XML.sub("\ufffd", value)).replace("##", "#&#35;")
     return "".join(f"&#{ord(c)};" if c in "\n\r\t\x85\u2028\u2029" else c for c in text)
 
@@ -108,13 +108,13 @@ _ACTIVE = re.compile(r"[\\\\*_\[\]()<>&#!@~|]|(?<=:)//|(?i:www)(?=\.)")
 
 
 def cell(text: str) -> str:
-    """A text as a cell of a table: code spans stay, and nothing else in it is Markdown, HTML, a link or a mention.
+    """A text as a Markdown table cell: code spans are kept; other Markdown, HTML, links and mentions are escaped.
 
     >>> cell("`a|b` is <b>no</b> @key")
     '`a\\\\|b` is &#60;b&#62;no&#60;/b&#62; &#64;key'
     """
     parts = plain(text).split("`")
-    if len(parts) % 2 == 0:  # a backtick without its fellow is no code
+    if len(parts) % 2 == 0:  # an unpaired backtick does not start code
         parts[-2:] = ["&#96;".join(parts[-2:])]
     shown = [
         part.replace("|", "\\|")
@@ -130,7 +130,7 @@ _BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
 def dumps(value: Any) -> str:
-    """JSON as every command prints it: UTF-8, two spaces, no NaN, and no command to the runner of a CI service."""
+    """JSON as printed by all commands: UTF-8, indented by two spaces, without NaN and CI runner commands."""
     return (
         json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).translate(_BREAKS).replace("##", "#\\u0023")
         + "\n"

@@ -1,6 +1,6 @@
-"""SARIF 2.1.0, as code scanning reads it: findings, fixes, waived findings with their reasons, and the rules' pages.
+"""SARIF 2.1.0 for code scanning: findings, fixes, waived findings with reasons, and rule pages.
 
-Paths are relative to the root of the repository, whatever the current folder is.
+Paths are relative to the root of the repository, independent of the current folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = "ROOTPATH"
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """What SARIF holds of a rule: one line, the page as Markdown, and its usual severity."""
+    """The SARIF description of a rule: summary, page as Markdown, and default severity."""
 
     summary: str
     page: str = ""
@@ -92,7 +92,7 @@ def result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
 
 
 def related(report: CheckReport, places: Iterable[tuple[Span, str]]) -> list[Json]:
-    """The further places of a finding."""
+    """The related locations of a finding."""
     return [
         {"id": number, "physicalLocation": place(report, span), "message": {"text": words}}
         for number, (span, words) in enumerate(places, 1)
@@ -129,7 +129,7 @@ def region(span: Span) -> Json:
 
 
 def uri(file: str) -> str:
-    """The name of a file as the relative reference that SARIF asks for.
+    """The name of a file as a relative URI reference.
 
     >>> uri("clusters/my pod.yaml")
     'clusters/my%20pod.yaml'

@@ -1,4 +1,4 @@
-"""Findings for people: one with a code frame, one line each, or annotations for GitHub."""
+"""Findings as text: with a code frame, in one line each, or as GitHub annotations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clusterspec.units import plural
 
 
 def text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
-    """Findings with the lines they point at, and a summary; findings alone when ``quiet``."""
+    """Findings with their source lines, and a summary unless ``quiet``."""
     frames = [framed(finding, report.sources, ink) for finding in report.findings]
     if quiet:
         return "\n".join(frames)
@@ -22,11 +22,11 @@ def text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
 
 
 def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
-    """One finding: what, where, the line, and what to do."""
+    """A finding: message, position, source line, and advice."""
     label = f"{finding.severity}[{finding.rule}]:"
     lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
     lines += frame(finding.span, finding.severity, sources, ink)
-    lines += [f"{ink.paint('blue', '   = ')}see {located(span)}: {plain(said)}" for span, said in finding.related]
+    lines += [f"{ink.paint('blue', '   = ')}see {located(span)}: {plain(note)}" for span, note in finding.related]
     if finding.help:
         lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
@@ -37,29 +37,29 @@ def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
 
 
 def folded(label: str, painted: str, message: str, indent: str, ink: Ink) -> list[str]:
-    """A label and a message folded to the width; the label is painted after it was measured."""
+    """A label and a message wrapped to the width; the label is colored afterwards."""
     first, *rest = wrapped(f"{label} {plain(message)}", ink.measure, then=indent)
     return [painted + first[len(label) :], *rest]
 
 
 def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: Ink) -> list[str]:
-    """The place, the line before for its context, the line itself and a mark under it."""
+    """The position, the previous line for context, the line, and a marker under it."""
     bar = ink.painter("blue")
     number = span.start.line
     gutter = max(2, len(str(number)))
-    room = ink.width - gutter - 3
+    columns = ink.width - gutter - 3
     out = [f"{' ' * gutter}{bar('-->')} {located(span)}"]
     source = sources.get(span.file)
     if source is None or not source.line(number).strip():
         return out
     shown = [number] if number == 1 or not source.line(number - 1).strip() else [number - 1, number]
     out.append(f"{' ' * gutter} {bar('|')}")
-    first = window(source.line(number), span, room)
-    cuts = [cut(source.line(line), room, first if line == number else 0) for line in shown]
+    first = window(source.line(number), span, columns)
+    cuts = [cut(source.line(line), columns, first if line == number else 0) for line in shown]
     out += [
         f"{bar(str(line).rjust(gutter))} {bar('|')} {text}".rstrip() for line, text in zip(shown, cuts, strict=True)
     ]
-    out.append(f"{' ' * gutter} {bar('|')} {ink.severity(severity, mark(source.line(number), span, room, first))}")
+    out.append(f"{' ' * gutter} {bar('|')} {ink.severity(severity, mark(source.line(number), span, columns, first))}")
     return out
 
 
@@ -68,47 +68,49 @@ LEAD = 20
 """Columns before the marked part that are shown where the line is too long to be shown whole."""
 
 
-def window(line: str, span: Span, room: int) -> int:
-    """The first character shown of a line: 0, or shortly before the marked part where that would lie outside."""
+def window(line: str, span: Span, columns: int) -> int:
+    """The first visible character of a line: 0, or shortly before the marked part if that would be outside."""
     start, end = marked(line, span)
-    if wide(line[: min(end, start + room)]) < room or wide(line[: start + 1]) <= room // 2:
+    if wide(line[: min(end, start + columns)]) < columns or wide(line[: start + 1]) <= columns // 2:
         return 0
     return max(0, start - LEAD)
 
 
-def cut(line: str, room: int, first: int = 0) -> str:
-    """A line from a character on as a terminal can show it, cut where the columns end."""
-    shown = (ELLIPSIS if first else "") + plain(line[first : first + room + 1].replace("\t", " "))
-    if wide(shown) <= room and len(line) <= first + room + 1:
+def cut(line: str, columns: int, first: int = 0) -> str:
+    """A line from a character on, truncated to the columns of the terminal."""
+    shown = (ELLIPSIS if first else "") + plain(line[first : first + columns + 1].replace("\t", " "))
+    if wide(shown) <= columns and len(line) <= first + columns + 1:
         return shown
-    while wide(shown) >= room:
-        shown = shown[: min(room, len(shown)) - 1]
+    while wide(shown) >= columns:
+        shown = shown[: min(columns, len(shown)) - 1]
     return shown + ELLIPSIS
 
 
-def mark(line: str, span: Span, room: int, first: int = 0) -> str:
-    """The mark under the part of a line that a span covers, where the line is shown from a character on."""
+def mark(line: str, span: Span, columns: int, first: int = 0) -> str:
+    """The marker under the part of a line in a span, with the line shown from character ``first``."""
     start, end = marked(line, span)
     before = wide(line[first:start]) + (1 if first else 0)
-    return " " * before + "^" * min(max(1, wide(line[start : min(end, start + room)])), max(1, room - before))
+    return " " * before + "^" * min(max(1, wide(line[start : min(end, start + columns)])), max(1, columns - before))
 
 
 def marked(line: str, span: Span) -> tuple[int, int]:
-    """The characters of the first line of a span that it covers."""
+    """The first and last character of a span on its first line."""
     end = span.end.column - 1 if span.end.line == span.start.line else len(line.rstrip())
     return span.start.column - 1, end
 
 
 def summary(report: CheckReport, ink: Ink = PLAIN) -> str:
-    """One line that counts."""
+    """The numbers of findings and files, in one line."""
     files = plural(len(report.inputs), "file")
     if not report.inputs:
         return ink.paint("yellow", "No specs found: no YAML file with a top-level `clusterspec:` key.")
     if not report.findings:
         return ink.paint("green", f"All clear: {files} checked, nothing found.")
-    said = [ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number]
-    joined = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
-    return f"{joined} in {files}. `clusterspec explain RULE` says more."
+    counts = [
+        ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number
+    ]
+    joined = counts[0] if len(counts) == 1 else ", ".join(counts[:-1]) + " and " + counts[-1]
+    return f"{joined} in {files}. `clusterspec explain RULE` describes a rule."
 
 
 MOST_STALE = 10
@@ -116,7 +118,7 @@ MOST_STALE = 10
 
 
 def about_baseline(report: CheckReport) -> list[str]:
-    """How many findings a baseline hides, and its entries that match nothing any more, a line each."""
+    """The number of findings hidden by a baseline, and its stale entries, one per line."""
     if report.hidden is None:
         return []
     lines = [f"The baseline hides {plural(report.hidden, 'finding')}."]
@@ -132,7 +134,7 @@ def about_baseline(report: CheckReport) -> list[str]:
 
 
 def statistics(report: CheckReport) -> str:
-    """How many findings each rule has, the most frequent first, and the total."""
+    """The number of findings by rule, most frequent first, and the total."""
     counted = Counter((finding.rule, finding.severity) for finding in report.findings)
     ordered = sorted(counted.items(), key=lambda each: (-each[1], each[0]))
     rows = [(f"{number:,}", str(severity), rule) for (rule, severity), number in ordered]
@@ -141,7 +143,7 @@ def statistics(report: CheckReport) -> str:
 
 
 def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
-    """One line a finding, as compilers print them: file:line:column: severity[rule] message."""
+    """One line per finding, in compiler format: file:line:column: severity[rule] message."""
     rows = [
         f"{located(f.span)}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain(f.message)}"
         for f in report.findings
@@ -150,7 +152,7 @@ def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
 
 
 def github(report: CheckReport) -> str:
-    """Workflow commands that GitHub shows beside the lines of a pull request."""
+    """GitHub workflow commands, shown as annotations of a pull request."""
     return "".join(annotation(report, finding) + "\n" for finding in report.findings)
 
 
@@ -167,15 +169,15 @@ def annotation(report: CheckReport, finding: Finding) -> str:
         "endLine": str(end.line),
         "endColumn": str(end.column),
     }
-    if start.line != end.line:  # columns across lines are refused
+    if start.line != end.line:  # GitHub rejects columns of multi-line spans
         del properties["col"], properties["endColumn"]
-    said = ",".join(f"{name}={escape(value, ':,')}" for name, value in properties.items())
+    options = ",".join(f"{name}={escape(value, ':,')}" for name, value in properties.items())
     body = finding.message + (f"\n{finding.help}" if finding.help else "")
-    return f"::{COMMANDS[finding.severity]} {said}::{escape(body)}"
+    return f"::{COMMANDS[finding.severity]} {options}::{escape(body)}"
 
 
 def escape(value: str, also: str = "") -> str:
-    """GitHub's own escapes for workflow commands."""
+    """A value escaped for GitHub workflow commands."""
     for mark_ in "%\r\n" + also:
         value = value.replace(mark_, f"%{ord(mark_):02X}")
     return plain(value)

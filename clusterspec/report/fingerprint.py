@@ -1,4 +1,4 @@
-"""What identifies a finding from one run to the next, in baselines, SARIF and GitLab alike."""
+"""Fingerprints that identify findings across runs, in baselines, SARIF and GitLab."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from clusterspec.source import pointer
 def fingerprint(report: CheckReport, finding: Finding) -> str:
     """A SHA-256 of the rule, the path relative to the project, the key path and the value as written.
 
-    Messages, lines and the current folder are no part of it, so that moved lines, a moved project and another
-    catalog keep it.
+    Messages, line numbers and the current folder are not part of it, so that it is stable when lines or the project
+    move, or the catalog changes.
     """
     import hashlib
 

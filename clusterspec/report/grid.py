@@ -1,4 +1,4 @@
-"""Tables and bars for terminals: columns aligned by what they hold, nothing painted twice."""
+"""Tables and bars for terminals, with aligned columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def wide(text: str) -> int:
-    """Columns that a text takes on a terminal; paint takes none."""
+    """The width of a text on a terminal, without color codes."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
     import unicodedata
@@ -35,18 +35,18 @@ def grid(
     wrap: Collection[int] = (),
     ink: Ink = PLAIN,
 ) -> str:
-    """Rows under heads, two spaces apart; the columns in ``right`` are set to the right.
+    """Rows under headings, two spaces apart; the columns in ``right`` are right-aligned.
 
-    Where the rows are wider than the terminal, the cells of the columns in ``wrap`` go on below.
+    If the rows are wider than the terminal, the cells of the columns in ``wrap`` are wrapped.
     """
-    columns = set(right)
+    aligned = set(right)
     widths = [max(wide(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
     least = {k: max(wide(word) for row in [heads, *rows] for word in ("", *row[k].split())) for k in wrap}
     widths = _fitted(widths, least, ink.width)
 
     def line(cells: Sequence[str]) -> str:
         shown = [
-            " " * (width - wide(cell)) + cell if k in columns else cell + " " * (width - wide(cell))
+            " " * (width - wide(cell)) + cell if k in aligned else cell + " " * (width - wide(cell))
             for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ]
         return "  ".join(shown).rstrip()
@@ -59,10 +59,10 @@ def grid(
     return "".join(text + "\n" for text in [ink.paint("dim", line(heads)), *body])
 
 
-def _fitted(widths: list[int], least: Mapping[int, int], room: int) -> list[int]:
-    """The widths, those in ``least`` made smaller, the widest first, until the room suffices or words would break."""
+def _fitted(widths: list[int], least: Mapping[int, int], columns: int) -> list[int]:
+    """The widths, with those in ``least`` reduced, widest first, until they fit ``columns`` or reach their minimum."""
     fitted = list(widths)
-    for _ in range(sum(widths) + 2 * (len(widths) - 1) - room):
+    for _ in range(sum(widths) + 2 * (len(widths) - 1) - columns):
         slack = [k for k in least if fitted[k] > max(least[k], NARROWEST)]
         if not slack:
             break
@@ -71,7 +71,7 @@ def _fitted(widths: list[int], least: Mapping[int, int], room: int) -> list[int]
 
 
 def bar(share: float, width: int = 20) -> str:
-    """A bar that fills a share of some columns, to an eighth of a column.
+    """A bar that fills a fraction of ``width`` columns, in steps of an eighth.
 
     >>> bar(0.5, 4)
     '██'
@@ -81,7 +81,7 @@ def bar(share: float, width: int = 20) -> str:
 
 
 def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Comma-separated values with a head line; no cell is taken for a formula."""
+    """Comma-separated values with a header; cells are escaped so that spreadsheets read none as a formula."""
     import csv
     import io
 

@@ -1,4 +1,4 @@
-"""Colour and width for terminals: plain strings in, strings with or without escape codes out."""
+"""Color and line width for terminals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """Paints text when ``on``, otherwise hands it back as it is; ``width`` is how many columns there are."""
+    """Colors text if ``on``, else returns it unchanged; ``width`` is the number of columns."""
 
     on: bool = False
     width: int = WIDTH
 
     @property
     def measure(self) -> int:
-        """The columns that a paragraph takes."""
+        """The width of a paragraph in columns."""
         return min(self.width, WIDTH)
 
     def paint(self, style: str, text: str) -> str:
@@ -41,9 +41,9 @@ PLAIN = Ink()
 
 
 def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]:
-    """A paragraph in lines of a width, words kept whole; ``first`` precedes the first, ``then`` before others.
+    """A paragraph wrapped to a width; ``first`` precedes the first line, ``then`` the others.
 
-    A word that a runner or a problem matcher would obey at the start of a line stays on the line before it.
+    A word that a CI runner or problem matcher would interpret at the start of a line stays on the previous line.
     """
     import textwrap
 
@@ -66,7 +66,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 
 def plain(text: str) -> str:
-    """Text from a file made safe for every writer of lines: one line, control characters visible.
+    """Text from a file on one line, with control characters and CI runner commands escaped.
 
     >>> print(plain("a\\nb\\x1b[2J"), plain("::error::x"), plain("##[add-mask]x"))
     a\\nb\\x1b[2J \\::error::x ##\\[add-mask]x
@@ -79,7 +79,7 @@ _PLACE = re.compile(r":(?=\d|\s)")
 
 
 def located(span: Span) -> str:
-    """`file:line:column`; a colon in the name of the file never reads like the end of the name.
+    """`file:line:column`, with ambiguous colons in the file name escaped.
 
     >>> from clusterspec.source import Position
     >>> located(Span("a.yaml:1:1: error[x].yaml", Position(3, 1), Position(3, 2)))
@@ -89,7 +89,7 @@ def located(span: Span) -> str:
 
 
 def titled(name: str) -> str:
-    """A name from a file for the start of a line, where it does not read like `file:line:`."""
+    """A name for the start of a line, escaped so that it does not look like `file:line:`."""
     return _PLACE.sub(r"\\x3a", plain(name))
 
 
@@ -98,7 +98,7 @@ _ANYWHERE = re.compile(r"##(vso)?\[")
 
 
 def disarmed(line: str) -> str:
-    """A line that no runner takes for a command: `::` is one at the start of a line, `##[` anywhere."""
+    """A line with CI runner commands escaped: `::` at the start of a line, `##[` anywhere."""
     if "##" not in line and "::" not in line:
         return line
     return _ANYWHERE.sub(lambda found: found[0][:-1] + "\\[", _COMMAND.sub(r"\1\\\2", line))

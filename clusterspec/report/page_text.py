@@ -1,4 +1,4 @@
-"""The page of a rule for a terminal: Markdown with its paragraphs folded, and in colour where that is on."""
+"""The page of a rule for a terminal: Markdown with wrapped paragraphs and optional color."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _CODE = re.compile(r"`[^`]+`")
 
 
 def text(page: str, ink: Ink = PLAIN) -> str:
-    """The page, still Markdown; headings and code stand out where colour is on."""
+    """The page as Markdown; headings and code are colored if enabled."""
     return "\n".join("\n".join(block(part, ink)) + "\n" for part in blocks(page))
 
 
 def blocks(page: str) -> Iterator[str]:
-    """The paragraphs, lists, headings and fences of a page, without the empty lines between them."""
+    """The paragraphs, lists, headings and code blocks of a page, without empty lines between them."""
     fence: list[str] = []
     lines: list[str] = []
     for line in [*page.splitlines(), ""]:
@@ -35,7 +35,7 @@ def blocks(page: str) -> Iterator[str]:
 
 
 def block(part: str, ink: Ink) -> list[str]:
-    """The lines of one of them."""
+    """The lines of a block."""
     if part.startswith("#"):
         return [ink.paint("bold", part)]
     if part.startswith(_FENCE):
@@ -49,5 +49,5 @@ def block(part: str, ink: Ink) -> list[str]:
 
 
 def coded(lines: list[str], ink: Ink) -> list[str]:
-    """Lines with what is between backticks painted."""
+    """Lines with inline code colored."""
     return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]

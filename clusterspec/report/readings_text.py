@@ -1,4 +1,4 @@
-"""A quantity in every unit and direction, for a terminal."""
+"""The interpretations of a quantity as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusterspec.units import Reading, Readings
 
 
 def text(found: Readings, ink: Ink = PLAIN) -> str:
-    """The readings, set apart by what each assumes where the text leaves something open."""
+    """The interpretations, grouped by assumption if the text is ambiguous."""
     parts = [f"{ink.paint('bold', plain(found.written))}: {found.meaning}\n"]
     if found.ambiguous:
         parts.append(ink.paint("yellow", "It can be read in more than one way:") + "\n")
@@ -20,7 +20,7 @@ def text(found: Readings, ink: Ink = PLAIN) -> str:
 
 
 def block(rows: tuple[Reading, ...]) -> str:
-    """One line for each way to count, the units side by side."""
+    """One line per convention, with units side by side."""
     lines = {label: [row.text for row in same] for label, same in groupby(rows, key=lambda row: row.label)}
     wide = max(map(len, lines.values()))
     cells = [(f"    {label}", *texts, *[""] * (wide - len(texts))) for label, texts in lines.items()]

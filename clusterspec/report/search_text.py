@@ -1,4 +1,4 @@
-"""Results of search, solve and sensitivity for a terminal and for a spreadsheet."""
+"""Results of search, solve and sensitivity as text and CSV."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHOWN = (
 
 
 def search(report: SearchReport, ink: Ink = PLAIN) -> str:
-    """What was searched, the best layouts, and what the present one loses."""
+    """The number of layouts evaluated, the best layouts, and the difference to the present one."""
     looked = f"{report.evaluated:,} layouts evaluated, {report.fitting:,} fit in memory"
     refused = f", {plural(report.refused, 'layout')} refused by a rule" if report.refused else ""
     parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
@@ -57,7 +57,7 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
 
 
 def table(rows: tuple[LayoutRow, ...], ink: Ink) -> str:
-    """One line a layout; columns in which no layout differs from the default are left out."""
+    """One line per layout, without columns in which all layouts have the default."""
     keys = [key for key in SHOWN if any(key in row.layout for row in rows)]
     costs = any(row.cost is not None for row in rows)
     heads = (
@@ -120,7 +120,7 @@ def _present(report: SearchReport) -> str:
 
 
 def heat(found: Grid, ink: Ink) -> str:
-    """A table of step times: x where no layout fits, · where none is legal, * at the present degrees."""
+    """A table of step times: x if no layout fits, · if none is legal, * at the present degrees."""
     rows = sorted({cell.row for cell in found.cells})
     columns = sorted({cell.column for cell in found.cells})
     by_pair = {(cell.row, cell.column): cell for cell in found.cells}
@@ -137,7 +137,7 @@ def _cell(cell: GridCell | None) -> str:
 
 
 def search_csv(report: SearchReport) -> str:
-    """One row a layout."""
+    """One row per layout."""
     fields = (*SHOWN, "step_time", "low", "high", "mfu", "memory", "fits", "cost", "tied")
     rows = [
         [_value(row.layout.get(key, "")) for key in SHOWN]
@@ -155,7 +155,7 @@ UPWARD = ("concurrency", "request_rate", "input_tokens", "sequence_length", "ove
 
 
 def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
-    """The boundary in a sentence, and the values that were tried."""
+    """The boundary in a sentence, and the values tried."""
     lines = wrapped(_answer(report), ink.measure)
     tried = sorted(report.probes)
     shown = tried if len(tried) <= 12 else _spread(tried)
@@ -169,7 +169,7 @@ def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
 
 
 def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
-    """Twelve of the values that were tried, both ends among them."""
+    """Twelve of the values tried, including both ends."""
     return [tried[round(index * (len(tried) - 1) / 11)] for index in range(12)]
 
 
@@ -195,7 +195,7 @@ def _amount(report: SolveReport, value: float) -> str:
 
 
 def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
-    """One line a step of a lever, the largest effect on the time for a token first."""
+    """One line per step of a lever, largest effect on the time per token first."""
     if not report.levers:
         return "Nothing to vary: the step time of the spec cannot be computed.\n"
     costs = any(row.cost is not None for row in report.levers)
@@ -227,14 +227,14 @@ def _lever_value(row: LeverRow, value: object) -> str:
 
 
 def sensitivity_csv(report: SensitivityReport) -> str:
-    """One row a step of a lever, in SI units."""
+    """One row per step of a lever, in SI units."""
     fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost")
     rows = [row.to_json() for row in report.levers]
     return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))
 
 
 def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
-    """One line a point: its axes, the best layout in short, and what it does."""
+    """One line per point: axes, best layout in short form, and results."""
     names = list(rows[0].axes) if rows else []
     costs = any(row.cost is not None for row in rows)
     heads = (
@@ -265,7 +265,7 @@ def _layout_text(row: SweepRow) -> str:
 
 
 def sweep_csv(rows: list[SweepRow]) -> str:
-    """One row a point, in SI units."""
+    """One row per point, in SI units."""
     names = list(rows[0].axes) if rows else []
     fields = (*names, "step_time", "mfu", "memory", "cost", "layout", "why")
     found = (row.to_json() | {"layout": _layout_text(row)} for row in rows)

@@ -1,4 +1,4 @@
-"""The serving plans that a search found, for a terminal and for a spreadsheet."""
+"""Serving plans found by search, as text and CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORT = {"attention_dp": "adp"}
 
 
 def search(report: SearchReport, ink: Ink = PLAIN) -> str:
-    """What was searched, the best plans, the front over concurrency, and what the plan of the spec gives."""
+    """The number of plans evaluated, the best plans, the Pareto front, and the plan of the spec."""
     looked = f"{report.evaluated:,} plans evaluated, {report.fitting:,} meet the targets at the load"
     refused = f", {plural(report.refused, 'plan')} refused by a rule" if report.refused else ""
     parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
@@ -48,7 +48,7 @@ def _engine(degrees: object, replicas: int) -> str:
 
 
 def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> str:
-    """One line a plan; those of the front have their requests in flight."""
+    """One line per plan; those of the front with their requests in flight."""
     costs = any(row.cost is not None for row in rows)
     heads = (
         "",
@@ -114,7 +114,7 @@ FIELDS = ("ttft", "tpot", "output_tokens_per_second", "output_tokens_per_second_
 
 
 def search_csv(report: SearchReport) -> str:
-    """One row a plan: those found at the load, then the front."""
+    """One row per plan: those at the load of the spec, then the front."""
     names = ("kind", "engines", "accelerators", *FIELDS, "memory", "fits", "cost")
     rows = []
     for kind, found in (("best", report.layouts), ("front", report.pareto)):

@@ -1,4 +1,4 @@
-"""The parts of a sum for a terminal: value, share and a bar."""
+"""The parts of a sum as text: value, fraction and bar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 10
 
 
 def breakdown(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
-    """A sum with its parts, each with its share and a bar; at most ``most`` rows."""
+    """A sum with its parts, each with its fraction and a bar; at most ``most`` rows."""
     shown = folded(term, most) if most else term
     rows = [
         (
@@ -38,7 +38,7 @@ def nested(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]
 
 
 def folded(term: Term, most: int) -> Term:
-    """The term with its smallest parts in one, where it has more than ``most`` that are not zero."""
+    """The term with its smallest parts combined if more than ``most`` are not zero."""
     parts = tuple(part for part in term.parts if part.value)
     if len(parts) <= most:
         return term

@@ -1,18 +1,18 @@
-"""The words in which every writer says the same thing."""
+"""Texts and colors of verdicts, shared by all writers."""
 
 from __future__ import annotations
 
-from clusterspec.results.verdict import Status
+from clusterspec.results.verdict import VerdictStatus
 
 VERDICT_WORDS = {
-    Status.FAILS: "Does not work as written",
-    Status.RESERVATIONS: "Works with reservations",
-    Status.CLEAR: "Checked, nothing found against it",
-    Status.NOT_JUDGED: "Not judged",
+    VerdictStatus.FAILS: "Does not work as written",
+    VerdictStatus.RESERVATIONS: "Works with reservations",
+    VerdictStatus.CLEAR: "Checked, nothing found against it",
+    VerdictStatus.NOT_JUDGED: "Not judged",
 }
 VERDICT_COLORS = {
-    Status.FAILS: "red",
-    Status.RESERVATIONS: "yellow",
-    Status.CLEAR: "green",
-    Status.NOT_JUDGED: "cyan",
+    VerdictStatus.FAILS: "red",
+    VerdictStatus.RESERVATIONS: "yellow",
+    VerdictStatus.CLEAR: "green",
+    VerdictStatus.NOT_JUDGED: "cyan",
 }

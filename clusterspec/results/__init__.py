@@ -1,7 +1,7 @@
-"""What a command returns: typed values that writers turn into bytes, and nothing else.
+"""Versioned results of commands, as typed values that writers convert to bytes.
 
-Each has `to_json`, the document of the outer contract: SI numbers, ``None`` for what could not
-be computed, ``"version": 1`` first. Writers are pure functions of these values.
+Each has `to_json`, its JSON document: SI numbers, ``None`` for figures that could not be computed,
+``"version": 1`` first. Writers are pure functions of these values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Which program and which catalog spoke."""
+    """The versions of program and catalog."""
 
     version: str
     catalog: str
@@ -43,14 +43,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The file that was read and its bytes; None if a command reads no spec."""
+    """The input file and its bytes; None if a command reads no spec."""
 
     file: str | None = None
     data: bytes | None = field(default=None, repr=False)
 
     @property
     def sha256(self) -> str | None:
-        """The hash of the bytes."""
+        """The SHA-256 of the bytes."""
         if self.data is None:
             return None
         import hashlib
@@ -59,7 +59,7 @@ class Input:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The display name of the input."""
         return self.file or "-"
 
     def to_json(self) -> Json:
@@ -67,12 +67,12 @@ class Input:
 
 
 def head(tool: Tool, read: Input) -> Json:
-    """How every document begins."""
+    """The common first fields of all JSON documents."""
     return {"version": VERSION, "tool": tool.to_json(), "input": read.to_json()}
 
 
 def finding_json(finding: Finding) -> Json:
-    """One finding in the contract's fields."""
+    """A finding as JSON."""
     out: Json = {
         "rule": finding.rule,
         "severity": str(finding.severity),
@@ -86,8 +86,8 @@ def finding_json(finding: Finding) -> Json:
         "end_column": finding.span.end.column,
         "path": pointer(finding.path),
         "related": [
-            {"file": span.file, "line": span.start.line, "column": span.start.column, "message": said}
-            for span, said in finding.related
+            {"file": span.file, "line": span.start.line, "column": span.start.column, "message": note}
+            for span, note in finding.related
         ],
     }
     if finding.edits:
@@ -109,7 +109,7 @@ def finding_json(finding: Finding) -> Json:
 
 
 def waived_json(one: Waived) -> Json:
-    """One waived finding: the rule, its severity, the reason, and the day to which the waiver holds."""
+    """A waived finding as JSON: rule, severity, reason and expiry date of the waiver."""
     until = one.waiver.until
     return {
         "rule": one.finding.rule,
@@ -123,7 +123,7 @@ def waived_json(one: Waived) -> Json:
 
 
 def count(findings: tuple[Finding, ...]) -> dict[str, int]:
-    """How many findings of each severity."""
+    """The number of findings by severity."""
     return {str(level): sum(finding.severity is level for finding in findings) for level in Severity}
 
 
@@ -131,8 +131,8 @@ def count(findings: tuple[Finding, ...]) -> dict[str, int]:
 class CheckReport:
     """The findings of one or many files, in the order of files and lines.
 
-    ``names`` are those of the files that findings point into. ``hidden`` counts the findings that a baseline
-    holds (None without one), ``stale`` are its entries that match nothing any more: rule and file of each.
+    ``names`` are those of the files that findings refer to. ``hidden`` is the number of findings in the baseline
+    (None without one), ``stale`` has the rule and file of its entries that no longer match a finding.
     """
 
     tool: Tool
@@ -170,7 +170,7 @@ class CheckReport:
         )
 
     def _baseline(self) -> Json:
-        """What a baseline hides, and which of its entries match nothing any more; nothing without one."""
+        """The hidden findings and stale entries of the baseline as JSON; empty without one."""
         if self.hidden is None:
             return {}
         stale = [{"rule": rule, "file": file} for rule, file in self.stale]
@@ -179,7 +179,7 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True)
 class EstimateReport:
-    """A plan with the findings that bear on it."""
+    """A plan with the findings of its spec."""
 
     tool: Tool
     input: Input
@@ -215,7 +215,7 @@ class EstimateReport:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveReport:
-    """A collective over some sizes."""
+    """A collective over message sizes."""
 
     tool: Tool
     input: Input
@@ -233,7 +233,7 @@ class CollectiveReport:
 
 @dataclass(frozen=True, slots=True)
 class BillReport:
-    """What has to be bought, and the fabric behind it (or why the customer has none)."""
+    """The bill of materials, and the fabric it is counted from (or the reason why there is none)."""
 
     tool: Tool
     input: Input

@@ -1,4 +1,4 @@
-"""The acceptance plan: each test with its command, the least bus bandwidth to accept, and the ceiling."""
+"""The acceptance plan: each test with its command, the minimum bus bandwidth, and the ceiling."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
 
 @dataclass(frozen=True, slots=True)
 class PlannedTest:
-    """One run of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction as the benchmark
-    counts them, ``size`` bytes. ``command`` is empty if the vendor's benchmark has no command line.
+    """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
+    counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line.
     """
 
     collective: str
@@ -43,7 +43,7 @@ class PlannedTest:
 
 
 def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
-    """A test with its prediction; the threshold is the slow end of the predicted range."""
+    """A test with its prediction; the threshold is the low end of the predicted range."""
     return PlannedTest(
         collective=test.collective,
         nodes=test.nodes,
@@ -60,7 +60,7 @@ def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
 
 
 def command(test: AcceptanceTest) -> str:
-    """The command of a test, one process a rank; 20 warm-up runs and 100 timed ones.
+    """The command of a test, with one process per rank, 20 warm-up and 100 timed iterations.
 
     >>> command(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
     'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -w 20 -n 100'

@@ -1,4 +1,4 @@
-"""The verdict by area: the constraint that binds, its number, its limit, and the headroom."""
+"""The verdict by area: the binding constraint, its value, its limit, and the headroom."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CLOSE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """One area: ``constraint`` is what binds it, ``value`` its number and ``limit`` what that must not exceed,
-    both in ``unit``. ``headroom`` is the share of the limit that is left, negative where it is exceeded.
-    ``state`` is ``good``, ``tight``, ``bad`` or ``open`` (not judged, for the reason in ``note``).
+    """An area: the binding ``constraint``, its ``value`` and ``limit``, both in ``unit``. ``headroom`` is the remaining
+    fraction of the limit, negative if it is exceeded. ``state`` is ``good``, ``tight``, ``bad`` or ``open`` (not
+    judged, for the reason in ``note``).
     """
 
     area: str
@@ -40,13 +40,13 @@ class Area:
 
 
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
-    """The areas of a design that has a cluster; those that a design does not have are left out."""
+    """The areas that apply to a design with a cluster."""
     times = (*_links(plan), *_schedule(plan), *_requests(plan))
     return (*_memory(plan), *times, *_power(rack), *_storage(plan), *_budget(plan, bill))
 
 
 def _area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
-    """An area with a limit; within `CLOSE` of the limit it is tight."""
+    """An area with a limit; ``tight`` if within `CLOSE` of the limit."""
     headroom = 1 - value / limit if limit else None
     state = "open" if headroom is None else "bad" if headroom < 0 else "tight" if headroom < CLOSE else "good"
     return Area(area, constraint, value, limit, unit, headroom, state, note)
@@ -68,7 +68,7 @@ def _memory(plan: Plan) -> Iterator[Area]:
 
 
 def _links(plan: Plan) -> Iterator[Area]:
-    """How long the links of a tier are busy in a step; a step cannot be shorter than its busiest link."""
+    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below."""
     if plan.step_time is None:
         return
     held = condition(plan)
@@ -95,7 +95,7 @@ def _schedule(plan: Plan) -> Iterator[Area]:
 
 
 def _requests(plan: Plan) -> Iterator[Area]:
-    """Of a serving plan: its times against the targets, and the requests in flight against what the cache holds."""
+    """Serving: latencies against the targets, and requests in flight against the KV cache capacity."""
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return
@@ -125,7 +125,7 @@ def _power(rack: Rack | None) -> Iterator[Area]:
 
 
 def _storage(plan: Plan) -> Iterator[Area]:
-    """Seconds of writing one checkpoint against the interval between two."""
+    """The time to write a checkpoint, in seconds, against the checkpoint interval."""
     spec = plan.design.spec
     networks = spec.cluster.networks if spec.cluster else None
     store = networks.storage.bandwidth if networks and networks.storage else None

@@ -1,4 +1,4 @@
-"""Cells of spreadsheets and CSV files: text that a spreadsheet would run is kept from running."""
+"""Escaping of spreadsheet and CSV cells that would be executed as formulas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def safe(cell: object) -> object:
-    """A cell as it may be written; text that begins like a formula gets an apostrophe before it.
+    """A cell, with an apostrophe before text that starts like a formula.
 
     >>> safe("=1+1"), safe("node"), safe(-5), safe("-5 V")
     ("'=1+1", 'node', -5, "'-5 V")

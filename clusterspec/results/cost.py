@@ -26,7 +26,7 @@ class CostReport:
     findings: tuple[Finding, ...] = ()
 
     def to_json(self) -> Json:
-        """The document of the contract: amounts in ``currency``, ``term`` in seconds, shares as fractions of one."""
+        """The JSON document: amounts in ``currency``, ``term`` in seconds, shares as fractions."""
         return head(self.tool, self.input) | _body(self.cost, self.neighbor)
 
 
@@ -67,7 +67,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
 
 
 def _of_output(term: Term | None) -> Term | None:
-    """The cost of a million tokens where it is that of output tokens: of a serving plan."""
+    """The cost of a million output tokens of a serving plan; None for training."""
     return term if term is not None and term.name == "per_million_output_tokens" else None
 
 

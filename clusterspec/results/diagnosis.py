@@ -1,4 +1,4 @@
-"""What logs of collectives show: measured against expected, causes of a shortfall, and acceptance tests."""
+"""Results of log analysis: measured and expected bandwidth, causes of low bandwidth, and acceptance tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One size of a log: bytes, and bus bandwidths in B/s; ``low`` and ``high`` bound the expected one."""
+    """A message size of a log: bytes, and bus bandwidths in B/s; ``low`` and ``high`` bound the expected one."""
 
     size: float
     measured: float
@@ -29,10 +29,10 @@ class ComparedRow:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A likely cause of a shortfall: its name, the evidence for it, and the command that confirms it.
+    """A likely cause of low bandwidth: its name, the evidence, and the command that confirms it.
 
-    ``weight`` ranks causes, from 0 to 1: 1 where the log states it, else how well the cost model with this fault
-    gives what was measured.
+    ``weight`` ranks causes from 0 to 1: 1 if the log states the cause, else how well the cost model with this fault
+    matches the measurement.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One collective of one log against the cost model. ``verdict`` is `expected`, `slow` or `fast` at the largest
+    """A collective of a log compared with the cost model. ``verdict`` is `expected`, `slow` or `fast` at the largest
     size."""
 
     log: str
@@ -66,7 +66,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What the measurements do to the estimate: step time in seconds before and after; None if it has none."""
+    """The effect of the measurements on the step time, in seconds before and after; None without a step time."""
 
     before: float | None
     after: float | None
@@ -74,7 +74,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisReport:
-    """Logs against a design: every collective compared, and what the estimate becomes with them."""
+    """The comparison of logs with a design, and the estimate with their measurements."""
 
     tool: Tool
     input: Input
@@ -127,7 +127,7 @@ Status = Literal["pass", "fail", "not-run"]
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceOutcome:
-    """One acceptance test: bus bandwidths in B/s, None if it was not measured; ``why`` explains the status."""
+    """The outcome of an acceptance test: bus bandwidths in B/s, None if not measured; ``why`` explains the status."""
 
     name: str
     threshold: float
@@ -138,7 +138,7 @@ class AcceptanceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceReport:
-    """Every test of the plan, and the logs that belong to none."""
+    """The outcomes of all tests, and the logs that belong to no test."""
 
     tool: Tool
     input: Input

@@ -1,4 +1,4 @@
-"""What changed between two designs, and what it does: keys, figures with their range, findings."""
+"""Differences between two designs: keys, figures with their ranges, findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clusterspec.summation import sum_of
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One key that is written otherwise; None if one of the specs lacks it."""
+    """A changed key; a value is None if the spec lacks the key."""
 
     path: Path
     old: Any
@@ -28,10 +28,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One figure of both designs, in SI units; None if it could not be computed.
+    """A figure of both designs, in SI units; None if it could not be computed.
 
-    ``within_band`` says that the ranges of the two figures overlap: the model cannot tell them apart. It is None for a
-    figure that is counted or read from a catalog.
+    ``within_band`` means that the ranges of the figures overlap, so that the difference is not significant. It is None
+    for figures without a range.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two designs: what was read, its keys with bases merged in, and its estimate and bill as JSON."""
+    """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON."""
 
     read: Input
     value: Any
@@ -80,14 +80,14 @@ class DiffReport:
 
 
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
-    """The difference of two designs; effects are listed where they differ."""
+    """The difference of two designs, with the figures that differ."""
     effects = tuple(one for one in _effects(old, new) if one.old != one.new)
     found, fixed = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
     return DiffReport(tool, old.read, new.read, tuple(_changes((), old.value, new.value)), effects, found, fixed)
 
 
 def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
-    """The keys that differ, mappings entered."""
+    """The keys that differ, recursively."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys([*old, *new]):
             yield from _changes((*path, key), old.get(key), new.get(key))
@@ -96,7 +96,7 @@ def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
 
 
 def _effects(old: Side, new: Side) -> Iterator[Effect]:
-    """Every figure that the design decides, in the order in which a reviewer asks."""
+    """The compared figures, in review order."""
     one, other = old.estimate, new.estimate
     for name, unit, path in _FIGURES:
         yield Effect(name, unit, _at(one, path), _at(other, path))
@@ -132,14 +132,14 @@ def _at(document: Any, path: Sequence[str]) -> Any:
 
 
 def _overlap(one: Any, other: Any) -> bool | None:
-    """Whether two ranges overlap; None if one is not known."""
+    """Whether two ranges overlap; None if one is unknown."""
     if not one or not other or None in (*one, *other):
         return None
     return bool(one[0] <= other[1] and other[0] <= one[1])
 
 
 def _bisection(estimate: Json) -> float | None:
-    """Bytes per second per direction between two halves of the accelerators, over the fabric."""
+    """The bisection bandwidth of the fabric in B/s per direction."""
     number = _at(estimate, ("cluster", "accelerators"))
     rate = _at(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
     taper = _at(estimate, ("cluster", "scale_out", "oversubscription"))

@@ -1,4 +1,4 @@
-"""The estimate in the contract's fields."""
+"""The estimate as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MFU_CONVENTION = (
 
 
 def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
-    """Every field of ``estimate`` after the head and the verdict."""
+    """The fields of ``estimate`` after the header and the verdict."""
     design = plan.design
     return {
         "cluster": cluster_json(design.cluster),
@@ -54,7 +54,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
 
 
 def terms(plan: Plan) -> tuple[Term, ...]:
-    """The roots of what can be explained: the step's time, then each part of memory."""
+    """The root terms of explanations: the step time, then each part of memory."""
     found: tuple[Term, ...] = (plan.step_time,) if plan.step_time else ()
     if plan.serving is not None:
         found = (time_of_first_token(plan.serving), time_of_token(plan.serving))
@@ -62,7 +62,7 @@ def terms(plan: Plan) -> tuple[Term, ...]:
 
 
 def serving_json(found: ServingTimes | None) -> Json | None:
-    """The times of a serving plan: seconds, and throughput of the whole plan; None if it trains."""
+    """The latencies (seconds) and throughput of a serving plan; None for training."""
     if found is None:
         return None
     names = (
@@ -145,7 +145,7 @@ def communication_json(row: Communication) -> Json:
 
 
 def term_json(term: Term, provenance: Provenance = PLAIN) -> Json:
-    """A term with its parts; origins name the line of what was written and the source of what is cited."""
+    """A term with its parts; origins name the line of written values and the source of cited ones."""
     return {
         "name": term.name,
         "seconds": term.value if term.unit == "s" else None,
@@ -164,7 +164,7 @@ def term_json(term: Term, provenance: Provenance = PLAIN) -> Json:
 
 
 def assumption_json(each: Assumption) -> Json:
-    """One assumption: the key, the value in SI units, the unit where there is one, and the reason."""
+    """An assumption: key, value in SI units, unit if it has one, and reason."""
     key, value, why = each
     unit = value.unit if isinstance(value, Figure) and value.unit != "1" else None
     return {"key": key, "value": value.value if isinstance(value, Figure) else value, "unit": unit, "why": why}

@@ -1,4 +1,4 @@
-"""A whole report as one versioned value: every number that a page shows, by the name of its JSON field."""
+"""A complete report as one versioned value: every number on its pages is a JSON field."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ from clusterspec.results.verdict import accelerators_used
 
 @dataclass(frozen=True, slots=True)
 class FullReport:
-    """Everything that a report may show. ``text`` is the spec as it is shown and attached; ``against`` are the
-    designs that this one is compared with.
-    """
+    """The content of a report. ``text`` is the spec as shown and attached; ``against`` are the compared designs."""
 
     kind: str
     audience: str
@@ -57,17 +55,17 @@ class FullReport:
 
     @property
     def title(self) -> str:
-        """The name of the spec, else of its file without the folder."""
+        """The name of the spec, else its file name without folders."""
         return self.estimate.design.spec.name or self.file
 
     @property
     def file(self) -> str:
-        """The file of the spec without its folder: no path of the author's machine."""
+        """The file name of the spec without folders, which could reveal paths of the author's machine."""
         return PurePath(self.estimate.input.name).name or "-"
 
     @property
     def serves(self) -> bool:
-        """Whether the design serves a model."""
+        """Whether the workload is serving."""
         workload = self.estimate.design.workload
         return workload is not None and workload.kind == "serve"
 
@@ -76,7 +74,7 @@ class FullReport:
         return self.audience == "tender"
 
     def to_json(self) -> Json:
-        """The document that `report -o out.json` writes; a page names its fields."""
+        """The document written by `report -o out.json`, whose fields are referenced by the pages."""
         estimate = self.estimate
         document = estimate.design.spec.document
         read = {"file": self.file, "sha256": estimate.input.sha256}
@@ -122,12 +120,12 @@ class FullReport:
 
 
 def _bare(document: Json) -> Json:
-    """A result without the head that the whole document has already."""
+    """A result without the header fields."""
     return {key: value for key, value in document.items() if key not in ("version", "tool", "input")}
 
 
 def _local(row: Json) -> Json:
-    """A finding whose files are named without their folders."""
+    """A finding with file names without folders."""
     related = [each | {"file": PurePath(each["file"]).name} for each in row.get("related", ())]
     return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
 
@@ -138,7 +136,7 @@ def _estimate(report: EstimateReport) -> Json:
 
 
 def _bill(report: BillReport) -> Json:
-    """The bill with a price of null where a line has none."""
+    """The bill with null for absent prices."""
     document = _bare(report.to_json())
     prices = {"unit_price": None, "price": None, "assumed": None}
     return document | {"items": [prices | item for item in document["items"]]}
@@ -162,6 +160,6 @@ def _plain(value: Any) -> Any:
 
 
 def _demand(one: Any) -> Json:
-    """One demanded test, as the spec words it."""
+    """An acceptance test required by the spec, as written."""
     names = ("collective", "nodes", "ranks", "size", "busbw", "algbw", "algorithm", "scope", "passes", "duration")
     return {name: _plain(getattr(one, name)) for name in names}

@@ -1,4 +1,4 @@
-"""The terms of a report, each in one sentence."""
+"""The glossary of reports, one sentence per term."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The headline numbers of an estimate as terms, so that each can be explained like any part of the step."""
+"""The headline figures of an estimate as terms, so that each can be explained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation,
 
 
 def headline(plan: Plan) -> Iterator[Term]:
-    """A term for every headline number that could be computed, named as it is printed."""
+    """The terms of all computed headline figures, named as printed."""
     yield from _times(plan)
     yield from _utilization(plan)
     if plan.serving is not None:
@@ -49,7 +49,7 @@ def _times(plan: Plan) -> Iterator[Term]:
 
 
 def _serving(found: ServingTimes) -> Iterator[Term]:
-    """The headline numbers of a serving plan, by the names that they are printed with."""
+    """The headline figures of a serving plan, named as printed."""
     yield replace(time_of_first_token(found), name="time to first token")
     yield replace(time_of_token(found), name="time per output token")
     tokens = _count("output_tokens", found.output_tokens)
@@ -84,7 +84,7 @@ def _utilization(plan: Plan) -> Iterator[Term]:
 
 
 def sent_term(row: Communication) -> Term:
-    """What one axis sends with one collective in a step, as a term of seconds on the wire."""
+    """The communication time of one collective of an axis in a step, in seconds, as a term."""
     inputs = (
         ("calls", Figure(row.calls, "1", Computed("calls in one step"))),
         ("bytes", Figure(row.bytes, "B", Computed("size as nccl-tests counts it, all calls"))),

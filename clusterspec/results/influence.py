@@ -1,4 +1,4 @@
-"""How far each assumption moves the step time and the memory of a plan, by estimating the plan again."""
+"""Sensitivity of step time and memory to each assumption, computed by repeated estimates."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """The largest change that another value of one assumption makes.
+    """The largest change caused by another value of an assumption.
 
-    ``step_time`` (of a serving plan, the time per output token) and ``memory`` are relative changes (0.1 is 10 %
-    more); ``against`` is the other value.
+    ``step_time`` (for serving, the time per output token) and ``memory`` are relative changes (0.1 is 10 % more);
+    ``against`` is the other value.
     """
 
     assumption: Assumption
@@ -48,10 +48,10 @@ class Influence:
 
 
 def influences(plan: Plan, catalog: Catalog) -> tuple[Influence, ...]:
-    """The assumptions of a plan that move its step time or its memory by more than `LEAST`, largest first.
+    """The assumptions that change the step time or memory of a plan by more than `LEAST`, largest first.
 
-    Numbers vary over their range, or by `STEP` where they have none; words vary to the alternative that
-    costs the most. Each alternative is one more estimate, of about two milliseconds.
+    Numbers vary over their range, or by `STEP` without one; keywords vary over all choices, and the largest change
+    counts. Each alternative is another estimate, which takes about two milliseconds.
     """
     found = (_largest(plan, each, catalog) for each in plan.assumptions)
     return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
@@ -77,7 +77,7 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
 
 
 def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
-    """The change from one plan to another; None if the other lacks a figure that the first has."""
+    """The change from one plan to another; None if the other lacks a figure of the first."""
     if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None
     step = _slower(plan, other)
@@ -86,7 +86,7 @@ def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influenc
 
 
 def _slower(plan: Plan, other: Plan) -> float:
-    """The relative change of the step time, of a serving plan that of the time per output token."""
+    """The relative change of the step time, or for serving of the time per output token."""
     if plan.serving is not None and other.serving is not None:
         return other.serving.tpot / plan.serving.tpot - 1
     return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
@@ -96,7 +96,7 @@ Variant = tuple[Any, Callable[[Catalog], Design | None]]
 
 
 def _variants(plan: Plan, each: Assumption) -> list[Variant]:
-    """The other values of one assumption, each with the design that has it."""
+    """The alternative values of an assumption, each with its design."""
     key, value, _ = each
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
@@ -111,7 +111,7 @@ def _variants(plan: Plan, each: Assumption) -> list[Variant]:
 
 
 def _alternatives(key: str, value: Any) -> list[Any]:
-    """Other values that the spec could give a key."""
+    """Alternative values of a key."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, str):
@@ -124,7 +124,7 @@ def _alternatives(key: str, value: Any) -> list[Any]:
 
 
 def _numbers(key: str, value: float) -> list[Any]:
-    """Other numbers: earlier software, twice a degree, `STEP` up and down of anything else."""
+    """Alternative numbers: earlier software, twice a degree, `STEP` up and down otherwise."""
     if key == "layout.software_year":
         return list(range(EARLIEST_SOFTWARE, int(value)))
     if key in DEGREES:
@@ -133,7 +133,7 @@ def _numbers(key: str, value: float) -> list[Any]:
 
 
 def _choices(key: str) -> tuple[Any, ...]:
-    """The words that the schema admits for a key."""
+    """The choices of a key in the schema."""
     node: Mapping[str, Any] = schema()
     for part in key.split("."):
         node = node.get("properties", {}).get(part, {})
@@ -173,7 +173,7 @@ def _with_value(part: Any, keys: list[str], value: Any) -> Any:
 
 
 def _holder(design: Design, key: str) -> str:
-    """Whose ``achievable`` figure a constant is: of the accelerator, the stack, or of neither (empty)."""
+    """The owner of an ``achievable`` figure: the accelerator, the stack, or neither (empty)."""
     cluster, layout = design.cluster, design.layout
     owner, _, name = key.partition(" ")
     if cluster and owner == cluster.accelerator.id and name in cluster.accelerator.achievable:
@@ -199,7 +199,7 @@ def _refigured(design: Design, key: str, value: float) -> Callable[[Catalog], De
 
 
 def _spread(plan: Plan, each: Assumption) -> Influence | None:
-    """The effect on memory of a figure whose terms carry their own range."""
+    """The effect on memory of a figure whose terms have their own range."""
     key, value, _ = each
     if plan.memory is None or not isinstance(value, Figure):
         return None

@@ -12,7 +12,7 @@ from clusterspec.records import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class KernelPoint:
-    """One kernel of a micro-batch in all passes and layers of the slowest stage: FLOPs, bytes and seconds."""
+    """A kernel, summed over the passes and layers of a micro-batch on the slowest stage: FLOPs, bytes and seconds."""
 
     name: str
     flops: float
@@ -35,7 +35,7 @@ class Roofline:
 
 
 def roofline(plan: Plan) -> Roofline | None:
-    """The kernels with arithmetic, from the record that the step time was worked out from."""
+    """The kernels with FLOPs, from the record of the step time."""
     cluster, work, record = plan.design.cluster, plan.design.workload, plan.step
     if cluster is None or work is None or record is None or work.peak is None:
         return None
@@ -53,7 +53,7 @@ def roofline(plan: Plan) -> Roofline | None:
 
 
 def _points(pairs: list[tuple[Kernel, float, int]]) -> list[KernelPoint]:
-    """The kernels with arithmetic, those of one name together."""
+    """The kernels with FLOPs, summed by name."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for kernel, seconds, count in pairs:
         if kernel.flops > 0 and kernel.traffic > 0:

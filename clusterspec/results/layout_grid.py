@@ -1,4 +1,4 @@
-"""Which layouts survive: step time and memory over tp and pp, everything else of the layout kept."""
+"""Step time and memory of layouts over tp and pp, with the other keys of the layout fixed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_TP = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One layout of the grid; None if its degrees do not divide what they must, for the reason in ``why``."""
+class LayoutCell:
+    """A layout of the grid; None if it is not legal, for the reason in ``why``."""
 
     tp: int
     pp: int
@@ -32,11 +32,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class LayoutGrid:
-    """The cells, tp by tp; ``capacity`` bytes of one accelerator."""
+    """The cells by tp and pp; ``capacity`` is the memory of an accelerator in bytes."""
 
     tp: tuple[int, ...]
     pp: tuple[int, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[LayoutCell, ...]
     capacity: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -63,27 +63,27 @@ def _degrees(most: int, present: int) -> tuple[int, ...]:
     return tuple(sorted(powers | {present}))
 
 
-def _cell(present: Plan, catalog: Catalog, tp: int, pp: int) -> Cell:
+def _cell(present: Plan, catalog: Catalog, tp: int, pp: int) -> LayoutCell:
     design = present.design
     layout, cluster = design.layout, design.cluster
     assert layout is not None and cluster is not None and design.spec.layout is not None
     here = (tp, pp) == (layout.tp, layout.pp)
     why = "" if here else _illegal(design, tp, pp, layout.nodes * cluster.ranks_per_node)
     if why:
-        return Cell(tp, pp, None, None, None, why)
+        return LayoutCell(tp, pp, None, None, None, why)
     own = {} if here else {"dp": None, "stage_layers": None}
-    said = replace(design.spec.layout, tp=tp, pp=pp, **own)
-    other = design if here else resolve(replace(design.spec, layout=said), catalog)[0]
+    illegal = replace(design.spec.layout, tp=tp, pp=pp, **own)
+    other = design if here else resolve(replace(design.spec, layout=illegal), catalog)[0]
     if not here and other.cluster is not None:
         other = replace(other, cluster=replace(other.cluster, measured=cluster.measured))
     plan = estimate(other, present.tables)
     step = plan.step_seconds
     used = plan.memory
-    return Cell(tp, pp, step, used.total.value if used else None, used.fits if used else None, "", here)
+    return LayoutCell(tp, pp, step, used.total.value if used else None, used.fits if used else None, "", here)
 
 
 def _illegal(design: Design, tp: int, pp: int, ranks: int) -> str:
-    """Why degrees are not legal; empty if they are."""
+    """The reason why degrees are not legal; empty if they are."""
     work, layout = design.workload, design.layout
     assert work is not None and layout is not None
     model, cut = work.model, tp * pp * layout.cp

@@ -1,4 +1,4 @@
-"""The machine as drawn: units, switch levels, what one failed part costs, and the power of a rack."""
+"""Summary of a machine: counts, switch levels, impact of single failures, and rack power."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from clusterspec.spec.model import PowerSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One level of the machine from the nodes upward: ``links`` go up from it, ``ratio`` is down over up."""
+class MachineLevel:
+    """A level of the machine from the nodes upward: ``links`` are its uplinks, ``ratio`` its oversubscription."""
 
     name: str
     count: int
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What one failed part costs: the share of bandwidth lost, and who loses it."""
+    """The impact of one failed part: the fraction of bandwidth lost, and what loses it."""
 
     part: str
     lost: float
@@ -37,7 +37,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """One rack: ``watts`` at full load of its nodes with the overhead; ``limit`` what the rack may draw."""
+    """A rack: ``watts`` is the full-load power of its nodes and overhead; ``limit`` the maximum of the rack."""
 
     nodes: int
     racks: int
@@ -49,7 +49,7 @@ class Rack:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine in numbers: racks, rails and levels as the spec describes them."""
+    """The numbers of a machine: racks, rails and levels as described by the spec."""
 
     accelerators: int
     accelerators_per_node: int
@@ -62,7 +62,7 @@ class Machine:
     planes: int
     topology: str
     nodes_per_leaf: int
-    rows: tuple[Row, ...]
+    rows: tuple[MachineLevel, ...]
     failures: tuple[Failure, ...]
     rack: Rack | None
 
@@ -71,7 +71,7 @@ class Machine:
 
 
 def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Machine:
-    """The machine of a cluster and of its counted fabric; ``power`` is the section as written."""
+    """The machine of a cluster and its fabric; ``power`` is the section as written."""
     out = cluster.scale_out
     rails = out.rails if out and out.topology in RAIL_TOPOLOGIES else 1
     levels = fabric_levels(cluster)
@@ -93,13 +93,13 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) ->
     )
 
 
-def _rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[Row]:
+def _rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLevel]:
     of_domain = nodes_of_domain(cluster)
     links = fabric.links if fabric else {}
     if of_domain > 1:
-        yield Row("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, of_domain)
+        yield MachineLevel("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, of_domain)
     else:
-        yield Row("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, 1)
+        yield MachineLevel("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, 1)
     if fabric is None:
         return
     levels = fabric_levels(cluster)
@@ -108,7 +108,7 @@ def _rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[Row]:
         level = levels[number] if number < len(levels) else None
         ratio = level.oversubscription if level and links.get(up) else None
         if count:
-            yield Row(f"{name} switches", count, links.get(up, 0), ratio, level.nodes if level else None)
+            yield MachineLevel(f"{name} switches", count, links.get(up, 0), ratio, level.nodes if level else None)
 
 
 def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:

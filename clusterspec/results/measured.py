@@ -1,4 +1,4 @@
-"""What was measured and replaces the catalog, as rows that every writer of estimates shows."""
+"""Measurements that replace catalog efficiencies, as rows for writers of estimates."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from clusterspec.units import percent
 
 HEADS = ("collective", "of", "reached", "measured")
 PARTS = {
-    "ring": "the links that its rings run on",
-    "exchange": "the links that it exchanges on",
-    "reduction": "the links into the switches that reduce",
+    "ring": "the links used by its rings",
+    "exchange": "the links used by its exchanges",
+    "reduction": "the links to the reducing switches",
     "network": "the network between domains",
 }
 
 
 def shares(cluster: Cluster | None) -> tuple[MeasuredShare, ...]:
-    """Every measured share of a cluster, by collective; empty if nothing was measured."""
+    """The measured efficiencies of a cluster by collective; empty without measurements."""
     return tuple(sorted(cluster.measured, key=lambda each: (each.collective, each.part))) if cluster else ()
 
 
 def row(share: MeasuredShare) -> tuple[str, str, str, str]:
-    """A share for `HEADS`: of what it is the share, how much of it is reached, and what was seen."""
+    """The row of an efficiency for `HEADS`: the collective, the links, the fraction reached, and the measurement."""
     seen = str(share.share.origin).removeprefix("measured: ")
     return share.collective, PARTS.get(share.part, share.part), percent(share.share.value), seen
 
 
 def measured_json(cluster: Cluster | None) -> list[dict[str, Any]]:
-    """The same for programs; ``share`` is a fraction of the line rate."""
+    """The measured efficiencies as JSON; ``share`` is a fraction of the line rate."""
     return [
         {
             "collective": each.collective,
@@ -46,7 +46,7 @@ def measured_json(cluster: Cluster | None) -> list[dict[str, Any]]:
 
 
 def unmeasured_step_time(plan: Plan) -> float | None:
-    """The step time in seconds that the catalog's efficiencies give; None if nothing was measured or timed."""
+    """The step time in seconds with catalog efficiencies; None without measurements or a step time."""
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or not cluster.measured:
         return None

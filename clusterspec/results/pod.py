@@ -1,4 +1,4 @@
-"""The paths between two accelerators of a machine: one class of pairs for each level that a path crosses."""
+"""Paths between pairs of accelerators, one class per fabric level crossed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from clusterspec.results.tiers import message_rows
 
 @dataclass(frozen=True, slots=True)
 class PathClass:
-    """Pairs that meet at one level: the parts that a message passes, switches among them.
+    """Pairs whose path goes up to the same level: the parts on the path, including switches.
 
-    ``bandwidth`` is the line rate of the bottleneck where only this pair sends, ``shared`` where all accelerators
-    send over it, ``predicted`` what the cost model gives a long message; B/s each way. ``latency`` in seconds.
+    ``bandwidth`` is the line rate of the bottleneck if only this pair sends, ``shared`` if all accelerators send,
+    ``predicted`` the prediction for a long message, all in B/s per direction. ``latency`` is in seconds.
     """
 
     name: str
@@ -33,8 +33,8 @@ class PathClass:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """The machine as a map: nodes in blocks of ``block`` below one leaf, and the classes of pairs outward from the
-    domain; a pair belongs to the first class whose ``nodes`` hold both. ``shape`` is that of a torus domain.
+    """The topology of a machine: nodes in groups of ``block`` under one leaf, and the classes of pairs from the domain
+    outward; a pair belongs to the first class whose ``nodes`` include both. ``shape`` is that of a torus domain.
     """
 
     nodes: int
@@ -54,7 +54,7 @@ class Pod:
 
 
 def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
-    """The map of a cluster."""
+    """The topology of a cluster."""
     out = cluster.scale_out
     levels = fabric_levels(cluster)
     return Pod(
@@ -73,7 +73,7 @@ def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
 
 
 def _inside(cluster: Cluster) -> tuple[PathClass, ...]:
-    """Pairs in one domain, or in one node without an interconnect."""
+    """The classes of pairs in one scale-up domain, or in one node without an interconnect."""
     up = cluster.scale_up
     if up.domain < 2:
         return ()
@@ -97,7 +97,7 @@ def _inside(cluster: Cluster) -> tuple[PathClass, ...]:
 
 
 def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
-    """Pairs that meet at each level of the fabric, from the leaf outward."""
+    """The classes of pairs by fabric level, from the leaf upward."""
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or share is None or cluster.nodes < 2:
         return ()

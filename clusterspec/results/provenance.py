@@ -1,4 +1,4 @@
-"""Where a number comes from, to the line: the author's text, or the source that a catalog entry cites."""
+"""Provenance of numbers as text: the line of the spec, or the source cited by a catalog entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Turns an origin into text. Without a document or a catalog it says what the origin itself says."""
+    """Converts origins to text, with line and source if a document and a catalog are given."""
 
     document: Document | None = None
     catalog: Catalog | None = None
@@ -25,7 +25,7 @@ class Provenance:
     """Whether files are named with their folders."""
 
     def text(self, origin: Origin) -> str:
-        """``spec.yaml:12: tp: 8`` for what was written, entry and source for what is cited, else its reason."""
+        """``spec.yaml:12: tp: 8`` for written values, entry and source for cited ones, else the reason."""
         if isinstance(origin, Written):
             return self._written(origin)
         return self._cited(origin) if isinstance(origin, Cited) else str(origin)
@@ -39,8 +39,8 @@ class Provenance:
         return f"{file}:{span.start.line}: {source.line(span.start.line).strip()}"
 
     def _span(self, path: Path) -> Span | None:
-        """The span of a value, or of the nearest mapping above it that was written: a catalog model's keys
-        stand at ``workload.model``.
+        """The span of a value, or of its nearest enclosing mapping that is written: keys of a catalog model
+        have the span of ``workload.model``.
         """
         places = self.document.places if self.document else {}
         found = next((places[path[:length]] for length in range(len(path), 0, -1) if path[:length] in places), None)
@@ -50,7 +50,7 @@ class Provenance:
         return str(self.resolved(origin))
 
     def resolved(self, origin: Cited) -> Origin:
-        """A citation with the document that the entry read the figure from, where it names the entry only."""
+        """A citation with the source document of the entry, if it names the entry only."""
         if origin.url or self.catalog is None:
             return origin
         kind, _, name = origin.entry.partition("/")

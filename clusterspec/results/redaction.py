@@ -1,7 +1,7 @@
-"""What a tender may show: a spec made anew from an allow-list, before anything is computed from it.
+"""Redaction of tenders: a spec rebuilt from an allow-list before anything is computed from it.
 
-Everything that a tender prints is computed from the spec that `redact` returns, so that no writer can
-show what is not in it: prices, budgets, quotes, descriptions, comments, waivers, paths of logs.
+Everything in a tender is computed from the spec that `redact` returns, so that writers cannot reveal prices,
+budgets, quotes, descriptions, comments, waivers or paths of logs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Value = dict[str, Any]
 def redact(value: object, broken: Collection[Path] = ()) -> Value:
     """The allowed sections of a spec's plain value, keys in the order of `ALLOWED`.
 
-    Keys that the schema does not know and values at ``broken`` paths, which nothing can read as a
-    quantity, are left out: either may hold free text. ``measured`` is left out as a whole.
+    Unknown keys and values at ``broken`` paths, which could not be read, are omitted, since they may have
+    free text. ``measured`` is omitted entirely.
     """
     if not isinstance(value, Mapping):
         return {}
@@ -66,14 +66,14 @@ def _resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _variants(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A schema with all that it offers to choose from."""
+    """A schema node and its alternatives."""
     node = _resolved(node)
     offered = [*node.get("anyOf", ()), *node.get("oneOf", ())]
     return [node, *(variant for one in offered for variant in _variants(one))]
 
 
 def _properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The keys that a mapping may have; where it may have any, none is known."""
+    """The keys of a mapping; empty if arbitrary keys are allowed."""
     found: dict[str, Mapping[str, Any]] = {}
     for variant in _variants(node):
         found |= variant.get("properties", {})

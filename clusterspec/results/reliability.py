@@ -1,4 +1,4 @@
-"""What interruptions leave of a run: goodput at the planned checkpoint interval and around it."""
+"""Goodput under interruptions, at the planned checkpoint interval and around it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FACTORS = tuple(2.0 ** (power / 2) for power in range(-8, 9))
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Seconds between failures of the job, between checkpoints, of one checkpoint and of one restart, each with its
-    origin; ``goodput`` is the share of time that advances the run. ``curve`` is goodput over the interval.
+    """Seconds between failures, between checkpoints, per checkpoint and per restart, each with its origin; ``goodput``
+    is the fraction of productive time. ``curve`` is goodput over the checkpoint interval.
     """
 
     between: float
@@ -37,7 +37,7 @@ class Reliability:
 
 
 def reliability(plan: Plan) -> Reliability | None:
-    """The interruptions of a training plan; None if no step time was computed."""
+    """The reliability of a training plan; None without a step time."""
     design = plan.design
     if design.cluster is None or design.layout is None or plan.step_time is None:
         return None

@@ -45,7 +45,7 @@ class LayoutRow:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One cell of a grid of two axes: the best layout with these degrees, and why there is none."""
+    """A cell of a grid of two axes: the best layout with these degrees, if any."""
 
     row: int
     column: int
@@ -116,8 +116,8 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class SolveReport:
-    """The boundary of a condition in one key. ``value`` and ``catalog_step`` in SI units (bandwidths in bytes per
-    second per direction); ``free`` where every value that was tried meets the condition."""
+    """The boundary of a condition in one key. ``value`` and ``catalog_step`` are in SI units (bandwidths in bytes per
+    second per direction); ``free`` if all values tried meet the condition."""
 
     tool: Tool
     input: Input
@@ -179,7 +179,7 @@ class LeverRow:
 
 @dataclass(frozen=True, slots=True)
 class SensitivityReport:
-    """Every lever one step up and down, the largest effect first."""
+    """Each lever one step up and down, largest effect first."""
 
     tool: Tool
     input: Input

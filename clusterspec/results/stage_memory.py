@@ -18,7 +18,7 @@ MOST = 16
 
 @dataclass(frozen=True, slots=True)
 class StageMemory:
-    """Bytes on one accelerator of a pipeline stage; stages count from 1."""
+    """Memory in bytes of an accelerator of a pipeline stage; stages count from 1."""
 
     stage: int
     weights: float

@@ -1,5 +1,5 @@
-"""Which parallelism survives a fabric: seconds on the wire of one step by kind of parallelism, tabulated by the
-cost model over nodes, model, scale-up bandwidth, NIC rate and oversubscription.
+"""Communication time of one step by kind of parallelism, tabulated over nodes, model, scale-up bandwidth, NIC rate
+and oversubscription.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_NODES = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """One kind of parallelism, alone: what the layout says, and the axes whose traffic it is."""
+    """A single kind of parallelism: a description of the layout, and the axes of its traffic."""
 
     name: str
     axes: tuple[str, ...]
@@ -51,8 +51,8 @@ STRATEGIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One strategy with some nodes and a model: its curve, and the seconds in which kernels run."""
+class WireCase:
+    """A strategy with a number of nodes and a model: its curve, and its compute time in seconds."""
 
     strategy: str
     nodes: int
@@ -63,8 +63,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """The tabulated cases. ``bandwidth`` (B/s each way of one accelerator) and ``nic`` (B/s of one NIC) are those of
-    the spec, ``error`` is the largest relative error of interpolation that was measured, ``checked`` how often.
+    """The tabulated cases. ``bandwidth`` (B/s per direction per accelerator) and ``nic`` (B/s per NIC) are those of the
+    spec, ``error`` is the largest relative interpolation error over ``checked`` positions.
     """
 
     nodes: tuple[int, ...]
@@ -73,7 +73,7 @@ class Survival:
     nic: float
     taper: float
     sequences: int
-    cases: tuple[Case, ...]
+    cases: tuple[WireCase, ...]
     error: float
     checked: int
 
@@ -123,7 +123,7 @@ def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival
                 curve = _curve(plan, name, cluster)
                 if curve is None or plan.step is None:
                     continue
-                cases.append(Case(name, count, model, plan.step.computing, curve[0]))
+                cases.append(WireCase(name, count, model, plan.step.computing, curve[0]))
                 worst, checked = max(worst, curve[1]), checked + curve[2]
     if not cases:
         return None
@@ -154,7 +154,7 @@ def _models(design: Design, catalog: Catalog) -> tuple[tuple[str, float], ...]:
 
 
 def _plans(design: Design, catalog: Catalog, nodes: int, model: str, sequences: int) -> Iterator[tuple[str, Plan]]:
-    """The plan of each strategy that is legal there."""
+    """The plans of the legal strategies."""
     for strategy in STRATEGIES:
         spec = varied_spec(design, nodes, model, sequences, strategy.name)
         if spec is None:
@@ -172,13 +172,13 @@ def _plans(design: Design, catalog: Catalog, nodes: int, model: str, sequences: 
 
 
 def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy: str) -> Spec | None:
-    """The spec of one case: as designed, with so many nodes and one kind of parallelism; None if it is not legal."""
+    """The spec of a case: the design with a number of nodes and one kind of parallelism; None if it is not legal."""
     cluster, spec = design.cluster, design.spec
     assert cluster is not None and spec.cluster is not None and spec.workload is not None
     ranks = nodes * cluster.ranks_per_node
     inside = _inside(cluster)
     framework = spec.layout.framework if spec.layout else None
-    said: dict[str, LayoutSpec] = {
+    spec_layout: dict[str, LayoutSpec] = {
         "TP": LayoutSpec(tp=inside),
         "PP": LayoutSpec(pp=STAGES),
         "DDP": LayoutSpec(sharding="none"),
@@ -186,7 +186,7 @@ def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy
         "HSDP": LayoutSpec(sharding="hsdp"),
         "EP": LayoutSpec(ep=inside),
     }
-    layout = replace(said[strategy], framework=framework, micro_batch=1)
+    layout = replace(spec_layout[strategy], framework=framework, micro_batch=1)
     if (strategy in ("TP", "EP") and inside < 2) or (strategy == "PP" and ranks % STAGES):
         return None
     machine = replace(spec.cluster, nodes=nodes, spare_nodes=None, accelerators=None)
@@ -198,13 +198,13 @@ def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy
 
 
 def _inside(cluster: Cluster) -> int:
-    """The largest power of two of ranks in one domain, at most 8."""
+    """The largest power of two up to 8 that fits the ranks of a domain."""
     most = min(8, cluster.ranks_per_domain)
     return 1 << (most.bit_length() - 1)
 
 
 def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float) -> Cluster:
-    """The cluster with other rates: scale-up scaled to ``bandwidth``, all NICs at ``nic``, a leaf taper."""
+    """The cluster with other rates: scale-up at ``bandwidth``, all NICs at ``nic``, leaf oversubscription ``taper``."""
     up, out = cluster.scale_up, cluster.scale_out
     assert out is not None
     factor = bandwidth / up.bandwidth.value
@@ -223,7 +223,7 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
 
 
 def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | None:
-    """The seconds on the wire of one case over the rates."""
+    """The communication time of a case over the rates."""
     axes = next(one.axes for one in STRATEGIES if one.name == name)
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or base.scale_out is None:

@@ -1,7 +1,7 @@
 """A table of seconds over scale-up bandwidth, NIC rate and oversubscription, and its interpolation.
 
-Seconds bend where the slower tier changes, which depends on the ratio of both rates: the table runs over the
-scale-up bandwidth and that ratio, with more points near the bend. Interpolation is linear in the logarithms.
+The curve has a kink where the slower tier changes, which depends on the ratio of the rates: the table is over the
+scale-up bandwidth and that ratio, with more points near the kink. Interpolation is linear in the logarithms.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Curve:
 
 
 def _place(points: Sequence[float], value: float) -> tuple[int, float]:
-    """The point below a value and the share of the way to the next; the ends beyond the points."""
+    """The index of the point below a value and the fraction of the distance to the next; clamped at the ends."""
     if len(points) == 1:
         return 0, 0.0
     number = min(max(bisect_right(points, value) - 1, 0), len(points) - 2)
@@ -85,8 +85,8 @@ def _place(points: Sequence[float], value: float) -> tuple[int, float]:
 def tabulated(
     seconds: Seconds, bandwidth: float, nic: float, span: float, tapers: tuple[float, float]
 ) -> tuple[Curve, float, int]:
-    """The curve around the rates of a spec, the largest relative error of its interpolation, and at how many
-    positions that was measured.
+    """The curve around the rates of a spec, the largest relative interpolation error, and the number of positions
+    at which it was checked.
     """
     joint, z = _taper_points(seconds, bandwidth, nic, tapers)
     x = _even(log(bandwidth / span), log(bandwidth * span), SCALE_UP_POINTS)
@@ -112,7 +112,7 @@ def _even(low: float, high: float, points: int) -> tuple[float, ...]:
 def _taper_points(
     seconds: Seconds, bandwidth: float, nic: float, tapers: tuple[float, float]
 ) -> tuple[bool, tuple[float, ...]]:
-    """Whether the oversubscription only divides the NIC rate, and the points that it needs otherwise."""
+    """Whether the oversubscription only divides the NIC rate, and otherwise its points."""
     most = tapers[1]
     tried = [(bandwidth, nic * factor) for factor in (0.3, 1.0, 3.0)]
     plain = [(seconds(up, rate, most), seconds(up, rate / most, 1.0), seconds(up, rate, 1.0)) for up, rate in tried]
@@ -124,7 +124,7 @@ def _taper_points(
 
 
 def _needed(seconds: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
-    """The ratios that a curve needs, so that linear interpolation between them stays within the tolerance."""
+    """The ratios between which linear interpolation is within the tolerance."""
     points = _even(low, high, SCAN)
     values = [log(seconds(bandwidth, bandwidth * exp(point), taper)) for point in points]
     kept = {0, len(points) - 1}
@@ -144,7 +144,7 @@ def _needed(seconds: Seconds, bandwidth: float, taper: float, low: float, high: 
 
 
 def _smaller(curve: Curve) -> Curve:
-    """The curve without an axis on which nothing depends."""
+    """The curve without axes that have no effect."""
     rows = [row for table in curve.tables for row in table]
     if all(abs(row[0] - value) < SAME / 2 for row in rows for value in row):
         tables = tuple(tuple((row[0],) for row in table) for table in curve.tables)

@@ -1,4 +1,4 @@
-"""The bandwidth of every tier of a machine: line rate, predicted, measured, and what the next tier costs."""
+"""The bandwidth of the tiers of a machine: line rate, predicted, measured, and the ratio to the next tier."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ SMALL = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier as one accelerator sees it, in B/s per direction, bytes and seconds; None if not known.
+    """A tier per accelerator, in B/s per direction, bytes and seconds; None if unknown.
 
-    ``line_rate`` is what the wires carry (memory: reads and writes together), ``predicted`` what a long
-    send-recv reaches (a long all-gather in a domain), ``measured`` the same where the machine was measured.
-    ``crossover`` is the message size that takes twice the latency; ``fall`` is the line rate over that of the
-    next tier outward.
+    ``line_rate`` is nominal (memory: reads plus writes), ``predicted`` that of a long send-recv (a long all-gather in
+    a domain), ``measured`` the same with measurements. ``crossover`` is the message size that takes twice the
+    latency; ``fall`` is the ratio of the line rate to that of the next outer tier.
     """
 
     name: str
@@ -45,7 +44,7 @@ class Tier:
 
 
 def tiers(cluster: Cluster, provenance: Provenance | None = None) -> tuple[Tier, ...]:
-    """The tiers from the memory outward."""
+    """The tiers from memory outward."""
     found = list(_tiers(cluster, provenance or Provenance()))
     outward = [one.line_rate for one in found[1:]]
     falls = [one.line_rate / after if after else None for one, after in zip(found, outward, strict=False)]
@@ -104,7 +103,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
 
 
 def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
-    """A short and a long message of a group that crosses the tier; empty if nothing connects it."""
+    """The costs of a short and a long message in a group across the tier; empty if it is not connected."""
     ranks = accelerators * cluster.ranks_per_accelerator
     try:
         return table(cluster, collective, ranks, (SMALL, LARGE)) if ranks > 1 else ()

@@ -1,4 +1,4 @@
-"""The verdict on a design: whether it works as written, and what was not judged."""
+"""The verdict on a design: whether it works as written, and which parts were not judged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.records import dataclass
 from clusterspec.units import percent, plural, say
 
 
-class Status(StrEnum):
+class VerdictStatus(StrEnum):
     """The four verdicts, as `estimate` prints them in JSON."""
 
     FAILS = "fails"
@@ -26,7 +26,7 @@ class Status(StrEnum):
 class Verdict:
     """The status, the reasons for it, and the parts of the design that were not judged."""
 
-    status: Status
+    status: VerdictStatus
     reasons: tuple[str, ...] = ()
     not_judged: tuple[str, ...] = ()
 
@@ -37,26 +37,26 @@ class Verdict:
 def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waived] = ()) -> Verdict:
     """The verdict from the open findings, the waived ones, the fit, and what could be computed.
 
-    A waived error counts as an error: a waiver says who accepts it, not that it is gone. Open warnings
-    on a design of which the step was not judged give no "works with reservations".
+    A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design
+    whose step was not judged do not give "works with reservations".
     """
     broken = (*_errors(findings, waived), *_misfit(plan), *_ranks(plan.design))
     close = tuple(_close_fit(plan))
     warned = tuple(_warnings(findings))
     open_parts = tuple(unjudged(plan))
     if broken:
-        return Verdict(Status.FAILS, (*broken, *close, *warned), open_parts)
+        return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts)
     if close:
-        return Verdict(Status.RESERVATIONS, (*close, *warned), open_parts)
+        return Verdict(VerdictStatus.RESERVATIONS, (*close, *warned), open_parts)
     if open_parts:
-        return Verdict(Status.NOT_JUDGED, warned, open_parts)
-    return Verdict(Status.RESERVATIONS if warned else Status.CLEAR, warned)
+        return Verdict(VerdictStatus.NOT_JUDGED, warned, open_parts)
+    return Verdict(VerdictStatus.RESERVATIONS if warned else VerdictStatus.CLEAR, warned)
 
 
 def condition(plan: Plan) -> str:
-    """Under which condition the figures of a plan hold that cannot run as written; empty if it can.
+    """The condition under which the figures of a plan apply that cannot run as written; empty if it can.
 
-    Writers print it beside the step time, the throughput and everything that follows from them.
+    Writers print it next to the step time, the throughput and derived figures.
     """
     if any(_ranks(plan.design)):
         return "if the ranks added up"
@@ -64,9 +64,9 @@ def condition(plan: Plan) -> str:
 
 
 def used_text(design: Design, word: str = "accelerator") -> str:
-    """``512 of 1,016 accelerators``; ``512 accelerators`` where the layout uses all; empty without a cluster.
+    """``512 of 1,016 accelerators``; ``512 accelerators`` if the layout uses all; empty without a cluster.
 
-    An empty ``word`` leaves the bare counts.
+    With an empty ``word``, only the counts.
     """
     if design.cluster is None:
         return ""
@@ -156,7 +156,7 @@ def _close_fit(plan: Plan) -> Iterator[str]:
 
 
 def fit_text(plan: Plan) -> str:
-    """The memory of the fullest accelerator against its capacity, with the range: ``90 GB, range 80 GB to …``."""
+    """The memory of the fullest accelerator compared with its capacity, with its range."""
     assert plan.memory is not None and plan.memory.capacity is not None
     total, capacity = plan.memory.total.value, plan.memory.capacity.value
     low, high = plan.memory_range or (total, total)
@@ -165,7 +165,7 @@ def fit_text(plan: Plan) -> str:
 
 
 def _ranks(design: Design) -> Iterator[str]:
-    """Why the ranks do not add up, where they do not."""
+    """The reason why the ranks do not match the nodes, if they do not."""
     cluster, layout = design.cluster, design.layout
     if cluster is None or layout is None:
         return
@@ -184,7 +184,7 @@ def _ranks(design: Design) -> Iterator[str]:
 
 
 def _stated_dp(design: Design, cluster: Cluster) -> int:
-    """The dp that the author wrote, else the one derived from the ranks."""
+    """The dp of the spec, else the one derived from the ranks."""
     assert design.layout is not None
-    said = design.spec.layout.dp if design.spec.layout else None
-    return design.layout.dp if said is None else said
+    layout = design.spec.layout.dp if design.spec.layout else None
+    return design.layout.dp if layout is None else layout

@@ -1,4 +1,4 @@
-"""Seconds on the wire of the transfers of a step, on the same ranks with other rates."""
+"""Communication time of a step on the same ranks with other link rates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WireTime:
-    """``calls`` collectives of ``size`` bytes each on the groups of one axis, whose placement does not depend on rates.
+    """``calls`` collectives of ``size`` bytes each on the groups of one axis, whose placement is fixed.
 
-    ``calls`` counts what a framework's own rate adds: a collective at 0.9 of the usual rate is 1 / 0.9 calls.
+    ``calls`` includes framework efficiency: a collective at 0.9 of the usual rate counts as 1 / 0.9 calls.
     """
 
     collective: str
@@ -32,7 +32,7 @@ class WireTime:
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
-    """The transfers of a plan; those of one kind and size together."""
+    """The transfers of a plan, grouped by kind and size."""
     cluster, layout = plan.design.cluster, plan.design.layout
     if cluster is None or layout is None:
         return ()

@@ -11,7 +11,7 @@ import pytest
 from clusterspec import pipeline
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.pipeline import Study, study_text
-from clusterspec.results.verdict import Status, verdict
+from clusterspec.results.verdict import VerdictStatus, verdict
 from clusterspec.source import Position, Span
 from tests.settings import SETTINGS
 
@@ -89,18 +89,18 @@ def test_the_verdict_of_a_spec(case: Case) -> None:
 
 SCALES = {
     # the middle of the range of memory over capacity: the range is 0.9 to 1.1 of the middle
-    0.50: Status.CLEAR,
-    0.90: Status.CLEAR,
-    0.92: Status.RESERVATIONS,
-    1.01: Status.RESERVATIONS,
-    1.10: Status.RESERVATIONS,
-    1.12: Status.FAILS,
-    5.25: Status.FAILS,
+    0.50: VerdictStatus.CLEAR,
+    0.90: VerdictStatus.CLEAR,
+    0.92: VerdictStatus.RESERVATIONS,
+    1.01: VerdictStatus.RESERVATIONS,
+    1.10: VerdictStatus.RESERVATIONS,
+    1.12: VerdictStatus.FAILS,
+    5.25: VerdictStatus.FAILS,
 }
 
 
 @pytest.mark.parametrize(("scale", "status"), SCALES.items())
-def test_the_range_of_memory_decides_where_nothing_else_does(scale: float, status: Status) -> None:
+def test_the_range_of_memory_decides_where_nothing_else_does(scale: float, status: VerdictStatus) -> None:
     plan = study(RUNS).plan
     assert plan.memory is not None and plan.memory.capacity is not None
     capacity = plan.memory.capacity.value
@@ -110,7 +110,7 @@ def test_the_range_of_memory_decides_where_nothing_else_does(scale: float, statu
     vars(filled)["memory"] = replace(plan.memory, total=total)
     found = verdict(filled)
     assert found.status is status
-    assert any("85.5 GB" in reason for reason in found.reasons) is (status is not Status.CLEAR)
+    assert any("85.5 GB" in reason for reason in found.reasons) is (status is not VerdictStatus.CLEAR)
 
 
 def finding(severity: Severity) -> Finding:
@@ -121,13 +121,13 @@ def finding(severity: Severity) -> Finding:
 @pytest.mark.parametrize(
     ("severity", "with_work", "without"),
     [
-        (Severity.ERROR, Status.FAILS, Status.FAILS),
-        (Severity.WARNING, Status.RESERVATIONS, Status.NOT_JUDGED),
-        (Severity.NOTE, Status.CLEAR, Status.NOT_JUDGED),
+        (Severity.ERROR, VerdictStatus.FAILS, VerdictStatus.FAILS),
+        (Severity.WARNING, VerdictStatus.RESERVATIONS, VerdictStatus.NOT_JUDGED),
+        (Severity.NOTE, VerdictStatus.CLEAR, VerdictStatus.NOT_JUDGED),
     ],
 )
 def test_the_gravest_open_finding_decides_where_everything_fits(
-    severity: Severity, with_work: Status, without: Status
+    severity: Severity, with_work: VerdictStatus, without: VerdictStatus
 ) -> None:
     assert verdict(study(RUNS).plan, (finding(severity),)).status is with_work
     assert verdict(study(RUNS[: RUNS.index("workload:")]).plan, (finding(severity),)).status is without
@@ -138,7 +138,7 @@ def test_a_waived_error_counts_as_an_error() -> None:
     waived = WAIVER.format("world-size-mismatch") + broken
     report = pipeline.estimate(study(waived))
     assert not [finding for finding in report.findings if finding.rule == "world-size-mismatch"]
-    assert report.verdict.status is Status.FAILS
+    assert report.verdict.status is VerdictStatus.FAILS
     (told,) = (one for one in report.to_json()["waived"] if one["rule"] == "world-size-mismatch")
     assert (told["reason"], told["until"]) == ("the supplier promised more memory", "2027-01-31")
 

@@ -1,4 +1,4 @@
-"""Axes: from values to places, with ticks that carry their unit."""
+"""Axes: conversion of values to coordinates, with labeled ticks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Axis = LogAxis | LinearAxis
 
 
 def horizontal(axis: Axis, top: float, bottom: float, label: Callable[[float], str]) -> list[str]:
-    """Rules at the ticks of an axis that runs to the right, labeled below."""
+    """Grid lines at the ticks of a horizontal axis, labeled below."""
     parts = []
     for number, tick in enumerate(ticks := axis.ticks):
         x = axis(tick)
@@ -77,7 +77,7 @@ def horizontal(axis: Axis, top: float, bottom: float, label: Callable[[float], s
 
 
 def vertical(axis: Axis, left: float, right: float, label: Callable[[float], str]) -> list[str]:
-    """Rules at the ticks of an axis that runs upward, labeled at the left."""
+    """Grid lines at the ticks of a vertical axis, labeled at the left."""
     parts = []
     for tick in axis.ticks:
         y = axis(tick)

@@ -1,4 +1,4 @@
-"""Curves and ranked bars: goodput over the checkpoint interval, and the tornado of what moves a result."""
+"""Curves and tornado charts: goodput over the checkpoint interval, and sensitivities."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from clusterspec.report.charts.axes import LinearAxis, LogAxis, horizontal, vert
 from clusterspec.units import percent, say
 
 
-def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], said: str) -> str:
-    """The share of time that advances the run over the checkpoint interval in seconds; the planned one is marked."""
+def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], alt: str) -> str:
+    """Goodput over the checkpoint interval in seconds, with the planned interval marked."""
     seconds = [interval for interval, _ in curve]
     lowest = min([share for _, share in curve] + [planned[1]])
     top, bottom = 16.0, 210.0
@@ -29,21 +29,21 @@ def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], 
     label = f"planned: {say(planned[0], 's')}, {percent(planned[1])}"
     parts.append(svg.text(x(planned[0]), y(planned[1]) + 24, label, end="middle", bold=True))
     parts.append(svg.text(x.end, bottom + 34, "interval between checkpoints", size=12, tint="soft", end="end"))
-    return svg.drawing(bottom + 44, parts, said, name="goodput")
+    return svg.drawing(bottom + 44, parts, alt, name="goodput")
 
 
 @dataclass(frozen=True, slots=True)
-class Lever:
-    """One assumption or key with the relative change that another value makes, and both as text."""
+class LeverBar:
+    """A bar of a tornado chart: an assumption or key, and the relative change of another value."""
 
     label: str
     against: str
     change: float
-    said: str
+    value_text: str
 
 
-def tornado(levers: Sequence[Lever], said: str, tint: str = "forward") -> str:
-    """Relative changes, the largest first; a bar beyond 100 % is cut and says so."""
+def tornado(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -> str:
+    """Relative changes, largest first; a bar beyond 100 % is truncated with an arrow."""
     most = min(1.0, max((abs(lever.change) for lever in levers), default=1.0)) or 1.0
     axis = LinearAxis(-most, most, 8, svg.WIDTH - 8)
     step, top = 42.0, 8.0
@@ -60,12 +60,14 @@ def tornado(levers: Sequence[Lever], said: str, tint: str = "forward") -> str:
         if far - near > (axis.end - axis.start) * 0.42:
             inside = (far - 5, "end") if lever.change >= 0 else (near + 5, "start")
             parts.append(
-                svg.text(inside[0], y + 32, lever.said + (" →" if cut else ""), size=11, tint="#ffffff", end=inside[1])
+                svg.text(
+                    inside[0], y + 32, lever.value_text + (" →" if cut else ""), size=11, tint="#ffffff", end=inside[1]
+                )
             )
         else:
-            parts.append(svg.text(place[0], y + 32, lever.said, size=11, end=place[1]))
+            parts.append(svg.text(place[0], y + 32, lever.value_text, size=11, end=place[1]))
     parts.append(svg.line(axis(0.0), top, axis(0.0), bottom, "ink"))
-    return svg.drawing(bottom + 22, parts, said, name="tornado")
+    return svg.drawing(bottom + 22, parts, alt, name="tornado")
 
 
 def _signed(share: float) -> str:

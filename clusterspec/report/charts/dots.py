@@ -1,4 +1,4 @@
-"""A dot plot on a logarithmic axis: what one accelerator moves on each tier."""
+"""Dot plots on a logarithmic axis: bandwidth per accelerator by tier, and communication time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.units import say
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """One row: a line rate, what is predicted and what was measured, in B/s; None if not known."""
+    """A row: line rate, predicted and measured bandwidth in B/s; None if unknown."""
 
     label: str
     tint: str
@@ -26,8 +26,8 @@ STEP = 42.0
 TOP = 34.0
 
 
-def dots(rows: Sequence[DotRow], said: str) -> str:
-    """One row a tier: a hollow circle is the line rate, a filled one is predicted, a diamond measured."""
+def dots(rows: Sequence[DotRow], alt: str) -> str:
+    """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
     values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
     axis = LogAxis.around(values, 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
@@ -42,7 +42,7 @@ def dots(rows: Sequence[DotRow], said: str) -> str:
             parts.append(svg.dot(axis(row.predicted), y, row.tint, radius=5))
         if row.measured:
             parts.append(svg.diamond(axis(row.measured), y, "limit"))
-    return svg.drawing(bottom + 24, parts, said, name="bandwidth")
+    return svg.drawing(bottom + 24, parts, alt, name="bandwidth")
 
 
 def _key() -> list[str]:
@@ -58,7 +58,7 @@ def _key() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class WireRow:
-    """Seconds on the wire of one kind of parallelism, and seconds of computation beside them."""
+    """The communication time of one kind of parallelism and the computation time, in seconds."""
 
     label: str
     tint: str
@@ -66,8 +66,8 @@ class WireRow:
     compute: float
 
 
-def wires(rows: Sequence[WireRow], said: str) -> str:
-    """One row a kind: a filled dot is the time on the wire, a rule the computation that could hide it."""
+def wires(rows: Sequence[WireRow], alt: str) -> str:
+    """One row per kind of parallelism: a dot for communication time, a line for the computation that can overlap it."""
     axis = LogAxis.around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
@@ -85,4 +85,4 @@ def wires(rows: Sequence[WireRow], said: str) -> str:
         parts.append(svg.line(axis.start, y, axis(row.wire), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
         parts.append(svg.line(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))
-    return svg.drawing(bottom + 24, parts, said, name="survival")
+    return svg.drawing(bottom + 24, parts, alt, name="survival")

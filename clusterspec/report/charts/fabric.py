@@ -1,4 +1,4 @@
-"""The machine drawn to its counts: one square for every part, levels above nodes."""
+"""Diagram of the machine: one square per part, with switch levels above nodes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MOST = 2400
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """One level: its parts, what goes up from it, and how many parts belong together below one block."""
+class DrawnLevel:
+    """A level: its parts, a note on its uplinks, and the number of parts per block."""
 
     name: str
     count: int
@@ -24,8 +24,8 @@ class Level:
     block: int = 0
 
 
-def levels(rows: Sequence[Level], said: str) -> str:
-    """The levels from the top down, each part a square; parts of one block stand together."""
+def levels(rows: Sequence[DrawnLevel], alt: str) -> str:
+    """The levels from the top down, one square per part, grouped by block."""
     parts: list[str] = []
     y = 4.0
     for row in rows:
@@ -40,11 +40,11 @@ def levels(rows: Sequence[Level], said: str) -> str:
             parts.append(svg.text(0, y + 12, f"one square is {each:,} of them", size=11, tint="soft"))
             y += 16
         y += 12
-    return svg.drawing(y, parts, said, name="fabric")
+    return svg.drawing(y, parts, alt, name="fabric")
 
 
 def _squares(count: int, block: int, tint: str, top: float) -> tuple[list[str], float]:
-    """Squares of a size that fits; a gap after every block that has room for one."""
+    """Squares of a size that fits, with a gap after each block if possible."""
     side = max(3.0, min(18.0, sqrt(svg.WIDTH * _depth(count) / count) - 1))
     pitch = side + 1.5
     grouped = 1 < block < count and block * pitch + 4 <= svg.WIDTH
@@ -60,5 +60,5 @@ def _squares(count: int, block: int, tint: str, top: float) -> tuple[list[str], 
 
 
 def _depth(count: int) -> float:
-    """The height that so many squares may take."""
+    """The maximum height of a number of squares."""
     return 20.0 if count <= 24 else 60.0 if count <= 300 else 130.0

@@ -25,7 +25,7 @@ MARGIN = 1.25
 """Space of an axis beyond its outermost points, as a factor."""
 
 
-def front(points: Sequence[FrontPoint], present: FrontPoint | None, said: str) -> str:
+def front(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
     """The plans by number, joined in order, and the plan of the spec as a diamond."""
     shown = [*points, *([present] if present else [])]
     x = _axis([point.per_user for point in shown], 52, svg.WIDTH - 14)
@@ -46,7 +46,7 @@ def front(points: Sequence[FrontPoint], present: FrontPoint | None, said: str) -
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
     names, end = _names(points, present, BOTTOM + 58)
-    return svg.drawing(end, parts + names, said, name="front")
+    return svg.drawing(end, parts + names, alt, name="front")
 
 
 def _axis(values: Sequence[float], start: float, end: float) -> LogAxis:

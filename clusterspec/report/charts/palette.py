@@ -1,4 +1,4 @@
-"""One color for one cause, in every chart: neighbors in a stack alternate between dark and light."""
+"""Colors by cause, the same in all charts; adjacent parts of a stack alternate between dark and light."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ AXES = {
 
 
 def cause_of(name: str) -> str:
-    """The cause of a term, an axis or a part of a cost; ``overhead`` where it has none of its own.
+    """The cause of a term, an axis or a part of a cost; ``overhead`` by default.
 
     >>> cause_of("pipeline bubble"), cause_of("dp_cp"), cause_of("energy"), cause_of("something")
     ('bubble', 'dp', 'energy', 'overhead')

@@ -11,8 +11,8 @@ from clusterspec.units import percent, say
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One kernel: FLOPs for each byte, FLOP/s reached, and its share of the time of all."""
+class RooflinePoint:
+    """A kernel: arithmetic intensity in FLOP/B, achieved FLOP/s, and its fraction of the total time."""
 
     label: str
     intensity: float
@@ -20,8 +20,8 @@ class Point:
     share: float
 
 
-def roofline(peak: float, bandwidth: float, points: Sequence[Point], said: str) -> str:
-    """Kernels by arithmetic intensity and rate under the roof of ``peak`` FLOP/s and ``bandwidth`` B/s."""
+def roofline(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt: str) -> str:
+    """Kernels by arithmetic intensity and rate, with the roofline of ``peak`` FLOP/s and ``bandwidth`` B/s."""
     ridge = peak / bandwidth
     x = LogAxis.around([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
     top, bottom = 16.0, 250.0
@@ -38,11 +38,11 @@ def roofline(peak: float, bandwidth: float, points: Sequence[Point], said: str) 
         spot = svg.text(x(point.intensity), y(point.rate) + 4, str(number), size=11, tint="#ffffff", end="middle")
         parts.append(spot)
     shown, end = _names(ordered, bottom + 58)
-    return svg.drawing(end, parts + shown, said, name="roofline")
+    return svg.drawing(end, parts + shown, alt, name="roofline")
 
 
-def _names(points: Sequence[Point], top: float) -> tuple[list[str], float]:
-    """The kernels by number, with their rate and their share of the time of all."""
+def _names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], float]:
+    """The numbered kernels with their rate and fraction of the total time."""
     shapes = []
     for number, point in enumerate(points, 1):
         y = top + 20 * (number - 1)

@@ -1,4 +1,4 @@
-"""Stacked bars: the step with what is hidden beneath it, the memory against its capacity, the cost by year."""
+"""Stacked bars: the step with overlapped communication, memory against capacity, cost by year."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ GAP = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a stack: its name, its cause, its value, and the value as text."""
+class StackPart:
+    """A part of a stack: name, cause, value, and value as text."""
 
     label: str
     tint: str
     value: float
-    said: str
+    value_text: str
 
 
 Label = Callable[[float], str]
 
 
-def lane(parts: Sequence[Part], axis: LinearAxis, y: float, height: float) -> list[str]:
-    """Parts one after the other from the low end of an axis."""
+def lane(parts: Sequence[StackPart], axis: LinearAxis, y: float, height: float) -> list[str]:
+    """Consecutive parts from the low end of an axis."""
     shapes, at = [], axis.low
     for part in parts:
         x, end = axis(at), axis(at + part.value)
-        shapes.append(svg.box(x, y, max(end - x - GAP, 0.4), height, part.tint, title=f"{part.label}: {part.said}"))
+        shapes.append(
+            svg.box(x, y, max(end - x - GAP, 0.4), height, part.tint, title=f"{part.label}: {part.value_text}")
+        )
         at += part.value
     return shapes
 
 
-def legend(parts: Sequence[Part], top: float) -> tuple[list[str], float]:
-    """A line for each part: color, name, value; in two columns. Returns the shapes and where they end."""
+def legend(parts: Sequence[StackPart], top: float) -> tuple[list[str], float]:
+    """A legend with color, name and value of each part in two columns. Returns the shapes and their lower end."""
     shapes: list[str] = []
     rows = -(-len(parts) // 2)
     for number, part in enumerate(parts):
@@ -45,15 +47,17 @@ def legend(parts: Sequence[Part], top: float) -> tuple[list[str], float]:
         x, y = column * svg.WIDTH / 2, top + 21 * row
         shapes.append(svg.box(x, y - 10, 12, 12, part.tint))
         shapes.append(svg.text(x + 17, y, part.label, size=12))
-        shapes.append(svg.text(x + svg.WIDTH / 2 - 12, y, part.said, size=12, end="end", bold=True))
+        shapes.append(svg.text(x + svg.WIDTH / 2 - 12, y, part.value_text, size=12, end="end", bold=True))
     return shapes, top + 21 * rows
 
 
 STEP = "one step of the slowest pipeline stage"
 
 
-def timeline(work: Sequence[Part], hidden: Sequence[Part], label: Label, said: str, *, title: str = STEP) -> str:
-    """One step: what follows one another above, and beneath it the communication that computation hides."""
+def timeline(
+    work: Sequence[StackPart], hidden: Sequence[StackPart], label: Label, alt: str, *, title: str = STEP
+) -> str:
+    """The timeline of a step: consecutive parts above, overlapped communication below."""
     total = sum_of(part.value for part in work)
     under = sum_of(part.value for part in hidden)
     axis = LinearAxis(0.0, max(total, under) or 1.0, 0, svg.WIDTH - 2)
@@ -72,13 +76,13 @@ def timeline(work: Sequence[Part], hidden: Sequence[Part], label: Label, said: s
         parts.append(svg.text(0, end + 4, "Hidden:", size=12, tint="soft"))
         more, end = legend(hidden, end + 24)
         parts += more
-    return svg.drawing(end, parts, said, name="timeline")
+    return svg.drawing(end, parts, alt, name="timeline")
 
 
 def against_capacity(
-    slices: Sequence[Part], capacity: float | None, span: tuple[float, float] | None, label: Label, said: str
+    slices: Sequence[StackPart], capacity: float | None, span: tuple[float, float] | None, label: Label, alt: str
 ) -> str:
-    """A stack against a capacity; ``span`` is the range in which its end lies."""
+    """A stack against a capacity; ``span`` is the range of its end."""
     total = sum_of(part.value for part in slices)
     reach = max([total, capacity or 0.0, span[1] if span else 0.0]) or 1.0
     axis = LinearAxis(0.0, reach, 0, svg.WIDTH - 4)
@@ -98,11 +102,11 @@ def against_capacity(
     bottom = top + tall + 18
     parts += horizontal(axis, bottom, bottom + 5, label)
     shown, end = legend(slices, bottom + 44)
-    return svg.drawing(end, parts + shown, said, name="memory")
+    return svg.drawing(end, parts + shown, alt, name="memory")
 
 
-def by_stage(stages: Sequence[tuple[str, Sequence[Part]]], capacity: float | None, label: Label, said: str) -> str:
-    """One stack a pipeline stage against the capacity of an accelerator."""
+def by_stage(stages: Sequence[tuple[str, Sequence[StackPart]]], capacity: float | None, label: Label, alt: str) -> str:
+    """One stack per pipeline stage against the capacity of an accelerator."""
     totals = [sum_of(part.value for part in parts) for _, parts in stages]
     axis = LinearAxis(0.0, max([*totals, capacity or 0.0]) or 1.0, 64, svg.WIDTH - 4)
     step, top = 20.0, 22.0
@@ -117,20 +121,20 @@ def by_stage(stages: Sequence[tuple[str, Sequence[Part]]], capacity: float | Non
         place = (x - 4, "end") if x > 160 else (x + 4, "start")
         shapes.append(svg.line(x, top - 4, x, bottom, "limit", width=3))
         shapes.append(svg.text(place[0], top - 8, f"capacity {label(capacity)}", size=12, tint="limit", end=place[1]))
-    return svg.drawing(bottom + 20, shapes, said, name="stages")
+    return svg.drawing(bottom + 20, shapes, alt, name="stages")
 
 
 @dataclass(frozen=True, slots=True)
 class Year:
-    """One column of a chart by year; ``low`` and ``high`` are the range of its sum."""
+    """A column of a chart by year; ``low`` and ``high`` are the range of its sum."""
 
     label: str
-    parts: tuple[Part, ...]
+    parts: tuple[StackPart, ...]
     low: float
     high: float
 
 
-def years(columns: Sequence[Year], label: Label, said: str) -> str:
+def years(columns: Sequence[Year], label: Label, alt: str) -> str:
     """Stacked columns by year, each with the range of its sum."""
     most = max([*(column.high for column in columns), *(sum_of(p.value for p in c.parts) for c in columns)]) or 1.0
     left, top, tall = 92.0, 14.0, 190.0
@@ -141,15 +145,17 @@ def years(columns: Sequence[Year], label: Label, said: str) -> str:
         x, at = left + wide * number + wide * 0.2, 0.0
         for part in column.parts:
             y, end = axis(at), axis(at + part.value)
-            shapes.append(svg.box(x, end, wide * 0.6, y - end - GAP, part.tint, title=f"{part.label}: {part.said}"))
+            shapes.append(
+                svg.box(x, end, wide * 0.6, y - end - GAP, part.tint, title=f"{part.label}: {part.value_text}")
+            )
             at += part.value
         if column.high > column.low:
             middle = x + wide * 0.3
             shapes.append(svg.line(middle, axis(column.low), middle, axis(column.high), "ink", width=2))
         shapes.append(svg.text(x + wide * 0.3, top + tall + 17, column.label, size=12, end="middle"))
-    sums: dict[str, Part] = {}
+    sums: dict[str, StackPart] = {}
     for part in (part for column in columns for part in column.parts):
         before = sums[part.label].value if part.label in sums else 0.0
-        sums[part.label] = Part(part.label, part.tint, before + part.value, label(before + part.value))
+        sums[part.label] = StackPart(part.label, part.tint, before + part.value, label(before + part.value))
     shown, end = legend(list(sums.values()), top + tall + 44)
-    return svg.drawing(end, shapes + shown, said, name="years")
+    return svg.drawing(end, shapes + shown, alt, name="years")

@@ -1,4 +1,4 @@
-"""The shapes that charts are made of, as SVG text."""
+"""SVG shapes of charts, as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FONT = 'font-family="Inter, sans-serif"'
 
 
 def color(name: str) -> str:
-    """The color of a cause on a light page; a color that is written out stays as it is."""
+    """The color of a cause on a light page; an explicit color is returned unchanged."""
     return TINTS[name].light if name in TINTS else name
 
 
@@ -89,9 +89,9 @@ def hatch(x: float, y: float, width: float, height: float, tint: str = "ink", *,
     return f'<path d="{"".join(parts)}" fill="none" {_stroke(tint, 1)}/>'
 
 
-def drawing(height: float, parts: Iterable[str], said: str, *, name: str = "") -> str:
-    """The shapes in one picture; ``said`` describes it to those who cannot see it."""
+def drawing(height: float, parts: Iterable[str], alt: str, *, name: str = "") -> str:
+    """An SVG image of shapes; ``alt`` is its text alternative."""
     size = f'viewBox="0 0 {WIDTH:.0f} {height:.0f}" width="{WIDTH:.0f}" height="{height:.0f}"'
     identity = f' data-chart="{escape(name)}"' if name else ""
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(said)}" {FONT}{identity}>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(alt)}" {FONT}{identity}>'
     return f"{head}{''.join(parts)}</svg>"

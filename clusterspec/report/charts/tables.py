@@ -1,4 +1,4 @@
-"""Charts that are grids: step time over tp and pp, and bytes by axis and tier."""
+"""Grid charts: step time over tp and pp, and bytes by axis and tier."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ DARK = "#1c2733"
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One cell: ``level`` from 0 (best) to 1, None if the layout is not legal; ``said`` is its value."""
+    """One cell: ``level`` from 0 (best) to 1, None if the layout is not legal; ``value_text`` is its value."""
 
     level: float | None
-    said: str
+    value_text: str
     hatched: bool = False
     marked: bool = False
     title: str = ""
 
 
-def heatmap(columns: Sequence[int], rows: Sequence[int], cells: Sequence[HeatCell], said: str) -> str:
+def heatmap(columns: Sequence[int], rows: Sequence[int], cells: Sequence[HeatCell], alt: str) -> str:
     """Cells row by row over ``columns`` (pp) and ``rows`` (tp)."""
     left, top, tall = 54.0, 46.0, 40.0
     wide = (svg.WIDTH - left - 2) / len(columns)
@@ -42,7 +42,7 @@ def heatmap(columns: Sequence[int], rows: Sequence[int], cells: Sequence[HeatCel
         parts += _cell(cell, x, y, wide - 2, tall - 2)
         marked = svg.frame(x, y, wide - 2, tall - 2, "limit", stroke=3) if cell.marked else marked
     bottom = top + tall * len(rows)
-    return svg.drawing(bottom + 52, [*parts, marked, *_key(bottom + 18)], said, name="layouts")
+    return svg.drawing(bottom + 52, [*parts, marked, *_key(bottom + 18)], alt, name="layouts")
 
 
 def _cell(cell: HeatCell, x: float, y: float, wide: float, tall: float) -> list[str]:
@@ -52,15 +52,15 @@ def _cell(cell: HeatCell, x: float, y: float, wide: float, tall: float) -> list[
     shapes = [svg.box(x, y, wide, tall, HEAT[step], title=cell.title)]
     if cell.hatched:
         shapes.append(svg.hatch(x, y, wide, tall, WHITE if step > 2 else DARK))
-        plate = 7.2 * len(cell.said) + 6
+        plate = 7.2 * len(cell.value_text) + 6
         shapes.append(svg.box(x + (wide - plate) / 2, y + tall / 2 - 9, plate, 18, HEAT[step]))
     tint = WHITE if step > 2 else DARK
-    shapes.append(svg.text(x + wide / 2, y + tall / 2 + 4, cell.said, size=12, tint=tint, end="middle"))
+    shapes.append(svg.text(x + wide / 2, y + tall / 2 + 4, cell.value_text, size=12, tint=tint, end="middle"))
     return shapes
 
 
 def _key(top: float) -> list[str]:
-    """What the colors and the marks mean, in two lines."""
+    """The legend of colors and marks, in two lines."""
     parts = [svg.text(0, top + 2, "step time: fast", size=12)]
     parts += [svg.box(92 + 18 * number, top - 9, 17, 13, tint) for number, tint in enumerate(HEAT)]
     parts.append(svg.text(188, top + 2, "slow", size=12))
@@ -74,15 +74,15 @@ def _key(top: float) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Bytes of one axis on one tier in a step, with the share of the step that the link is busy with them."""
+    """The bytes of an axis on a tier in a step, and the fraction of the step in which they occupy the link."""
 
-    said: str
+    value_text: str
     busy: float
-    busy_said: str
+    busy_text: str
 
 
-def matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str], Sent], said: str) -> str:
-    """Bytes by axis and tier; the bar in a cell is how long the link is busy, as a share of the step."""
+def matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str], Sent], alt: str) -> str:
+    """Bytes by axis and tier; the bar in a cell is the busy time of the link as a fraction of the step."""
     left, top, tall = 70.0, 30.0, 44.0
     wide = (svg.WIDTH - left) / max(1, len(tiers))
     parts = [svg.text(left + wide * number + 6, 18, tier, size=13, bold=True) for number, tier in enumerate(tiers)]
@@ -94,11 +94,11 @@ def matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str
             if cell is None:
                 continue
             x = left + wide * column + 6
-            parts.append(svg.text(x, y + 17, cell.said))
-            parts.append(svg.text(x + wide - 16, y + 17, cell.busy_said, end="end", tint="soft", size=12))
+            parts.append(svg.text(x, y + 17, cell.value_text))
+            parts.append(svg.text(x + wide - 16, y + 17, cell.busy_text, end="end", tint="soft", size=12))
             parts.append(svg.box(x, y + 25, wide - 16, 8, "wash"))
             parts.append(svg.box(x, y + 25, (wide - 16) * min(1.0, cell.busy), 8, _tint(axis)))
-    return svg.drawing(top + tall * len(axes) + 2, parts, said, name="bytes")
+    return svg.drawing(top + tall * len(axes) + 2, parts, alt, name="bytes")
 
 
 def _tint(axis: str) -> str:

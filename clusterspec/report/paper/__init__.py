@@ -1,4 +1,4 @@
-"""Reports on paper: one `Paper`, laid out as HTML or as PDF. Templates compute nothing."""
+"""Reports: a `Paper` rendered as HTML or PDF. Templates compute nothing."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ INSTALL_HTML = 'reports need Jinja2: pip install "clusterspec[report]"'
 
 
 class MissingLibrary(Exception):
-    """A library that only reports need is not installed; the message says what to install."""
+    """Raised if a library needed for reports is not installed; the message states what to install."""
 
 
 def html(paper: Paper) -> str:
-    """One self-contained page, fit for UTF-8 whatever bytes a spec holds. Raises `MissingLibrary` without Jinja2."""
+    """A self-contained HTML page, valid UTF-8 for any spec. Raises `MissingLibrary` without Jinja2."""
     script = (resources.templates() / "report.js").read_text("utf-8")
     return _page(paper, script=script, policy=True)
 
 
 def pdf(paper: Paper) -> bytes:
-    """The same on A4 as PDF/A-3a, with the spec and the bill attached; the same bytes for the same paper.
+    """The report as PDF/A-3a on A4, with the spec and the bill attached; reproducible byte for byte.
 
     Raises `MissingLibrary` without WeasyPrint or the libraries beneath it.
     """
@@ -49,7 +49,7 @@ def pdf(paper: Paper) -> bytes:
         )
         for name, content, described in paper.attachments
     ]
-    inside = weasyprint.urls.URLFetcher(allowed_protocols=("data",))  # the fonts in the page, nothing from outside
+    inside = weasyprint.urls.URLFetcher(allowed_protocols=("data",))  # only the embedded fonts
     document = weasyprint.HTML(string=page, url_fetcher=inside)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 does not close its color profile
@@ -85,7 +85,7 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """A content security policy that admits this style and this script by their hashes, and nothing from outside."""
+    """A content security policy that allows only this style and this script, by hash."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode() for text in (style, script)]
     return (
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
@@ -100,7 +100,7 @@ def _moment(paper: Paper) -> Any:
 
 
 def _weasyprint() -> Any:
-    """WeasyPrint, which loads Pango as it is imported, and where that is missing prints a page of its own."""
+    """The WeasyPrint module, with its message about a missing Pango suppressed."""
     try:
         with contextlib.redirect_stdout(io.StringIO()), _no_search_by_programs():
             import weasyprint
@@ -113,7 +113,7 @@ def _weasyprint() -> Any:
 
 @contextlib.contextmanager
 def _no_search_by_programs() -> Iterator[None]:
-    """Keeps a search for libraries from running ldconfig and compilers, as ctypes does on Linux.
+    """Prevents ctypes from running ldconfig and compilers to find libraries, as it does on Linux.
 
     WeasyPrint asks for names of other systems first, which only such a search could find, and then for the names that
     the dynamic linker knows.

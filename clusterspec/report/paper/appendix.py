@@ -1,4 +1,4 @@
-"""What a careful reader wants last: findings, assumptions, constants, formulas, sources, glossary, the spec."""
+"""Appendix sections: findings, assumptions, constants, formulas, sources, glossary, the spec."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.report.assumed import value_text
 from clusterspec.report.estimate_assumptions import change
-from clusterspec.report.paper.blocks import Block, Code, Column, Findings, Row, Section, Shown, Table, Text
+from clusterspec.report.paper.blocks import (
+    Block,
+    Code,
+    Findings,
+    PaperTable,
+    Section,
+    Shown,
+    TableColumn,
+    TableRow,
+    Text,
+)
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.glossary import glossary as words
@@ -24,7 +34,7 @@ MOST_DECISIVE = 10
 
 
 def findings(report: FullReport) -> Section | None:
-    """What the check found, gravest first, findings of one rule together."""
+    """The findings, most severe first, grouped by rule."""
     if report.tender:
         return None
     found = list(enumerate(report.estimate.findings))
@@ -46,22 +56,22 @@ def _shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Show
 
 
 def measured(report: FullReport) -> Section | None:
-    """What was measured on the machine, in place of the catalog's efficiencies."""
+    """The measurements that replace catalog efficiencies."""
     seen = shares(report.estimate.design.cluster)
     if not seen:
         return None
     columns = (
-        Column("Collective", key="collective"),
-        Column("Of"),
-        Column("Reached", "right", "share"),
-        Column("Measured", key="why"),
+        TableColumn("Collective", key="collective"),
+        TableColumn("Of"),
+        TableColumn("Reached", "right", "share"),
+        TableColumn("Measured", key="why"),
     )
-    rows = tuple(Row(row(each), f"estimate.measured[{number}]") for number, each in enumerate(seen))
-    return Section("measured", "Measurements", (Table(columns, rows, "estimate.measured"),))
+    rows = tuple(TableRow(row(each), f"estimate.measured[{number}]") for number, each in enumerate(seen))
+    return Section("measured", "Measurements", (PaperTable(columns, rows, "estimate.measured"),))
 
 
 def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None:
-    """The assumptions by their effect; ``decisive`` keeps the ten that move the result most."""
+    """The assumptions by effect; with ``decisive``, only the ten most influential."""
     plan = report.estimate.plan
     if not plan.assumptions:
         return None
@@ -71,42 +81,42 @@ def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None
     )
     shown = [pair for pair in order if pair[1][0] in effects][:MOST_DECISIVE] if decisive else order
     columns = (
-        Column("Assumed", key="key"),
-        Column("Value", key="value"),
-        Column("Output token" if report.serves else "Step time", "right"),
-        Column("Memory", "right"),
-        Column("Why", key="why"),
+        TableColumn("Assumed", key="key"),
+        TableColumn("Value", key="value"),
+        TableColumn("Output token" if report.serves else "Step time", "right"),
+        TableColumn("Memory", "right"),
+        TableColumn("Why", key="why"),
     )
     rows = []
     for number, (key, value, why) in shown:
         one = effects.get(key)
         moved = (change(one.step_time), change(one.memory)) if one else ("", "")
-        rows.append(Row((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]"))
+        rows.append(TableRow((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]"))
     title = "Decisive assumptions" if decisive else "Assumptions and constants by effect"
     lead = "The effect is that of another value: the end of the range, 10 %, or the alternative that costs the most."
-    table = Table(columns, tuple(rows), "estimate.assumptions")
+    table = PaperTable(columns, tuple(rows), "estimate.assumptions")
     return Section("assumptions", title, (table,), lead=lead, appendix=True) if rows else None
 
 
 def formulas(plan: Plan) -> Section | None:
-    """Every term of the estimate with its formula, sums before their parts."""
+    """The terms of the estimate with their formulas, sums before their parts."""
     rows = tuple(
         each for number, term in enumerate(terms(plan)) for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
     )
     if not rows:
         return None
     columns = (
-        Column("Term", key="name"),
-        Column("Value", "right", "value"),
-        Column("Formula", key="formula"),
-        Column("Source", key="source"),
+        TableColumn("Term", key="name"),
+        TableColumn("Value", "right", "value"),
+        TableColumn("Formula", key="formula"),
+        TableColumn("Source", key="source"),
     )
-    return Section("formulas", "Derivations", (Table(columns, rows, "estimate.terms"),), appendix=True)
+    return Section("formulas", "Derivations", (PaperTable(columns, rows, "estimate.terms"),), appendix=True)
 
 
-def _formula_rows(term: Term, field: str, depth: int) -> Iterator[Row]:
+def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
     name = "\u2003" * depth + term.label
-    yield Row((name, say(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
+    yield TableRow((name, say(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
     if depth < 2:
         for number, part in enumerate(term.parts):
             if part.value:
@@ -114,7 +124,7 @@ def _formula_rows(term: Term, field: str, depth: int) -> Iterator[Row]:
 
 
 def sources(report: FullReport) -> Section | None:
-    """The documents behind the catalog figures that were used, each once."""
+    """The distinct sources of the catalog figures used."""
     used: dict[tuple[str, str], tuple[set[str], str]] = {}
     for figure in _figures(report.estimate.plan):
         origin = figure.origin
@@ -125,15 +135,15 @@ def sources(report: FullReport) -> Section | None:
     if not used:
         return None
     rows = tuple(
-        Row((title, url, read, "; ".join(sorted(facts))), "estimate.terms")
+        TableRow((title, url, read, "; ".join(sorted(facts))), "estimate.terms")
         for (title, url), (facts, read) in sorted(used.items())
     )
-    columns = (Column("Source"), Column("Address"), Column("Read"), Column("For"))
-    return Section("sources", "Sources", (Table(columns, rows, "estimate.terms"),), appendix=True)
+    columns = (TableColumn("Source"), TableColumn("Address"), TableColumn("Read"), TableColumn("For"))
+    return Section("sources", "Sources", (PaperTable(columns, rows, "estimate.terms"),), appendix=True)
 
 
 def _figures(plan: Plan) -> Iterable[Figure]:
-    """Every figure that went into the plan and the cluster behind it."""
+    """The figures used by the plan and its cluster."""
     cluster = plan.design.cluster
     if cluster is not None:
         part = cluster.accelerator
@@ -149,12 +159,12 @@ def _figures(plan: Plan) -> Iterable[Figure]:
 def glossary(report: FullReport) -> Section:
     """The terms of the report."""
     terms_of = words(serving=report.serves)
-    rows = tuple(Row(pair, f"glossary[{number}]") for number, pair in enumerate(terms_of))
-    table = Table((Column("Term", key="term"), Column("Meaning", key="meaning")), rows, "glossary")
+    rows = tuple(TableRow(pair, f"glossary[{number}]") for number, pair in enumerate(terms_of))
+    table = PaperTable((TableColumn("Term", key="term"), TableColumn("Meaning", key="meaning")), rows, "glossary")
     return Section("glossary", "Glossary", (table,), appendix=True)
 
 
 def spec(report: FullReport) -> Section:
-    """The spec as it was read, or as it was made for the tender."""
+    """The spec as read, or as redacted for the tender."""
     title = "The spec of this tender" if report.tender else "The spec"
     return Section("spec", title, (Code(report.text, "spec"),), appendix=True)

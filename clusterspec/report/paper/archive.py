@@ -1,4 +1,4 @@
-"""What makes a PDF one for archives and for screen readers, beyond what WeasyPrint writes."""
+"""PDF metadata for archiving and accessibility that WeasyPrint does not write."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DESCRIPTION = (
 
 
 def accessible(_: Any, pdf: Any) -> None:
-    """Adds the PDF/UA identifier to the metadata of a PDF that WeasyPrint is about to write."""
+    """Add the PDF/UA identifier to the metadata of a PDF before WeasyPrint writes it."""
     number = int(pdf.catalog["Metadata"].split()[0])
     stream = next(each for each in pdf.objects if each.number == number)
     whole = b"".join(stream.stream)

@@ -1,6 +1,6 @@
-"""What a page is made of. A section is a title and blocks; templates lay them out and compute nothing.
+"""Elements of report pages: sections of blocks, which templates lay out without computing anything.
 
-A ``field`` is the path of a value in the JSON document of the report: every number on a page carries one.
+A ``field`` is the path of a value in the JSON document of the report; every number on a page has one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Tone = Literal["good", "fair", "bad", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """The head of a column; ``key`` is the JSON field of its cells below that of the row."""
+class TableColumn:
+    """A column header; ``key`` is the JSON field of its cells relative to that of the row."""
 
     label: str
     align: Align = "left"
@@ -24,9 +24,9 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row of cells, ready to print; ``field`` is its place in the JSON document. The cells of a ``bare`` row
-    have no fields of their own, unless ``fields`` names them one by one.
+class TableRow:
+    """A row of formatted cells; ``field`` is its path in the JSON document. The cells of a ``bare`` row have no fields
+    of their own, unless ``fields`` lists them.
     """
 
     cells: tuple[str, ...]
@@ -38,11 +38,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PaperTable:
     """A table; ``field`` is that of the whole. With ``code`` the last cell is a command."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: tuple[TableColumn, ...]
+    rows: tuple[TableRow, ...]
     field: str
     caption: str = ""
     code: bool = False
@@ -51,8 +51,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing made here (SVG, trusted) with a caption; ``script`` names the part of the script that makes it live,
-    ``data`` the JSON that this part reads.
+    """A drawing (trusted SVG) with a caption; ``script`` names the script part that makes it interactive, ``data`` is
+    the JSON for that.
     """
 
     svg: str
@@ -65,7 +65,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One number to see first."""
+    """A headline figure."""
 
     label: str
     value: str
@@ -84,7 +84,7 @@ class Cards:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph; ``field`` where it holds numbers."""
+    """A paragraph; ``field`` if it has numbers."""
 
     text: str
     field: str = ""
@@ -110,7 +110,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A finding with the line it points at."""
+    """A finding with its source line."""
 
     finding: Finding
     place: str
@@ -120,13 +120,13 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings under the group of their rules."""
+    """Findings, grouped by rule."""
 
     shown: tuple[Shown, ...]
     kind: str = "findings"
 
 
-Block = Table | Picture | Cards | Text | Heading | Code | Findings
+Block = PaperTable | Picture | Cards | Text | Heading | Code | Findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a reader in a hurry takes away."""
+    """The verdict with reasons and parts not judged."""
 
     word: str
     tone: Tone
@@ -151,8 +151,8 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """One line of the title page."""
+class TitleFact:
+    """A line of the title page."""
 
     name: str
     value: str
@@ -161,14 +161,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A whole report, ready to be laid out."""
+    """A complete report, ready for layout."""
 
     title: str
     kind: str
     subtitle: str
     description: str
     judgement: Judgement
-    facts: tuple[Fact, ...]
+    facts: tuple[TitleFact, ...]
     sections: tuple[Section, ...]
     colophon: str
     tool: str
@@ -177,7 +177,7 @@ class Paper:
     digest: str
     draft: bool = False
     signatories: tuple[str, ...] = field(default=())
-    signed: tuple[Fact, ...] = field(default=())
+    signed: tuple[TitleFact, ...] = field(default=())
     """What a signature stands for."""
     attachments: tuple[tuple[str, str, str], ...] = field(default=())
     """Name, content and description of the files that a PDF carries."""

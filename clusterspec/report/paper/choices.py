@@ -1,19 +1,19 @@
-"""What another choice would do: layouts that survive, assumptions that move the result, reliability, other designs."""
+"""Sections on alternatives: other layouts, influential assumptions, reliability."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.report.assumed import value_text
-from clusterspec.report.charts.curves import Lever, goodput, tornado
+from clusterspec.report.charts.curves import LeverBar, goodput, tornado
 from clusterspec.report.charts.dots import WireRow, wires
 from clusterspec.report.charts.palette import cause_of
 from clusterspec.report.charts.tables import HeatCell, heatmap
 from clusterspec.report.estimate_assumptions import change
-from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.paper.embedded import embedded
 from clusterspec.results.full import FullReport
-from clusterspec.results.layout_grid import Cell, LayoutGrid
+from clusterspec.results.layout_grid import LayoutCell, LayoutGrid
 from clusterspec.results.search import SensitivityReport
 from clusterspec.units import percent, plural, say
 
@@ -21,7 +21,7 @@ MOST_LEVERS = 10
 
 
 def survival(report: FullReport) -> Section | None:
-    """Which parallelism survives this fabric: seconds on the wire against the seconds of computation."""
+    """Communication time by kind of parallelism compared with computation time."""
     grid = report.survival
     if grid is None:
         return None
@@ -40,11 +40,11 @@ def survival(report: FullReport) -> Section | None:
     ]
     if not rows:
         return None
-    said = "; ".join(
+    alt = "; ".join(
         f"{row.label}: {say(row.wire, 's')} on the wire, {say(row.compute, 's')} of computation" for row in rows
     )
-    caption = f"Seconds on the wire of one step by kind of parallelism, each alone, with {plural(nodes, 'node')}"
-    picture = Picture(wires(rows, said), caption, "survival", "survival", embedded(_data(report)))
+    caption = f"Communication time of one step by kind of parallelism, each alone, with {plural(nodes, 'node')}"
+    picture = Picture(wires(rows, alt), caption, "survival", "survival", embedded(_data(report)))
     error = (
         f"Values are interpolated in a table of the cost model; the largest error at {grid.checked:,} positions is "
         f"{percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
@@ -65,20 +65,20 @@ def _data(report: FullReport) -> dict[str, object]:
 
 
 def layouts(report: FullReport) -> Section | None:
-    """Which layouts survive, over tp and pp."""
+    """Step time and memory of layouts over tp and pp."""
     grid = report.layouts
     if grid is None or not any(cell.step_time for cell in grid.cells):
         return None
     times = [cell.step_time for cell in grid.cells if cell.step_time]
     best = min(times)
     cells = [_cell(cell, best) for cell in grid.cells]
-    said = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {say(best, 's')}"
+    alt = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {say(best, 's')}"
     caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
-    drawn = Picture(heatmap(grid.pp, grid.tp, cells, said), caption, "layouts")
+    drawn = Picture(heatmap(grid.pp, grid.tp, cells, alt), caption, "layouts")
     return Section("layouts", "Which layouts survive", (drawn, *_better(grid)))
 
 
-def _cell(cell: Cell, best: float) -> HeatCell:
+def _cell(cell: LayoutCell, best: float) -> HeatCell:
     if cell.step_time is None:
         return HeatCell(None, "", title=f"tp {cell.tp}, pp {cell.pp}: {cell.why or 'no step time'}")
     level = min(1.0, (cell.step_time / best - 1) / 1.5)
@@ -88,18 +88,18 @@ def _cell(cell: Cell, best: float) -> HeatCell:
 
 
 def _better(grid: LayoutGrid) -> tuple[Block, ...]:
-    """The fastest layouts that fit, against the present one."""
+    """The fastest layouts that fit, compared with the present one."""
     present = next((cell for cell in grid.cells if cell.present), None)
     fitting = [(number, cell) for number, cell in enumerate(grid.cells) if cell.fits and cell.step_time]
     fitting.sort(key=lambda pair: pair[1].step_time or 0.0)
     if present is None or present.step_time is None or not fitting:
         return ()
     columns = (
-        Column("tp", "right", "tp"),
-        Column("pp", "right", "pp"),
-        Column("Step time", "right", "step_time"),
-        Column("Memory", "right", "memory"),
-        Column("Against this layout", "right", "step_time"),
+        TableColumn("tp", "right", "tp"),
+        TableColumn("pp", "right", "pp"),
+        TableColumn("Step time", "right", "step_time"),
+        TableColumn("Memory", "right", "memory"),
+        TableColumn("Against this layout", "right", "step_time"),
     )
     rows = []
     for number, cell in fitting[:5]:
@@ -107,13 +107,15 @@ def _better(grid: LayoutGrid) -> tuple[Block, ...]:
         against = "this layout" if cell.present else change(cell.step_time / present.step_time - 1) or "the same"
         memory = say(cell.memory, "B") if cell.memory else "–"
         rows.append(
-            Row((f"{cell.tp}", f"{cell.pp}", say(cell.step_time, "s"), memory, against), f"layouts.cells[{number}]")
+            TableRow(
+                (f"{cell.tp}", f"{cell.pp}", say(cell.step_time, "s"), memory, against), f"layouts.cells[{number}]"
+            )
         )
-    return (Table(columns, tuple(rows), "layouts.cells", caption="The fastest layouts that fit"),)
+    return (PaperTable(columns, tuple(rows), "layouts.cells", caption="The fastest layouts that fit"),)
 
 
 def sensitivity(report: FullReport) -> Section | None:
-    """What moves the step time and the memory most, among the assumptions."""
+    """The assumptions with the largest effect on step time and memory."""
     found = report.influences
     blocks: list[Block] = list(_levers(report.sensitivity))
     time = "time per output token" if report.serves else "step time"
@@ -122,7 +124,7 @@ def sensitivity(report: FullReport) -> Section | None:
             (one for one in found if abs(getattr(one, key)) > 0.005), key=lambda one: -abs(getattr(one, key))
         )
         levers = [
-            Lever(
+            LeverBar(
                 one.assumption[0].partition(" ")[2] or one.assumption[0],
                 f"{value_text(one.assumption[1])} → {value_text(one.against)}",
                 getattr(one, key),
@@ -131,9 +133,9 @@ def sensitivity(report: FullReport) -> Section | None:
             for one in ranked[:MOST_LEVERS]
         ]
         if levers:
-            said = "; ".join(f"{lever.label} {lever.against}: {lever.said}" for lever in levers)
+            alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
             caption = f"What another value of an assumption does to the {name}"
-            blocks.append(Picture(tornado(levers, said, tint), caption, "influences"))
+            blocks.append(Picture(tornado(levers, alt, tint), caption, "influences"))
     lead = "Numbers vary over their range or by 10 %, words to the alternative that costs the most."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
@@ -144,7 +146,7 @@ def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
         return
     rows = [row for row in moved.levers if abs(row.effect or 0.0) > 0.005][:MOST_LEVERS]
     levers = [
-        Lever(
+        LeverBar(
             row.key,
             f"{_amount(row.before, row.unit)} → {_amount(row.after, row.unit)}",
             row.effect or 0.0,
@@ -153,9 +155,9 @@ def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
         for row in rows
     ]
     if levers:
-        said = "; ".join(f"{lever.label} {lever.against}: {lever.said}" for lever in levers)
+        alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
         caption = "What one step of each lever does to the time for a token"
-        yield Picture(tornado(levers, said, "dp"), caption, "sensitivity.levers")
+        yield Picture(tornado(levers, alt, "dp"), caption, "sensitivity.levers")
 
 
 def _amount(value: object, unit: str) -> str:
@@ -166,32 +168,36 @@ def _amount(value: object, unit: str) -> str:
 
 
 def reliability(report: FullReport) -> Section | None:
-    """Failures, checkpoints and what they leave."""
+    """Failures, checkpoints and goodput."""
     kept = report.reliability
     if kept is None:
         return None
-    said = f"goodput {percent(kept.goodput)} with a checkpoint every {say(kept.interval, 's')}"
+    alt = f"goodput {percent(kept.goodput)} with a checkpoint every {say(kept.interval, 's')}"
     picture = Picture(
-        goodput(kept.curve, (kept.interval, kept.goodput), said), "Goodput over the checkpoint interval", "reliability"
+        goodput(kept.curve, (kept.interval, kept.goodput), alt), "Goodput over the checkpoint interval", "reliability"
     )
     rows = [
-        Row(
+        TableRow(
             ("Time between failures of the job", say(kept.between, "s"), kept.origins["between"]), "reliability.between"
         ),
-        Row(
+        TableRow(
             ("Interval between checkpoints", say(kept.interval, "s"), kept.origins["interval"]), "reliability.interval"
         ),
-        Row(("One checkpoint", say(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"),
-        Row(("One restart", say(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
-        Row(("Goodput", percent(kept.goodput), _span(kept.low, kept.high)), "reliability.goodput", total=True),
+        TableRow(("One checkpoint", say(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"),
+        TableRow(("One restart", say(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
+        TableRow(("Goodput", percent(kept.goodput), _span(kept.low, kept.high)), "reliability.goodput", total=True),
     ]
     if kept.time_to_train is not None and kept.with_interruptions is not None:
-        rows.append(Row(("Run without interruptions", say(kept.time_to_train, "s"), ""), "reliability.time_to_train"))
         rows.append(
-            Row(("Run with interruptions", say(kept.with_interruptions, "s"), ""), "reliability.with_interruptions")
+            TableRow(("Run without interruptions", say(kept.time_to_train, "s"), ""), "reliability.time_to_train")
         )
-    columns = (Column("Figure"), Column("Value", "right"), Column("Origin"))
-    return Section("reliability", "Reliability", (picture, Table(columns, tuple(rows), "reliability")))
+        rows.append(
+            TableRow(
+                ("Run with interruptions", say(kept.with_interruptions, "s"), ""), "reliability.with_interruptions"
+            )
+        )
+    columns = (TableColumn("Figure"), TableColumn("Value", "right"), TableColumn("Origin"))
+    return Section("reliability", "Reliability", (picture, PaperTable(columns, tuple(rows), "reliability")))
 
 
 def _span(low: float, high: float) -> str:

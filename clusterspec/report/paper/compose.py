@@ -1,14 +1,14 @@
-"""Puts a report together: which sections, in which order, for whom."""
+"""Composition of reports: sections and their order by kind of report."""
 
 from __future__ import annotations
 
 from clusterspec.cluster.model import Design
 from clusterspec.report import bill_text
 from clusterspec.report.paper import appendix, choices, decision, delivery, machine, materials, options, serving, step
-from clusterspec.report.paper.blocks import Block, Fact, Paper, Section
+from clusterspec.report.paper.blocks import Block, Paper, Section, TitleFact
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Status, used_text
+from clusterspec.results.verdict import VerdictStatus, used_text
 from clusterspec.units import plural
 
 KINDS = {"design": "Design report", "procurement": "Procurement report"}
@@ -33,7 +33,7 @@ def compose(report: FullReport) -> Paper:
         created=report.today.isoformat(),
         author=(document.author if document else None) or "",
         digest=report.estimate.input.sha256 or "",
-        draft=verdict.status is Status.FAILS,
+        draft=verdict.status is VerdictStatus.FAILS,
         signatories=(document.signatories or ()) if document else (),
         signed=signed(report),
         attachments=attachments(report),
@@ -41,7 +41,7 @@ def compose(report: FullReport) -> Paper:
 
 
 def design_sections(report: FullReport) -> list[Section | None]:
-    """For engineers: what it is, what it does, what is wrong with it, and where the numbers come from."""
+    """The sections of a design report, for engineers."""
     return [
         decision.section(report),
         options.section(report),
@@ -69,7 +69,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
 
 
 def procurement_sections(report: FullReport) -> list[Section | None]:
-    """For buyers: the decision, the order, its cost, what must be shown, what is open."""
+    """The sections of a procurement report, for buyers."""
     first = decision.section(report)
     more = [block for block in (delivery.risks(report),) if block is not None]
     blocks: tuple[Block, ...] = (*first.blocks, *more)
@@ -104,39 +104,39 @@ def subtitle(design: Design) -> str:
     return machines[0].upper() + machines[1:] + (f", planned for {workload.model.name}" if workload else "")
 
 
-def facts(report: FullReport) -> tuple[Fact, ...]:
-    """What the title page says of the document."""
+def facts(report: FullReport) -> tuple[TitleFact, ...]:
+    """The document data of the title page."""
     document = report.estimate.design.spec.document
-    rows = [Fact("Spec", report.file, "input.file"), Fact("Date", report.today.isoformat(), "date")]
+    rows = [TitleFact("Spec", report.file, "input.file"), TitleFact("Date", report.today.isoformat(), "date")]
     if document:
         named = (("Revision", document.revision, "revision"), ("Author", document.author, "author"))
-        rows += [Fact(name, value, f"document.{key}") for name, value, key in named if value]
+        rows += [TitleFact(name, value, f"document.{key}") for name, value, key in named if value]
     counted = count(report.estimate.findings)
     if not report.tender:
         open_ = f"{plural(counted['error'], 'error')}, {plural(counted['warning'], 'warning')}"
-        rows.append(Fact("Open findings", open_, "estimate.summary"))
-    rows.append(Fact("Audience", report.audience, "audience"))
+        rows.append(TitleFact("Open findings", open_, "estimate.summary"))
+    rows.append(TitleFact("Audience", report.audience, "audience"))
     return tuple(rows)
 
 
-def signed(report: FullReport) -> tuple[Fact, ...]:
-    """What is signed: the document, its revision, the full hash of the spec, the amount, the waivers accepted."""
+def signed(report: FullReport) -> tuple[TitleFact, ...]:
+    """The signed data: document, revision, hash of the spec, amount, accepted waivers."""
     from clusterspec.procurement.money import money
 
     document, bill = report.estimate.design.spec.document, report.bill.bill
     rows = [
-        Fact("Document", f"{KINDS[report.kind]}: {report.title}", "title"),
-        Fact("Revision", (document.revision if document else None) or "none", "document.revision"),
-        Fact("Date", report.today.isoformat(), "date"),
-        Fact("SHA-256 of the spec", report.estimate.input.sha256 or "unknown", "input.sha256"),
+        TitleFact("Document", f"{KINDS[report.kind]}: {report.title}", "title"),
+        TitleFact("Revision", (document.revision if document else None) or "none", "document.revision"),
+        TitleFact("Date", report.today.isoformat(), "date"),
+        TitleFact("SHA-256 of the spec", report.estimate.input.sha256 or "unknown", "input.sha256"),
     ]
     if bill.total is not None:
         rows.append(
-            Fact("Amount", f"{money(bill.total, bill.currency)} ({bill.total_title.lower()})", "bill.total.price")
+            TitleFact("Amount", f"{money(bill.total, bill.currency)} ({bill.total_title.lower()})", "bill.total.price")
         )
     waived = [one.finding.rule for one in report.estimate.waived]
     if not report.tender:
-        rows.append(Fact("Waivers accepted", ", ".join(dict.fromkeys(waived)) or "none", "waived"))
+        rows.append(TitleFact("Waivers accepted", ", ".join(dict.fromkeys(waived)) or "none", "waived"))
     return tuple(rows)
 
 

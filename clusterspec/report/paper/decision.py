@@ -1,13 +1,23 @@
-"""The first page: the verdict, the verdict by area, waivers, and the numbers to see first."""
+"""The first page: the verdict, the verdict by area, waivers, and headline figures."""
 
 from __future__ import annotations
 
 from clusterspec.report.estimate_text import serving_rows
-from clusterspec.report.paper.blocks import Block, Card, Cards, Column, Judgement, Row, Section, Table, Tone
+from clusterspec.report.paper.blocks import (
+    Block,
+    Card,
+    Cards,
+    Judgement,
+    PaperTable,
+    Section,
+    TableColumn,
+    TableRow,
+    Tone,
+)
 from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results.areas import REQUESTS, Area
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Status, Verdict, condition, used_text
+from clusterspec.results.verdict import Verdict, VerdictStatus, condition, used_text
 from clusterspec.units import percent, say
 
 SERVING_FIELDS = (
@@ -19,11 +29,11 @@ SERVING_FIELDS = (
     "max_concurrency",
 )
 """The JSON fields of the rows of a serving plan, in their order."""
-TONES: dict[Status, Tone] = {
-    Status.FAILS: "bad",
-    Status.RESERVATIONS: "fair",
-    Status.CLEAR: "good",
-    Status.NOT_JUDGED: "plain",
+TONES: dict[VerdictStatus, Tone] = {
+    VerdictStatus.FAILS: "bad",
+    VerdictStatus.RESERVATIONS: "fair",
+    VerdictStatus.CLEAR: "good",
+    VerdictStatus.NOT_JUDGED: "plain",
 }
 STATES: dict[str, tuple[str, Tone]] = {
     "good": ("holds", "good"),
@@ -34,16 +44,16 @@ STATES: dict[str, tuple[str, Tone]] = {
 
 
 SIGNING = {
-    Status.FAILS: "Do not sign",
-    Status.RESERVATIONS: "Sign only with the reservations below accepted",
-    Status.CLEAR: "Nothing found against signing",
-    Status.NOT_JUDGED: "Not ready to be signed: not all of it was judged",
+    VerdictStatus.FAILS: "Do not sign",
+    VerdictStatus.RESERVATIONS: "Sign only with the reservations below accepted",
+    VerdictStatus.CLEAR: "Nothing found against signing",
+    VerdictStatus.NOT_JUDGED: "Not ready to be signed: not all of it was judged",
 }
 """The decision that a buyer takes from a verdict."""
 
 
 def judgement(found: Verdict, kind: str, *, tender: bool) -> Judgement:
-    """The verdict as the first page shows it; for buyers the decision first."""
+    """The verdict of the first page; for buyers with the decision first."""
     word = VERDICT_WORDS[found.status]
     if kind == "procurement" and not tender:
         word = f"{SIGNING[found.status]}: {word[0].lower()}{word[1:]}"
@@ -51,7 +61,7 @@ def judgement(found: Verdict, kind: str, *, tender: bool) -> Judgement:
 
 
 def section(report: FullReport) -> Section:
-    """Headline numbers, the verdict by area, and the waivers that stand behind it."""
+    """Headline figures, the verdict by area, and the waivers."""
     blocks: list[Block] = []
     if shown := cards(report):
         blocks.append(Cards(shown))
@@ -62,21 +72,21 @@ def section(report: FullReport) -> Section:
     return Section("decision", "Decision" if report.kind == "procurement" else "At a glance", tuple(blocks))
 
 
-def areas(found: tuple[Area, ...]) -> Table:
-    """One row an area: what binds it, its number, its limit, and what is left."""
+def areas(found: tuple[Area, ...]) -> PaperTable:
+    """One row per area: binding constraint, value, limit and headroom."""
     columns = (
-        Column("Area", key="area"),
-        Column("Binding constraint", key="constraint"),
-        Column("Number", "right", "value"),
-        Column("Limit", "right", "limit"),
-        Column("Headroom", "right", "headroom"),
-        Column("Verdict", key="state"),
+        TableColumn("Area", key="area"),
+        TableColumn("Binding constraint", key="constraint"),
+        TableColumn("Number", "right", "value"),
+        TableColumn("Limit", "right", "limit"),
+        TableColumn("Headroom", "right", "headroom"),
+        TableColumn("Verdict", key="state"),
     )
     rows = tuple(_area(number, area) for number, area in enumerate(found))
-    return Table(columns, rows, "areas", caption="Verdict by area")
+    return PaperTable(columns, rows, "areas", caption="Verdict by area")
 
 
-def _area(number: int, area: Area) -> Row:
+def _area(number: int, area: Area) -> TableRow:
     word, tone = STATES[area.state]
     note = f" ({area.note})" if area.note and area.note != word else ""
     cells = (
@@ -87,7 +97,7 @@ def _area(number: int, area: Area) -> Row:
         "–" if area.headroom is None else percent(area.headroom, 2),
         word,
     )
-    return Row(cells, f"areas[{number}]", tone)
+    return TableRow(cells, f"areas[{number}]", tone)
 
 
 def amount(value: float | None, unit: str) -> str:
@@ -99,14 +109,14 @@ def amount(value: float | None, unit: str) -> str:
     return percent(value) if unit == "1" else say(value, unit)
 
 
-def waivers(report: FullReport) -> Table:
-    """What was waived, by whom it is accepted in the author's words, and until when."""
+def waivers(report: FullReport) -> PaperTable:
+    """The waived findings with reason and expiry date."""
     columns = (
-        Column("Waived finding", key="rule"),
-        Column("Severity", key="severity"),
-        Column("Reason", key="reason"),
-        Column("Until", key="until"),
-        Column("Expires", key="until"),
+        TableColumn("Waived finding", key="rule"),
+        TableColumn("Severity", key="severity"),
+        TableColumn("Reason", key="reason"),
+        TableColumn("Until", key="until"),
+        TableColumn("Expires", key="until"),
     )
     rows = []
     for number, one in enumerate(report.estimate.waived):
@@ -120,12 +130,12 @@ def waivers(report: FullReport) -> Table:
             until.isoformat() if until else "no date",
             expires,
         )
-        rows.append(Row(cells, f"waived[{number}]", "bad" if one.finding.severity.rank == 0 else "plain"))
-    return Table(columns, tuple(rows), "waived", caption="Waivers")
+        rows.append(TableRow(cells, f"waived[{number}]", "bad" if one.finding.severity.rank == 0 else "plain"))
+    return PaperTable(columns, tuple(rows), "waived", caption="Waivers")
 
 
 def cards(report: FullReport) -> tuple[Card, ...]:
-    """The numbers to see first; what could not be computed is left out."""
+    """The headline figures, as far as computed."""
     plan = report.estimate.plan
     held, used = condition(plan), used_text(plan.design, "")
     share = f"on {used}" if " of " in used else ""

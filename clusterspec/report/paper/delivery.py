@@ -1,11 +1,11 @@
-"""Delivery, warranty, spares and single points of failure as a checklist with the keys of the spec; risks."""
+"""Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.finding import Severity
-from clusterspec.report.paper.blocks import Column, Row, Section, Table, Tone
+from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow, Tone
 from clusterspec.results.full import FullReport
 from clusterspec.units import percent, say
 
@@ -17,11 +17,11 @@ def section(report: FullReport) -> Section | None:
     if report.tender:
         return None
     rows = tuple(_rows(report))
-    columns = (Column(""), Column("Question"), Column("What the spec states"), Column("Key"))
-    return Section("delivery", "Delivery and operation", (Table(columns, rows, "spec"),))
+    columns = (TableColumn(""), TableColumn("Question"), TableColumn("What the spec states"), TableColumn("Key"))
+    return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
 
 
-def _rows(report: FullReport) -> Iterator[Row]:
+def _rows(report: FullReport) -> Iterator[TableRow]:
     spec = report.estimate.design.spec
     buying, running = spec.procurement, spec.operations
     delivery = getattr(buying, "delivery", None)
@@ -43,32 +43,34 @@ def _rows(report: FullReport) -> Iterator[Row]:
     for failure in report.machine.failures if report.machine else ():
         text = f"loses {percent(failure.lost, 2)} of {failure.who}"
         tone: Tone = "bad" if failure.lost >= 0.5 else "plain"
-        yield Row(
+        yield TableRow(
             ("!" if failure.lost >= 0.5 else "·", f"If {failure.part} fails", text, "cluster.scale_out"),
             "machine.failures",
             tone,
         )
 
 
-def _row(question: str, answer: str, key: str) -> Row:
-    return Row(("■" if answer else "□", question, answer or OPEN, key), "spec", "plain" if answer else "fair")
+def _row(question: str, answer: str, key: str) -> TableRow:
+    return TableRow(("■" if answer else "□", question, answer or OPEN, key), "spec", "plain" if answer else "fair")
 
 
-def risks(report: FullReport) -> Table | None:
-    """The three gravest findings; of equal ones the first in the file."""
+def risks(report: FullReport) -> PaperTable | None:
+    """The three most severe findings, ties in file order."""
     found = [pair for pair in enumerate(report.estimate.findings) if pair[1].severity is not Severity.NOTE]
     found.sort(key=lambda pair: pair[1].severity.rank)
     if report.tender or not found:
         return None
     rows = tuple(
-        Row(
+        TableRow(
             (f"{finding.message} [{finding.rule}]", str(finding.severity)),
             f"findings[{number}].message",
             _tone(finding.severity),
         )
         for number, finding in found[:3]
     )
-    return Table((Column("Risk"), Column("Severity")), rows, "findings", caption="The three gravest risks")
+    return PaperTable(
+        (TableColumn("Risk"), TableColumn("Severity")), rows, "findings", caption="The three most severe risks"
+    )
 
 
 def _tone(severity: Severity) -> Tone:

@@ -1,4 +1,4 @@
-"""JSON inside a page, for the part of the script that makes a figure live."""
+"""JSON embedded in a page, for interactive figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 
 def embedded(value: object) -> str:
-    """JSON that nothing in it can end the element around: `<`, `>` and `&` are escaped.
+    """JSON that cannot end its enclosing element: `<`, `>` and `&` are escaped.
 
     >>> embedded({"name": "</script>"})
     '{"name":"\\\\u003c/script\\\\u003e"}'

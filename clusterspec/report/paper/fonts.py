@@ -1,4 +1,4 @@
-"""The font of reports, and what it cannot draw."""
+"""The font of reports, and characters that it lacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_NAMED = 8
 
 @cache
 def font_faces() -> str:
-    """CSS that carries both faces inside the page."""
+    """CSS with both font faces embedded."""
     folder = resources.templates() / "fonts"
     rules = []
     for name, weight in FACES:
@@ -41,8 +41,8 @@ def _drawn() -> frozenset[int]:
 
 
 def drawable(page: str) -> tuple[str, str]:
-    """The page with every character that the font cannot draw replaced by its code, and a sentence that says so;
-    the sentence is empty if all can be drawn.
+    """The page with characters that the font lacks replaced by their code, and a sentence that states this, empty if
+    there are none.
     """
     unknown = {char for char in set(_TAGS.sub("", page)) if not _plain(ord(char)) and ord(char) not in _drawn()}
     if not unknown:
@@ -50,8 +50,8 @@ def drawable(page: str) -> tuple[str, str]:
     swapped = {ord(char): f"[U+{ord(char):04X}]" for char in unknown}
     named = ", ".join(f"U+{ord(char):04X}" for char in sorted(unknown)[:MOST_NAMED])
     more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
-    said = f"The font of this document cannot draw {named}{more}; the code stands in place of the character."
-    return page.translate(swapped), said
+    alt = f"The font of this document cannot draw {named}{more}; the code stands in place of the character."
+    return page.translate(swapped), alt
 
 
 def _plain(code: int) -> bool:

@@ -1,4 +1,4 @@
-"""The machine: what it consists of, how it is connected, and what one failed part costs."""
+"""The machine: its parts, its connections, and the impact of single failures."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
 from clusterspec.report.charts.dots import DotRow, dots
-from clusterspec.report.charts.fabric import Level, levels
-from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.charts.fabric import DrawnLevel, levels
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.paper.embedded import embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine
@@ -19,7 +19,7 @@ TINTS = {"memory": "memory", "scale-up": "scale-up", "peer": "scale-up", "scale-
 
 
 def section(report: FullReport) -> Section | None:
-    """The machine in a dozen lines, drawn to its counts, with its points of failure."""
+    """A summary of the machine, a diagram, and its points of failure."""
     machine = report.machine
     if machine is None:
         return None
@@ -33,44 +33,44 @@ def section(report: FullReport) -> Section | None:
     return Section("machine", "The machine", tuple(blocks))
 
 
-def glance(design: Design) -> Table:
-    """The design in a dozen lines."""
+def glance(design: Design) -> PaperTable:
+    """A summary of the design."""
     rows = list(_machine_rows(design.cluster)) if design.cluster else []
     work, layout = design.workload, design.layout
     if work:
-        rows.append(Row(("Model", work.model.name), "estimate.parameters"))
+        rows.append(TableRow(("Model", work.model.name), "estimate.parameters"))
         rows += _work_rows(work)
     if layout and work and work.kind == "serve":
         rows += _engine_rows(layout, work)
     elif layout:
         degrees = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp} × dp {layout.dp}"
         degrees += f", ep {layout.ep}" if layout.ep > 1 else ""
-        rows.append(Row(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout"))
-    return Table((Column("What"), Column("As designed")), tuple(rows), "estimate")
+        rows.append(TableRow(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout"))
+    return PaperTable((TableColumn("What"), TableColumn("As designed")), tuple(rows), "estimate")
 
 
-def _work_rows(work: Workload) -> Iterator[Row]:
+def _work_rows(work: Workload) -> Iterator[TableRow]:
     if work.serving is None:
         batch = f"{work.global_batch:,} sequences of {work.sequence_length:,} tokens"
-        yield Row(("Batch and precision", f"{batch}, {work.precision}"), "spec")
+        yield TableRow(("Batch and precision", f"{batch}, {work.precision}"), "spec")
         return
     load = work.serving
     tokens = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens"
     flight = f", {load.concurrency:,} in flight" if load.concurrency else ""
     arriving = f", {load.request_rate:g} a second" if load.request_rate else ""
-    yield Row(("Requests", f"{tokens}{flight}{arriving}"), "spec")
+    yield TableRow(("Requests", f"{tokens}{flight}{arriving}"), "spec")
     kept = f"weights {work.parameter_precision}, cache {work.kv_precision}"
     experts = f", experts {work.expert_parameter_precision}" if work.model.experts else ""
-    yield Row(("Precision", f"{work.precision}; {kept}{experts}"), "spec")
+    yield TableRow(("Precision", f"{work.precision}; {kept}{experts}"), "spec")
 
 
-def _engine_rows(layout: Layout, work: Workload) -> Iterator[Row]:
+def _engine_rows(layout: Layout, work: Workload) -> Iterator[TableRow]:
     """The engines of a serving plan; prefill and decode apart where they are."""
     prefill = work.serving.prefill if work.serving else None
     own = Engines(layout.dp, layout.tp, layout.attention_dp, layout.ep, layout.expert_tp, layout.pp)
     for name, found in (("Prefill", prefill), ("Decode" if prefill else "Engines", own)):
         if found is not None:
-            yield Row((name, _engines(found)), "estimate.layout")
+            yield TableRow((name, _engines(found)), "estimate.layout")
 
 
 def _engines(found: Engines) -> str:
@@ -79,24 +79,24 @@ def _engines(found: Engines) -> str:
     return f"{plural(found.replicas, 'engine')} of {plural(found.ranks, 'rank')}: {shown}"
 
 
-def _machine_rows(cluster: Cluster) -> Iterator[Row]:
+def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
     up, out = cluster.scale_up, cluster.scale_out
     spares = f" and {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
     machines = f"{plural(cluster.nodes, 'node')} of {cluster.accelerators_per_node}{spares}"
-    yield Row(("Accelerators", f"{cluster.accelerators:,} × {cluster.accelerator.name}"), "machine.accelerators")
-    yield Row(("Nodes", machines), "machine.nodes")
+    yield TableRow(("Accelerators", f"{cluster.accelerators:,} × {cluster.accelerator.name}"), "machine.accelerators")
+    yield TableRow(("Nodes", machines), "machine.nodes")
     if up.domain > 1:
         name = up.interconnect.name if up.interconnect else up.topology
         rate = f"{say(up.bandwidth.value, 'B/s')} each way"
-        yield Row(("Scale-up", f"{name}, {up.topology}, domain of {up.domain}, {rate}"), "machine.domain")
+        yield TableRow(("Scale-up", f"{name}, {up.topology}, domain of {up.domain}, {rate}"), "machine.domain")
     if out:
         nics = f"{out.nics_per_node} × {say_bits(out.nic_bandwidth.value)} per node"
         planes = f", {plural(out.planes, 'plane')}" if out.planes > 1 else ""
-        yield Row(("Scale-out", f"{out.technology.name}, {nics}, {out.topology}{planes}"), "machine.nics_per_node")
+        yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {out.topology}{planes}"), "machine.nics_per_node")
 
 
 def _drawing(machine: Machine, pod: Pod | None) -> Picture:
-    """Levels above nodes, one square a part."""
+    """Switch levels above nodes, one square per part."""
     tints = {"nodes": "scale-up", "leaf switches": "scale-out", "spine switches": "cp", "core switches": "pp"}
     singular = {"nodes": "node"}
     rows = []
@@ -105,45 +105,53 @@ def _drawing(machine: Machine, pod: Pod | None) -> Picture:
         note = f"{plural(row.links, 'link')} up{ratio}" if row.links else "no links up"
         name = singular.get(row.name, row.name.removesuffix("es"))
         block = machine.nodes_per_leaf if row.name == "nodes" else machine.rails if row.name.startswith("leaf") else 0
-        rows.append(Level(name, row.count, tints.get(row.name, "other"), note, block))
-    said = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
+        rows.append(DrawnLevel(name, row.count, tints.get(row.name, "other"), note, block))
+    alt = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
     wired = f"; {machine.rails} rails" if machine.rails > 1 else ""
     caption = f"The machine drawn to its counts, nodes below one leaf together{wired}"
-    return Picture(levels(rows, said), caption, "machine.rows", "pod", embedded(pod.to_json()) if pod else "")
+    return Picture(levels(rows, alt), caption, "machine.rows", "pod", embedded(pod.to_json()) if pod else "")
 
 
-def _failures(machine: Machine) -> Table:
-    columns = (Column("Failed part", key="part"), Column("Lost", "right", "lost"), Column("Of what", key="who"))
+def _failures(machine: Machine) -> PaperTable:
+    columns = (
+        TableColumn("Failed part", key="part"),
+        TableColumn("Lost", "right", "lost"),
+        TableColumn("Of what", key="who"),
+    )
     rows = tuple(
-        Row((one.part[0].upper() + one.part[1:], percent(one.lost, 2), one.who), f"machine.failures[{number}]")
+        TableRow((one.part[0].upper() + one.part[1:], percent(one.lost, 2), one.who), f"machine.failures[{number}]")
         for number, one in enumerate(machine.failures)
     )
-    return Table(columns, rows, "machine.failures", caption="What one failed part costs")
+    return PaperTable(columns, rows, "machine.failures", caption="What one failed part costs")
 
 
-def _power(machine: Machine) -> Table:
+def _power(machine: Machine) -> PaperTable:
     rack = machine.rack
     assert rack is not None
     unknown = "not known: the power of a node"
     rows = [
-        Row(("Racks", f"{rack.racks:,} of {rack.nodes} nodes"), "machine.rack.racks"),
-        Row(("One rack", say(rack.watts, "W") if rack.watts is not None else unknown), "machine.rack.watts"),
-        Row(("Rack limit", say(rack.limit, "W") if rack.limit is not None else "not stated"), "machine.rack.limit"),
+        TableRow(("Racks", f"{rack.racks:,} of {rack.nodes} nodes"), "machine.rack.racks"),
+        TableRow(("One rack", say(rack.watts, "W") if rack.watts is not None else unknown), "machine.rack.watts"),
+        TableRow(
+            ("Rack limit", say(rack.limit, "W") if rack.limit is not None else "not stated"), "machine.rack.limit"
+        ),
     ]
-    return Table((Column("Power"), Column("Number", "right")), tuple(rows), "machine.rack", caption="Power by rack")
+    return PaperTable(
+        (TableColumn("Power"), TableColumn("Number", "right")), tuple(rows), "machine.rack", caption="Power by rack"
+    )
 
 
 def bandwidth(report: FullReport) -> Section | None:
-    """What one accelerator moves on each tier, in every reading."""
+    """The bandwidth per accelerator on each tier, in all conventions."""
     if not report.tiers:
         return None
     rows = [
         DotRow(tier.name, TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach(tier))
         for tier in report.tiers
     ]
-    said = "; ".join(f"{row.label}: {say(row.line_rate, 'B/s')}" for row in rows)
+    alt = "; ".join(f"{row.label}: {say(row.line_rate, 'B/s')}" for row in rows)
     data = embedded([tier.to_json() for tier in report.tiers])
-    picture = Picture(dots(rows, said), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
+    picture = Picture(dots(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
     lead = "Line rates count one direction; device memory counts reads and writes together."
     return Section("bandwidth", "Bandwidth", (picture, _readings(report.tiers), _costs(report.tiers)), lead=lead)
 
@@ -152,18 +160,18 @@ def _reach(tier: Tier) -> str:
     return plural(tier.accelerators, "accelerator") if tier.accelerators > 1 else ""
 
 
-def _readings(found: tuple[Tier, ...]) -> Table:
+def _readings(found: tuple[Tier, ...]) -> PaperTable:
     columns = (
-        Column("Tier", key="name"),
-        Column("Each way", "right", "line_rate"),
-        Column("Both ways", "right", "duplex"),
-        Column("Each way, bits", "right", "bits"),
-        Column("Predicted", "right", "predicted"),
-        Column("Measured", "right", "measured"),
-        Column("Source", key="origin"),
+        TableColumn("Tier", key="name"),
+        TableColumn("Each way", "right", "line_rate"),
+        TableColumn("Both ways", "right", "duplex"),
+        TableColumn("Each way, bits", "right", "bits"),
+        TableColumn("Predicted", "right", "predicted"),
+        TableColumn("Measured", "right", "measured"),
+        TableColumn("Source", key="origin"),
     )
     rows = tuple(
-        Row(
+        TableRow(
             (
                 tier.name,
                 say(tier.line_rate, "B/s"),
@@ -177,18 +185,18 @@ def _readings(found: tuple[Tier, ...]) -> Table:
         )
         for number, tier in enumerate(found)
     )
-    return Table(columns, rows, "tiers", caption="Every reading of each tier")
+    return PaperTable(columns, rows, "tiers", caption="Every reading of each tier")
 
 
-def _costs(found: tuple[Tier, ...]) -> Table:
+def _costs(found: tuple[Tier, ...]) -> PaperTable:
     columns = (
-        Column("Tier", key="name"),
-        Column("Latency", "right", "latency"),
-        Column("Crossover size", "right", "crossover"),
-        Column("Next tier outward is slower by", "right", "fall"),
+        TableColumn("Tier", key="name"),
+        TableColumn("Latency", "right", "latency"),
+        TableColumn("Crossover size", "right", "crossover"),
+        TableColumn("Next tier outward is slower by", "right", "fall"),
     )
     rows = tuple(
-        Row(
+        TableRow(
             (
                 tier.name,
                 say(tier.latency, "s") if tier.latency else "–",
@@ -199,6 +207,6 @@ def _costs(found: tuple[Tier, ...]) -> Table:
         )
         for number, tier in enumerate(found)
     )
-    return Table(
+    return PaperTable(
         columns, rows, "tiers", caption="Small messages: below the crossover size, latency takes most of the time"
     )

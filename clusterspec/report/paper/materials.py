@@ -1,4 +1,4 @@
-"""What to order and what it costs: the bill against each quote line, the cost by year, the acceptance plan."""
+"""Bill of materials with quotes, cost by year, and acceptance plan."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import money
 from clusterspec.report.charts.palette import cause_of
-from clusterspec.report.charts.stacks import Part, Year, years
-from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.charts.stacks import StackPart, Year, years
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.paper.quotes import quote_table
 from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.full import FullReport
@@ -16,7 +16,7 @@ from clusterspec.units import percent, plain, plural, say
 
 
 def section(report: FullReport) -> Section | None:
-    """Every part with how its number came about, its price, and the quote."""
+    """The parts with derivation of quantity, price, and quote."""
     bill = report.bill.bill
     if not bill.items:
         return None
@@ -36,31 +36,31 @@ def section(report: FullReport) -> Section | None:
     return Section("materials", "Bill of materials", tuple(blocks))
 
 
-def _parts(report: FullReport, *, priced: bool) -> Table:
+def _parts(report: FullReport, *, priced: bool) -> PaperTable:
     bill = report.bill.bill
-    columns = [Column("Part", key="part"), Column("Quantity", "right", "quantity")]
+    columns = [TableColumn("Part", key="part"), TableColumn("Quantity", "right", "quantity")]
     if priced:
-        columns += [Column("Unit price", "right", "unit_price"), Column("Price", "right", "price")]
-    columns.append(Column("How it was counted", key="derivation"))
+        columns += [TableColumn("Unit price", "right", "unit_price"), TableColumn("Price", "right", "price")]
+    columns.append(TableColumn("How it was counted", key="derivation"))
     rows = [_part(item, number, priced=priced) for number, item in enumerate(bill.items)]
     if priced:
         whole = money(bill.total, bill.currency)
-        rows.append(Row((bill.total_title, "", "", whole, ""), "bill.total", total=True, bare=True))
-    return Table(tuple(columns), tuple(rows), "bill.items")
+        rows.append(TableRow((bill.total_title, "", "", whole, ""), "bill.total", total=True, bare=True))
+    return PaperTable(tuple(columns), tuple(rows), "bill.items")
 
 
-def _part(item: Item, number: int, *, priced: bool) -> Row:
+def _part(item: Item, number: int, *, priced: bool) -> TableRow:
     prices = (item.unit_price_text or "no price", item.price_text or "no price") if priced else ()
     marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
     level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
     name = f"{item.part}, {level}" if level else item.part
     part = f"{name} ({', '.join(marks)})" if marks else name
     how = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
-    return Row((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
+    return TableRow((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
 
 
 def cost(report: FullReport) -> Section | None:
-    """The cost over the term: by part, by year, by run and token."""
+    """The cost over the term: by part, year, run and token."""
     found = report.cost.cost
     if found is None or found.total is None or not found.total.value:
         return None
@@ -87,14 +87,14 @@ def _by_year(found: Cost) -> Picture:
     columns = [
         Year(
             f"year {row.year}",
-            tuple(Part(name, cause_of(name), value, say(value, currency)) for name, value in row.parts.items()),
+            tuple(StackPart(name, cause_of(name), value, say(value, currency)) for name, value in row.parts.items()),
             row.low,
             row.high,
         )
         for row in found.by_year
     ]
-    said = "; ".join(f"{column.label}: {say(sum_of(p.value for p in column.parts), currency)}" for column in columns)
-    drawn = years(columns, lambda tick: _short(tick, currency), said)
+    alt = "; ".join(f"{column.label}: {say(sum_of(p.value for p in column.parts), currency)}" for column in columns)
+    drawn = years(columns, lambda tick: _short(tick, currency), alt)
     return Picture(drawn, "Cost by year, with the range of the prices", "cost.by_year")
 
 
@@ -106,14 +106,14 @@ def _short(amount: float, currency: str) -> str:
     return f"{amount:g} {currency}".rstrip()
 
 
-def _terms(found: Cost) -> Table:
+def _terms(found: Cost) -> PaperTable:
     assert found.total is not None
     columns = (
-        Column("Part", key="name"),
-        Column("Amount", "right", "value"),
-        Column("Range", "right", "low"),
-        Column("Share", "right", "value"),
-        Column("Formula", key="formula"),
+        TableColumn("Part", key="name"),
+        TableColumn("Amount", "right", "value"),
+        TableColumn("Range", "right", "low"),
+        TableColumn("Share", "right", "value"),
+        TableColumn("Formula", key="formula"),
     )
     whole = found.total
     rows = []
@@ -124,16 +124,18 @@ def _terms(found: Cost) -> Table:
         last = number == len(whole.parts)
         field = "cost.terms[0]" if last else f"cost.parts[{number}]"
         share = percent(part.value / whole.value, 2) if whole.value else ""
-        rows.append(Row((part.label, say(part.value, found.currency), span, share, part.formula), field, total=last))
-    return Table(columns, tuple(rows), "cost.parts")
+        rows.append(
+            TableRow((part.label, say(part.value, found.currency), span, share, part.formula), field, total=last)
+        )
+    return PaperTable(columns, tuple(rows), "cost.parts")
 
 
-def _per_unit(report: FullReport, found: Cost) -> Table | None:
+def _per_unit(report: FullReport, found: Cost) -> PaperTable | None:
     used = f"{found.accelerators_used:,.0f} of {found.accelerators:,} accelerators" if found.accelerators_used else ""
     rows = []
     if found.per_run is not None and found.run is not None:
         rows.append(
-            Row(
+            TableRow(
                 ("One run", say(found.per_run.value, found.currency), f"{say(found.run.value, 's')}; {used}"),
                 "cost.per_run",
             )
@@ -141,65 +143,65 @@ def _per_unit(report: FullReport, found: Cost) -> Table | None:
     if found.per_million_tokens is not None:
         each = say(found.per_million_tokens.value, found.currency)
         what = "output" if report.serves else "trained"
-        rows.append(Row((f"A million {what} tokens", each, used), "cost.per_million_tokens"))
+        rows.append(TableRow((f"A million {what} tokens", each, used), "cost.per_million_tokens"))
     if not rows:
         return None
-    return Table((Column("Unit"), Column("Cost", "right"), Column("Uses")), tuple(rows), "cost")
+    return PaperTable((TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Uses")), tuple(rows), "cost")
 
 
-def sensitivity(report: FullReport) -> Table | None:
-    """What 10 % more of each part does to the cost over the term."""
+def sensitivity(report: FullReport) -> PaperTable | None:
+    """The effect of 10 % more of each part on the cost over the term."""
     found = report.cost.cost
     if found is None or found.total is None or not found.total.value or len(found.total.parts) < 2:
         return None
-    columns = (Column("10 % more of", key="name"), Column("moves the total by", "right", "value"))
+    columns = (TableColumn("10 % more of", key="name"), TableColumn("moves the total by", "right", "value"))
     ranked = sorted(enumerate(found.total.parts), key=lambda pair: -pair[1].value)
     rows = tuple(
-        Row((part.label, f"+{percent(0.1 * part.value / found.total.value, 2)}"), f"cost.parts[{number}]")
+        TableRow((part.label, f"+{percent(0.1 * part.value / found.total.value, 2)}"), f"cost.parts[{number}]")
         for number, part in ranked
     )
-    return Table(columns, rows, "cost.parts", caption="Sensitivity of the cost")
+    return PaperTable(columns, rows, "cost.parts", caption="Sensitivity of the cost")
 
 
 def acceptance(report: FullReport) -> Section | None:
-    """The tests that the finished machine must pass, with commands and blanks for what is measured."""
+    """The acceptance tests with commands, and blanks for measurements."""
     demanded = report.estimate.design.spec.acceptance or ()
     blocks: list[Block] = []
     if report.tests:
         blocks += [_plan(report.tests), _commands(report.tests)]
     if demanded:
         columns = (
-            Column("Demanded", key="collective"),
-            Column("Nodes", "right", "nodes"),
-            Column("Size", "right", "size"),
-            Column("At least", "right", "busbw"),
-            Column("Algorithm", key="algorithm"),
-            Column("Where", key="scope"),
-            Column("Passes", key="passes"),
-            Column("Duration", "right", "duration"),
+            TableColumn("Demanded", key="collective"),
+            TableColumn("Nodes", "right", "nodes"),
+            TableColumn("Size", "right", "size"),
+            TableColumn("At least", "right", "busbw"),
+            TableColumn("Algorithm", key="algorithm"),
+            TableColumn("Where", key="scope"),
+            TableColumn("Passes", key="passes"),
+            TableColumn("Duration", "right", "duration"),
         )
         rows = tuple(_demand(one, number) for number, one in enumerate(demanded))
-        blocks.append(Table(columns, rows, "acceptance.demanded", caption="What the spec demands"))
+        blocks.append(PaperTable(columns, rows, "acceptance.demanded", caption="What the spec demands"))
     lead = (
         "Bus bandwidth as the benchmark counts it, per direction. The threshold is the slow end of the predicted range."
     )
     return Section("acceptance", "Acceptance plan", tuple(blocks), lead=lead) if blocks else None
 
 
-def _plan(tests: tuple[PlannedTest, ...]) -> Table:
+def _plan(tests: tuple[PlannedTest, ...]) -> PaperTable:
     columns = (
-        Column("Test", key="collective"),
-        Column("Nodes", "right", "nodes"),
-        Column("Ranks", "right", "ranks"),
-        Column("Size", "right", "size"),
-        Column("Threshold", "right", "threshold"),
-        Column("Predicted", "right", "predicted"),
-        Column("Ceiling", "right", "ceiling"),
-        Column("Measured", "right"),
-        Column("Pass"),
+        TableColumn("Test", key="collective"),
+        TableColumn("Nodes", "right", "nodes"),
+        TableColumn("Ranks", "right", "ranks"),
+        TableColumn("Size", "right", "size"),
+        TableColumn("Threshold", "right", "threshold"),
+        TableColumn("Predicted", "right", "predicted"),
+        TableColumn("Ceiling", "right", "ceiling"),
+        TableColumn("Measured", "right"),
+        TableColumn("Pass"),
     )
     rows = tuple(
-        Row(
+        TableRow(
             (
                 f"{number + 1}. {test.collective}, {test.tier}",
                 f"{test.nodes:,}",
@@ -215,20 +217,22 @@ def _plan(tests: tuple[PlannedTest, ...]) -> Table:
         )
         for number, test in enumerate(tests)
     )
-    return Table(columns, rows, "acceptance.plan")
+    return PaperTable(columns, rows, "acceptance.plan")
 
 
-def _commands(tests: tuple[PlannedTest, ...]) -> Table:
+def _commands(tests: tuple[PlannedTest, ...]) -> PaperTable:
     rows = tuple(
-        Row((f"{number + 1}. {test.tool}", test.command or "by the vendor's benchmark"), f"acceptance.plan[{number}]")
+        TableRow(
+            (f"{number + 1}. {test.tool}", test.command or "by the vendor's benchmark"), f"acceptance.plan[{number}]"
+        )
         for number, test in enumerate(tests)
     )
-    columns = (Column("Tool", key="tool"), Column("Command", key="command"))
-    return Table(columns, rows, "acceptance.plan", caption="Commands", code=True)
+    columns = (TableColumn("Tool", key="tool"), TableColumn("Command", key="command"))
+    return PaperTable(columns, rows, "acceptance.plan", caption="Commands", code=True)
 
 
-def _demand(one: object, number: int) -> Row:
-    """One demanded test as the spec words it; what it leaves open is a dash."""
+def _demand(one: object, number: int) -> TableRow:
+    """An acceptance test required by the spec, as written; absent values are dashes."""
     read = {name: getattr(one, name) for name in ("busbw", "algbw", "size", "duration")}
     metric = "busbw" if read["busbw"] is not None else "algbw"
     figure = read[metric]
@@ -243,11 +247,11 @@ def _demand(one: object, number: int) -> Row:
         words["passes"] or "–",
         read["duration"].written if read["duration"] else "–",
     )
-    return Row(cells, f"acceptance.demanded[{number}]")
+    return TableRow(cells, f"acceptance.demanded[{number}]")
 
 
 def written_size(size: float) -> str:
-    """A message size as users of the benchmarks write it: binary where it is one.
+    """A message size as usual in benchmarks: in binary units if exact.
 
     >>> written_size(float(8 << 30)), written_size(1e9)
     ('8 GiB', '1 GB')

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.procurement.money import money
-from clusterspec.report.paper.blocks import Column, Row, Section, Table
+from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
@@ -14,18 +14,18 @@ from clusterspec.units import percent, say
 
 
 def section(report: FullReport) -> Section | None:
-    """This design and those it is compared with, one column each."""
+    """This design and the compared ones, one column each."""
     if not report.against:
         return None
     designs = (report, *report.against)
     names = ("This design", *(f"{letter}: {other.title}" for letter, other in zip("BCD", report.against, strict=False)))
-    columns = (Column("What"), *(Column(name, "right") for name in names))
+    columns = (TableColumn("What"), *(TableColumn(name, "right") for name in names))
     rows = [
-        Row((label, *(read(one) for one in designs)), field, fields=("", *_fields(field, len(report.against))))
+        TableRow((label, *(read(one) for one in designs)), field, fields=("", *_fields(field, len(report.against))))
         for label, field, read in ROWS
         if any(read(one) != "–" for one in designs)
     ]
-    return Section("options", "Options", (Table(columns, tuple(rows), "against"),))
+    return Section("options", "Options", (PaperTable(columns, tuple(rows), "against"),))
 
 
 def _fields(field: str, others: int) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def _tokens(one: FullReport) -> str:
 
 
 def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
-    """How to read a number of a serving plan."""
+    """A function that formats a figure of a serving plan."""
 
     def read(one: FullReport) -> str:
         found = one.estimate.plan.serving
@@ -95,7 +95,7 @@ def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
 
 
 def _drafted(one: FullReport) -> str:
-    """What speculation adds, so that speculative and plain figures are not compared unawares."""
+    """The speculative decoding of a plan, shown because its figures are not comparable with others."""
     work = one.estimate.design.workload
     load = work.serving if work is not None else None
     if load is None or not load.draft_tokens:

@@ -1,16 +1,16 @@
-"""The bill of materials against each line of a quote."""
+"""The bill of materials compared with the lines of a quote."""
 
 from __future__ import annotations
 
 from clusterspec.procurement.item import PRICED_AS
 from clusterspec.procurement.money import money
-from clusterspec.report.paper.blocks import Column, Row, Table, Tone
+from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow, Tone
 from clusterspec.results.full import FullReport
 from clusterspec.spec.model import QuoteLine
 
 
-def quote_table(report: FullReport) -> Table | None:
-    """Quantities counted and quoted, by part; what only one of both has is marked."""
+def quote_table(report: FullReport) -> PaperTable | None:
+    """Counted and quoted quantities by part; parts in only one of the two are marked."""
     procurement = report.estimate.design.spec.procurement
     if procurement is None or not procurement.quote:
         return None
@@ -22,21 +22,21 @@ def quote_table(report: FullReport) -> Table | None:
     rows = [_row(kind, counted.get(kind), line, report.bill.bill.currency) for kind, line in quoted.items()]
     rows += [_row(kind, number, None, "") for kind, number in counted.items() if kind not in quoted]
     columns = (
-        Column("Part"),
-        Column("Needed", "right"),
-        Column("Quoted", "right"),
-        Column("Difference", "right"),
-        Column("Quoted price", "right"),
-        Column("Remark"),
+        TableColumn("Part"),
+        TableColumn("Needed", "right"),
+        TableColumn("Quoted", "right"),
+        TableColumn("Difference", "right"),
+        TableColumn("Quoted price", "right"),
+        TableColumn("Remark"),
     )
-    return Table(columns, tuple(rows), "bill.items", caption="The bill against the quote")
+    return PaperTable(columns, tuple(rows), "bill.items", caption="The bill against the quote")
 
 
 def _kind(line: QuoteLine) -> str:
     return (line.part or "?").strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -> Row:
+def _row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -> TableRow:
     quoted = line.quantity if line else None
     difference, remark, tone = "–", "", "plain"
     if line is None:
@@ -61,4 +61,4 @@ def _row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -
         remark,
     )
     shown: Tone = tone  # type: ignore[assignment]
-    return Row(cells, "bill.items", shown)
+    return TableRow(cells, "bill.items", shown)

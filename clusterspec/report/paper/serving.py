@@ -1,4 +1,4 @@
-"""A serving plan: its times and throughput, a decode step part by part, the cache, and other plans on the machine."""
+"""A serving plan: latency and throughput, the parts of a decode step, the KV cache, and alternative plans."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from clusterspec.cost.serving.explain import time_of_token
 from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.procurement.money import money
 from clusterspec.report.charts.front import FrontPoint, front
-from clusterspec.report.charts.stacks import Part, timeline
-from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table, Text
+from clusterspec.report.charts.stacks import StackPart, timeline
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.serving_search_text import engines
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
@@ -36,7 +36,7 @@ STEP = "estimate.terms[1].parts[0]"
 
 
 def section(report: FullReport) -> Section | None:
-    """What the plan gives at its load, and where the time of an output token goes."""
+    """Latency and throughput at the load of the plan, and the parts of the time per output token."""
     plan = report.estimate.plan
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
@@ -64,7 +64,7 @@ def _lead(found: ServingTimes, load: Serving) -> str:
     return kinds[load.load].replace("Held", "The figures hold", 1) + drafted
 
 
-def _times(found: ServingTimes, load: Serving) -> Table:
+def _times(found: ServingTimes, load: Serving) -> PaperTable:
     targets = {"ttft": load.ttft_target, "tpot": load.tpot_target}
     rows = []
     for title, name, unit in (
@@ -82,7 +82,7 @@ def _times(found: ServingTimes, load: Serving) -> Table:
             say(target, unit) if target is not None else "–",
         )
         field = f"estimate.serving.{name}"
-        rows.append(Row(cells, field, fields=("", field, f"estimate.serving.range.{name}", "spec")))
+        rows.append(TableRow(cells, field, fields=("", field, f"estimate.serving.range.{name}", "spec")))
     each = "estimate.serving.output_tokens_per_second_per_accelerator"
     latency = "estimate.serving.request_latency"
     share = "estimate.serving.prefill_share"
@@ -92,40 +92,45 @@ def _times(found: ServingTimes, load: Serving) -> Table:
         _plain("Request latency", say(found.request_latency, "s"), latency),
         _plain("Share of the engines' time on prompts", percent(found.prefill_share, 2), share),
     ]
-    columns = (Column("What"), Column("Predicted", "right"), Column("Range", "right"), Column("Target", "right"))
-    return Table(columns, tuple(rows), "estimate.serving", caption="Times and throughput")
+    columns = (
+        TableColumn("What"),
+        TableColumn("Predicted", "right"),
+        TableColumn("Range", "right"),
+        TableColumn("Target", "right"),
+    )
+    return PaperTable(columns, tuple(rows), "estimate.serving", caption="Times and throughput")
 
 
-def _plain(title: str, value: str, field: str) -> Row:
-    return Row((title, value, "–", "–"), field, fields=("", field, "", ""))
+def _plain(title: str, value: str, field: str) -> TableRow:
+    return TableRow((title, value, "–", "–"), field, fields=("", field, "", ""))
 
 
 def _step(found: ServingTimes) -> Picture:
-    """The time of an output token: a decode step, and what prompts of other requests add."""
+    """The time per output token: a decode step, plus the prefill of other requests."""
     spare = iter(OTHERS)
     shown = []
     for part in time_of_token(found).parts[0].parts:
         tint = TINTS.get(part.name) or next(spare, "other")
         if part.value:
-            shown.append(Part(part.label, tint, part.value, say(part.value, "s")))
+            shown.append(StackPart(part.label, tint, part.value, say(part.value, "s")))
     prompts = found.tpot * found.tokens_per_step - sum(part.value for part in shown)
     if prompts > 0.002 * found.tpot:
-        shown.append(Part("prompts beside it", TINTS["prompts"], prompts, say(prompts, "s")))
-    said = "; ".join(f"{part.label} {part.said}" for part in shown)
-    drawn = timeline(shown, (), lambda tick: say(tick, "s"), said, title="one decode step, and its share of prompts")
+        shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, say(prompts, "s")))
+    alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
+    drawn = timeline(shown, (), lambda tick: say(tick, "s"), alt, title="one decode step, and its share of prompts")
     return Picture(drawn, "Where the time of a step goes", "estimate.terms[1]")
 
 
-def _parts(found: ServingTimes) -> Table:
+def _parts(found: ServingTimes) -> PaperTable:
     step = time_of_token(found).parts[0]
     columns = (
-        Column("Part of a decode step", key="name"),
-        Column("Time", "right", "value"),
-        Column("Share", "right", "value"),
-        Column("Formula", key="formula"),
+        TableColumn("Part of a decode step", key="name"),
+        TableColumn("Time", "right", "value"),
+        TableColumn("Share", "right", "value"),
+        TableColumn("Formula", key="formula"),
     )
     rows = [
-        Row(
+        TableRow(
             (part.label, say(part.value, "s"), percent(part.value / step.value, 2), part.formula),
             f"{STEP}.parts[{number}]",
         )
@@ -133,10 +138,10 @@ def _parts(found: ServingTimes) -> Table:
         if part.value
     ]
     whole = ("decode step", say(step.value, "s"), "100 %", step.formula.replace("_", " "))
-    return Table(columns, (*rows, Row(whole, STEP, total=True)), STEP)
+    return PaperTable(columns, (*rows, TableRow(whole, STEP, total=True)), STEP)
 
 
-def _cache(found: ServingTimes, load: Serving) -> Table:
+def _cache(found: ServingTimes, load: Serving) -> PaperTable:
     most = found.max_concurrency
     rows = [
         ("A token", say(found.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
@@ -146,12 +151,12 @@ def _cache(found: ServingTimes, load: Serving) -> Table:
     if load.ttft_target is not None or load.tpot_target is not None:
         shown = "none" if not most else say(round(most), "1")
         rows.append(("Requests in flight within the targets", shown, "max_concurrency"))
-    cells = tuple(Row((name, value), f"estimate.serving.{field}") for name, value, field in rows)
-    return Table((Column("What"), Column("Number", "right")), cells, "estimate.serving", caption="Cache")
+    cells = tuple(TableRow((name, value), f"estimate.serving.{field}") for name, value, field in rows)
+    return PaperTable((TableColumn("What"), TableColumn("Number", "right")), cells, "estimate.serving", caption="Cache")
 
 
 def plans(report: FullReport) -> Section | None:
-    """Other plans on this machine: those that meet the targets, and the front over engines and concurrency."""
+    """Alternative plans: those that meet the targets, and the Pareto front over engines and concurrency."""
     found = report.plans
     if found is None or (not found.layouts and len(found.pareto) < 2):
         return None
@@ -159,9 +164,9 @@ def plans(report: FullReport) -> Section | None:
     if len(found.pareto) > 1:
         points = [_point(row) for row in found.pareto]
         own = _point(found.present) if found.present is not None else None
-        said = "; ".join(f"{point.label}, {point.note}" for point in points)
+        alt = "; ".join(f"{point.label}, {point.note}" for point in points)
         caption = "Output tokens per second of a user and of an accelerator, engines and requests in flight varied"
-        blocks.append(Picture(front(points, own, said), caption, "plans.pareto"))
+        blocks.append(Picture(front(points, own, alt), caption, "plans.pareto"))
     if found.layouts:
         currency = report.cost.cost.currency if report.cost.cost else ""
         blocks.append(_table(found.layouts, found.objective, currency))
@@ -181,19 +186,21 @@ def _point(row: LayoutRow) -> FrontPoint:
     )
 
 
-def _table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> Table:
+def _table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> PaperTable:
     columns = (
-        Column("Engines"),
-        Column("Accelerators", "right"),
-        Column("TTFT", "right"),
-        Column("TPOT", "right"),
-        Column("Tokens per second", "right"),
-        Column("of an accelerator", "right"),
-        *((Column(f"{currency} a million", "right"),) if any(row.cost is not None for row in rows) else ()),
+        TableColumn("Engines"),
+        TableColumn("Accelerators", "right"),
+        TableColumn("TTFT", "right"),
+        TableColumn("TPOT", "right"),
+        TableColumn("Tokens per second", "right"),
+        TableColumn("of an accelerator", "right"),
+        *((TableColumn(f"{currency} a million", "right"),) if any(row.cost is not None for row in rows) else ()),
     )
     caption = f"Plans that meet the targets, the best by {objective.replace('_', ' ')} first"
-    found = tuple(Row(tuple(_cells(row, len(columns))), f"plans.layouts[{n}]", bare=True) for n, row in enumerate(rows))
-    return Table(columns, found, "plans.layouts", caption=caption)
+    found = tuple(
+        TableRow(tuple(_cells(row, len(columns))), f"plans.layouts[{n}]", bare=True) for n, row in enumerate(rows)
+    )
+    return PaperTable(columns, found, "plans.layouts", caption=caption)
 
 
 def _cells(row: LayoutRow, count: int) -> Iterator[str]:

@@ -1,14 +1,14 @@
-"""The step: its timeline, what every axis sends on every tier, the kernels, and the memory."""
+"""The step: timeline, communication by axis and tier, kernels, and memory."""
 
 from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
 from clusterspec.report import communication as traffic
 from clusterspec.report.charts.palette import cause_of
-from clusterspec.report.charts.roofline import Point, roofline
-from clusterspec.report.charts.stacks import Part, against_capacity, by_stage, timeline
+from clusterspec.report.charts.roofline import RooflinePoint, roofline
+from clusterspec.report.charts.stacks import StackPart, against_capacity, by_stage, timeline
 from clusterspec.report.charts.tables import Sent, matrix
-from clusterspec.report.paper.blocks import Block, Column, Picture, Row, Section, Table
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.kernels import Roofline
@@ -21,7 +21,7 @@ LEAST = 0.004
 
 
 def section(report: FullReport) -> Section | None:
-    """Where the time of one optimizer step goes."""
+    """The time of one optimizer step by part."""
     plan = report.estimate.plan
     if plan.step_time is None:
         return None
@@ -42,19 +42,21 @@ def _timeline(plan: Plan) -> Picture:
     parts = [part for part in plan.step_time.parts if part.value > 0]
     small = [part for part in parts if part.value < LEAST * total]
     kept = [part for part in parts if part not in small] if len(small) > 1 else parts
-    shown = [Part(part.label, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
+    shown = [StackPart(part.label, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
     if len(small) > 1:
         rest = sum_of(part.value for part in small)
-        shown.append(Part(f"{len(small)} smaller parts", "overhead", rest, say(rest, "s")))
+        shown.append(StackPart(f"{len(small)} smaller parts", "overhead", rest, say(rest, "s")))
     hidden: dict[str, float] = {}
     for row in plan.communication:
         hidden[row.axis] = hidden.get(row.axis, 0.0) + max(0.0, row.seconds - row.exposed)
     under = [
-        Part(axis, cause_of(axis), value, say(value, "s")) for axis, value in hidden.items() if value > LEAST * total
+        StackPart(axis, cause_of(axis), value, say(value, "s"))
+        for axis, value in hidden.items()
+        if value > LEAST * total
     ]
-    said = "; ".join(f"{part.label} {part.said}" for part in shown)
+    alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
     caption = "One step: computation and exposed communication in order, hidden communication beneath"
-    return Picture(timeline(shown, under, lambda tick: say(tick, "s"), said), caption, "estimate.terms[0]")
+    return Picture(timeline(shown, under, lambda tick: say(tick, "s"), alt), caption, "estimate.terms[0]")
 
 
 def _matrix(plan: Plan) -> Picture:
@@ -71,69 +73,75 @@ def _matrix(plan: Plan) -> Picture:
         for place, (sent, seconds) in sums.items()
     }
     axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
-    said = "; ".join(f"{axis} on {tier}: {cell.said}, {cell.busy_said}" for (axis, tier), cell in cells.items())
+    alt = "; ".join(f"{axis} on {tier}: {cell.value_text}, {cell.busy_text}" for (axis, tier), cell in cells.items())
     caption = "Bytes of each axis on each tier, and how long the links of the tier are busy with them"
-    return Picture(matrix(axes, tiers, cells, said), caption, "estimate.communication")
+    return Picture(matrix(axes, tiers, cells, alt), caption, "estimate.communication")
 
 
-def _communication(plan: Plan) -> Table:
+def _communication(plan: Plan) -> PaperTable:
     keys = ("axis", "collective", "tier", "ranks", "calls", "bytes", "seconds", "exposed")
     columns = tuple(
-        Column(head.capitalize(), "right" if number in traffic.NUMBERS else "left", key)
+        TableColumn(head.capitalize(), "right" if number in traffic.NUMBERS else "left", key)
         for number, (head, key) in enumerate(zip(traffic.HEADS, keys, strict=True))
     )
     rows = tuple(
-        Row(traffic.row(row), f"estimate.communication[{number}]") for number, row in enumerate(plan.communication)
+        TableRow(traffic.row(row), f"estimate.communication[{number}]") for number, row in enumerate(plan.communication)
     )
-    return Table(columns, rows, "estimate.communication", caption="Communication in one step, per accelerator")
+    return PaperTable(columns, rows, "estimate.communication", caption="Communication in one step, per accelerator")
 
 
 def _roofline(found: Roofline) -> Picture:
     spent = sum_of(kernel.seconds for kernel in found.kernels)
-    points = [Point(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
-    said = "; ".join(f"{point.label}: {say(point.rate, 'FLOP/s')}" for point in points)
+    points = [RooflinePoint(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
+    alt = "; ".join(f"{point.label}: {say(point.rate, 'FLOP/s')}" for point in points)
     caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
-    return Picture(roofline(found.peak, found.bandwidth, points, said), caption, "roofline")
+    return Picture(roofline(found.peak, found.bandwidth, points, alt), caption, "roofline")
 
 
 def memory(report: FullReport) -> Section | None:
-    """What fills the fullest accelerator."""
+    """The memory of the fullest accelerator by part."""
     plan = report.estimate.plan
     use = plan.memory
     if use is None:
         return None
     order = (use.weights, use.gradients, use.activations, use.optimizer, use.other)
-    slices = [Part(part.label, cause_of(part.name), part.value, say(part.value, "B")) for part in order if part.value]
+    slices = [
+        StackPart(part.label, cause_of(part.name), part.value, say(part.value, "B")) for part in order if part.value
+    ]
     capacity = use.capacity.value if use.capacity else None
-    said = "; ".join(f"{part.label} {part.said}" for part in slices)
-    drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: say(tick, "B"), said)
+    alt = "; ".join(f"{part.label} {part.value_text}" for part in slices)
+    drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: say(tick, "B"), alt)
     share = f", {percent(use.total.value / capacity)} of {say(capacity, 'B')}" if capacity else ""
     caption = f"Memory of the fullest accelerator: {say(use.total.value, 'B')}{share}"
-    columns = (Column("Part", key="name"), Column("Bytes", "right", "value"), Column("Formula", key="formula"))
+    columns = (
+        TableColumn("Part", key="name"),
+        TableColumn("Bytes", "right", "value"),
+        TableColumn("Formula", key="formula"),
+    )
     parts = use.total.parts
     root = f"estimate.terms[{terms(plan).index(use.total)}]"
     rows = [
-        Row((part.label, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
+        TableRow((part.label, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)
     ]
-    rows.append(Row((use.total.label, say(use.total.value, "B"), use.total.formula), root, total=True))
-    table = Table(columns, tuple(rows), root)
+    rows.append(TableRow((use.total.label, say(use.total.value, "B"), use.total.formula), root, total=True))
+    table = PaperTable(columns, tuple(rows), root)
     fullest = Picture(drawn, caption, "estimate.memory")
     return Section("memory", "Memory", (fullest, *_by_stage(report, capacity), table))
 
 
 def _by_stage(report: FullReport, capacity: float | None) -> tuple[Picture, ...]:
-    """Memory of each pipeline stage, where there are several."""
+    """The memory of each pipeline stage, if there are several."""
     names = ("weights", "gradients", "activations", "optimizer", "other")
     stages = [
         (
             f"stage {one.stage}",
-            [Part(name, name, value, say(value, "B")) for name in names if (value := getattr(one, name))],
+            [StackPart(name, name, value, say(value, "B")) for name in names if (value := getattr(one, name))],
         )
         for one in report.stages
     ]
     if len(stages) < 2:
         return ()
-    said = "; ".join(f"stage {one.stage}: {say(one.total, 'B')}" for one in report.stages)
-    drawn = by_stage(stages, capacity, lambda tick: say(tick, "B"), said)
+    alt = "; ".join(f"stage {one.stage}: {say(one.total, 'B')}" for one in report.stages)
+    drawn = by_stage(stages, capacity, lambda tick: say(tick, "B"), alt)
     return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)
