@@ -5,18 +5,36 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
 from clusterspec.cli.parser import documented, parser
+from clusterspec.rules.index import RULES
 
 Words = dict[str, list[tuple[str, str]]]
 """For each command its options and choices, each with a description."""
 
 
+Values = dict[str, dict[str, list[str]]]
+"""For each command the values that an option takes."""
+
+
 def script(shell: str) -> str:
-    """The script of a shell."""
+    """The script of a shell, with the rules and the ids of the shipped catalog."""
     top = documented(parser())
+    rules, catalog = sorted(RULES), Catalog.open()
     words = {name: list(_words(one)) for name, one in top}
+    words["explain"] += [(rule, "") for rule in rules]
+    values = {name: dict(_values(one, rules)) for name, one in top}
+    values["init"] |= {"--platform": [*catalog.ids("platform")], "--model": [*catalog.ids("model")]}
     summaries = {name: " ".join((one.description or "").split()) for name, one in top}
-    return {"bash": bash, "zsh": zsh, "fish": fish}[shell](words, summaries)
+    return {"bash": bash, "zsh": zsh, "fish": fish}[shell](words, values, summaries)
+
+
+def _values(one: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The options of a command whose values are known, each with them."""
+    for action in one._actions:
+        known = [str(choice) for choice in action.choices or ()] or (rules if action.metavar == "RULE" else [])
+        for option in action.option_strings if known else ():
+            yield option, known
 
 
 def _words(one: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
@@ -29,12 +47,20 @@ def _words(one: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             yield from ((str(choice), "") for choice in action.choices)
 
 
-def bash(words: Words, summaries: dict[str, str]) -> str:
+def bash(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The bash script, for ``source <(clusterspec completion bash)``."""
     cases = "\n".join(f'    {name}) words="{" ".join(word for word, _ in words[name])}" ;;' for name in words)
+    known = "\n".join(
+        f'    "{name} {option}") COMPREPLY=($(compgen -W "{" ".join(held)}" -- "$current")); return ;;'
+        for name, options in values.items()
+        for option, held in options.items()
+    )
     return f"""\
 _clusterspec() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" words="{" ".join(summaries)} --help --version"
+  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD-1]}}" in
+{known}
+  esac
   if [ "$COMP_CWORD" -gt 1 ]; then
     case "${{COMP_WORDS[1]}}" in
 {cases}
@@ -51,13 +77,16 @@ complete -o filenames -F _clusterspec clusterspec
 """
 
 
-def zsh(words: Words, summaries: dict[str, str]) -> str:
+def zsh(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The zsh script, for a file ``_clusterspec`` in ``$fpath``."""
     commands = "\n".join(f"    {_quoted(f'{name}:{description}')}" for name, description in summaries.items())
-    candidates = {
-        name: " ".join(_quoted(f"{word}:{description}") for word, description in words[name]) for name in words
-    }
-    cases = "\n".join(f"    {name}) offered=({candidates[name]}) ;;" for name in words)
+    offered = {name: " ".join(_quoted(f"{word}:{description}") for word, description in words[name]) for name in words}
+    cases = "\n".join(f"    {name}) offered=({offered[name]}) ;;" for name in words)
+    known = "\n".join(
+        f"    '{name} {option}') compadd -- {' '.join(held)}; return ;;"
+        for name, options in values.items()
+        for option, held in options.items()
+    )
     return f"""\
 #compdef clusterspec
 _clusterspec() {{
@@ -69,17 +98,20 @@ _clusterspec() {{
     _describe command commands
     return
   fi
+  case "${{words[2]}} ${{words[CURRENT-1]}}" in
+{known}
+  esac
   case "${{words[2]}}" in
 {cases}
   esac
   _describe option offered
   _files
 }}
-compdef _clusterspec clusterspec
+if [ "$funcstack[1]" = _clusterspec ]; then _clusterspec "$@"; else compdef _clusterspec clusterspec; fi
 """
 
 
-def fish(words: Words, summaries: dict[str, str]) -> str:
+def fish(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The fish script, for ``clusterspec completion fish | source``."""
     lines = [
         f"complete -c clusterspec -n __fish_use_subcommand -f -a {name} -d {_quoted(description)}"
@@ -89,6 +121,8 @@ def fish(words: Words, summaries: dict[str, str]) -> str:
         condition = f"'__fish_seen_subcommand_from {name}'"
         for word, description in options:
             flag = f"-l {word[2:]}" if word.startswith("--") else f"-s {word[1:]}" if word[0] == "-" else f"-a {word}"
+            if held := values[name].get(word):
+                flag += f" -x -a {_quoted(' '.join(held))}"
             lines.append(f"complete -c clusterspec -n {condition} {flag} -d {_quoted(description)}")
     return "\n".join(lines) + "\n"
 

@@ -116,6 +116,48 @@ def test_bash_completes_commands_options_and_files(call: Call) -> None:
     assert completed("clusterspec", "che") == ["check"]
     assert "--fail-on" in completed("clusterspec", "check", "--f")
     assert completed("clusterspec", "check", "sp") == ["spec.yaml"]
+    assert completed("clusterspec", "check", "--trust", "") == ["spec", "base", "none"]
+    assert completed("clusterspec", "check", "--ignore", "few-sp") == ["few-spines"]
+    assert "tight-memory" in completed("clusterspec", "explain", "tight")
+    assert completed("clusterspec", "init", "--platform", "dgx-h10") == ["dgx-h100", "dgx-h100-superpod-nvls"]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_fish_completes_commands_options_values_and_files(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    script = call("completion", "fish").out
+
+    def completed(line: str) -> list[str]:
+        asked = f"{script}\ncomplete -C '{line}'"
+        done = subprocess.run(["fish", "--no-config", "-c", asked], capture_output=True, text=True, check=True)
+        return [one.split("\t")[0] for one in done.stdout.splitlines()]
+
+    assert completed("clusterspec che") == ["check"]
+    assert "--fail-on" in completed("clusterspec check --f")
+    assert completed("clusterspec check sp") == ["spec.yaml"]
+    assert completed("clusterspec check --trust b") == ["base"]
+    assert completed("clusterspec check --ignore few-sp") == ["few-spines"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+def test_zsh_offers_commands_and_values_from_the_first_call_on(call: Call) -> None:
+    Path("functions").mkdir()
+    Path("functions/_clusterspec").write_text(call("completion", "zsh").out)
+
+    def offered(*words: str) -> list[str]:
+        line = " ".join(f"'{word}'" for word in words)
+        script = f"""
+            fpath=($PWD/functions $fpath); autoload -Uz _clusterspec
+            _describe() {{ print -rl -- "${{(P@)2}}" }}; _files() {{ print FILES }}; compadd() {{ shift; print -rl -- "$@" }}
+            words=({line}); CURRENT={len(words)}; _clusterspec
+        """
+        done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, check=True, timeout=60)
+        return [one.split(":")[0] for one in done.stdout.splitlines()]
+
+    assert {"check", "estimate"} <= {*offered("clusterspec", "che")}
+    assert {"--fail-on", "FILES"} <= {*offered("clusterspec", "check", "")}
+    assert offered("clusterspec", "check", "--trust", "") == ["spec", "base", "none"]
+    assert "few-spines" in offered("clusterspec", "check", "--ignore", "few")
 
 
 def test_the_lowest_versions_are_those_of_the_project() -> None:
