@@ -148,7 +148,8 @@ def test_zsh_offers_commands_and_values_from_the_first_call_on(call: Call) -> No
         line = " ".join(f"'{word}'" for word in words)
         script = f"""
             fpath=($PWD/functions $fpath); autoload -Uz _clusterspec
-            _describe() {{ print -rl -- "${{(P@)2}}" }}; _files() {{ print FILES }}; compadd() {{ shift; print -rl -- "$@" }}
+            _describe() {{ print -rl -- "${{(P@)2}}" }}; _files() {{ print FILES }}
+            compadd() {{ shift; print -rl -- "$@" }}
             words=({line}); CURRENT={len(words)}; _clusterspec
         """
         done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, check=True, timeout=60)
