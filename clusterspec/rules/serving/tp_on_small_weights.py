@@ -3,7 +3,8 @@
 ## What it finds
 
 A serving layout in which half the tp keeps under 10 GB of weights on a rank, and twice the replicas are
-predicted to give at least as much throughput within the targets. It is a warning from 15 % more on, else a note.
+predicted to give at least as much throughput within the targets: a warning from 15 % more on, else a note. A note also where the
+wider tp shortens the time per output token of a single request by less than 15 %.
 
 ## Why it matters
 
@@ -54,6 +55,8 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import say
 
 RULE = Rule.of(__name__, "note", "likely")
+LEAST = 0.15
+"""The gain in the time of an output token for which twice the ranks are worth a note no more."""
 LIGHT = 10e9
 """Bytes of weights on a rank that an accelerator of today reads in 2 to 5 ms."""
 
@@ -65,12 +68,23 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     weights = sum(line.value for line in stored.rank.weights)
     if 2 * weights >= LIGHT:
         return
-    gain = best(served, legality, [{"tp": layout.tp // 2}])
-    if gain is None or gain.share <= 0:
+    halved = {"tp": layout.tp // 2}
+    gain = best(served, legality, [halved])
+    if gain is None:
+        return
+    kept = (
+        f"tp {layout.tp} leaves {say(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {say(2 * weights, 'B')}"
+    )
+    if gain.share > 0:
+        remedy = f"use tp {layout.tp // 2} and twice the replicas"
+        yield RULE.problem("layout.tp", f"{kept}: {compared(gain)}", remedy, severity=gain.severity)
+        return
+    now, then = served.alone(), gain.served.alone()
+    if now is None or then is None or now.times.tpot < (1 - LEAST) * then.times.tpot:
         return
     yield RULE.problem(
         "layout.tp",
-        f"tp {layout.tp} leaves {say(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {say(2 * weights, 'B')}: {compared(gain)}",
-        f"use tp {layout.tp // 2} and twice the replicas",
-        severity=gain.severity,
+        f"{kept}: the time per output token of a single request is {say(now.times.tpot, 's')} instead of {say(then.times.tpot, 's')}, "
+        f"for twice the accelerators",
+        f"use tp {layout.tp // 2} unless the latency of single requests decides",
     )

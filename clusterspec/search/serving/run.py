@@ -17,6 +17,8 @@ MOST_IN_FLIGHT = 1024
 """Requests in flight on one attention rank, at most, of the front."""
 FRONT_POOLS = 4
 """Plans with separate engines whose concurrency is varied for the front."""
+LADDER = 4
+"""From one number of requests in flight to the next, before the front is refined."""
 LONG_WAIT = 0.25
 """Wait for a place over the time of an answer from which the front ends."""
 Progress = Callable[[int, int], None]
@@ -65,9 +67,9 @@ def search(
     seeker.total = max(1, len(kinds) * (len(counts) + 8))
     found: list[Rated] = []
     shown: list[Rated] = []
-    ladders = {engine: list(_over_concurrency(seeker, engine)) for engine in kinds}
+    ladders = _ladders(seeker, kinds, pins)
     if pins.values.get("pools") != "disaggregated":
-        for engine in kinds:
+        for engine in ladders:
             found += _counted(seeker, engine, counts)
             shown += ladders[engine]
     if _may_separate(job, pins):
@@ -82,7 +84,7 @@ def search(
         seeker.evaluated,
         len(meeting),
         tuple(ranked(meeting, objective)[: top * SPARE]),
-        tuple(front(shown)),
+        tuple(_refined(seeker, front(shown))),
         None if meeting else nearest,
     )
 
@@ -107,6 +109,37 @@ def _counted(seeker: _Search, engine: Engines, counts: list[int]) -> Iterator[Ra
             yield one
 
 
+def _ladders(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[Rated]]:
+    """Each kind of engine that fits with more and more requests in flight.
+
+    Stages are for what does not fit otherwise, or for accelerators without a scale-up interconnect.
+    """
+    staged = "pp" in pins or seeker.job.cluster.scale_up.topology == "pcie"
+    found: dict[Engines, list[Rated]] = {}
+    for engine in sorted(kinds, key=lambda each: each.pp):
+        if engine.pp > 1 and not staged and replace(engine, pp=1) in found:
+            continue
+        ladder = list(_over_concurrency(seeker, engine))
+        if ladder:
+            found[engine] = ladder
+    return found
+
+
+def _refined(seeker: _Search, rough: list[Rated]) -> list[Rated]:
+    """A front with half and twice the requests in flight of each of its points."""
+    tried = {(one.plan, one.concurrency) for one in rough}
+    more: list[Rated] = []
+    for one in rough:
+        for requests in ((one.concurrency or 0) // 2, 2 * (one.concurrency or 0)):
+            if (one.plan, requests) in tried or requests < one.plan[1].replicas * one.plan[1].attention_dp:
+                continue
+            tried.add((one.plan, requests))
+            found = seeker.rate(one.plan, requests)
+            if found is not None and not _full(found):
+                more.append(found)
+    return front([*rough, *more])
+
+
 def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     """One kind of engine on all nodes, with more and more requests in flight until its cache is full."""
     job = seeker.job
@@ -114,16 +147,17 @@ def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
 
 
-def _queued(one: Rated) -> bool:
-    """Whether requests wait for long: more of them would wait longer, and no more be answered."""
-    return one.times.wait > LONG_WAIT * (one.times.request_latency - one.times.ttft)
+def _full(one: Rated) -> bool:
+    """Whether the cache is full, or requests wait for long: with more of them, no more would be answered."""
+    times = one.times
+    return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
 
 
 def _laddered(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
     decode, each = plan[1], 1
     while each <= MOST_IN_FLIGHT:
         one = seeker.rate(plan, each * decode.replicas * decode.attention_dp)
-        if one is None or one.times.offered > one.times.kv_capacity_sequences or _queued(one):
+        if one is None or _full(one):
             return
         yield one
-        each *= 2
+        each *= LADDER
