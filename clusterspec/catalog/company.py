@@ -15,7 +15,12 @@ from clusterspec.records import dataclass
 from clusterspec.source import Position, Source, Span
 
 REFERENCES = {
-    "accelerator": {"scale_up.interconnects": "interconnect", "scale_out.technology": "interconnect"},
+    "accelerator": {
+        "scale_up.interconnects": "interconnect",
+        "scale_out.technology": "interconnect",
+        "kernels": "kernels",
+    },
+    "kernels": {"accelerator": "accelerator"},
     "platform": {
         "accelerator": "accelerator",
         "interconnect": "interconnect",

@@ -82,8 +82,8 @@ UNEVEN = cited(
     "uneven",
     1.49,
     Cited(
-        "lmsys-ep",
-        "what balancing experts gained in prefill",
+        "serving",
+        "uneven",
         "Deploying DeepSeek with large-scale expert parallelism (LMSYS)",
         "https://lmsys.org/blog/2025-05-05-large-scale-ep/",
         "2026-11-20",

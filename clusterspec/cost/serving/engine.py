@@ -122,7 +122,7 @@ class Engine:
         most = serving.chunk_tokens if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
-        attention = parts.prompt_attention(self, here, length)
+        attention = parts.prompt_attention(self, here, length, min(tokens, length))
         if decoding:
             attention = (*attention, *parts.reading(self, decoding, context))
         return StepTime.of(

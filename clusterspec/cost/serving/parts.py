@@ -118,12 +118,13 @@ def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.
     )
 
 
-def prompt_attention(engine: Engine, tokens: float, length: float) -> tuple[Part, ...]:
-    """Attention of ``tokens`` of prompts of ``length`` among themselves, half of it masked."""
+def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
+    """Attention of ``tokens`` of prompts of ``length``, the last ``fresh`` of which are new: to all tokens before."""
     model, whole = engine.model, engine.whole
     widths = 2 * model.head_dim + model.latent_rope if model.latent else model.head_dim + model.value_width
-    window = min(length, float(model.window.tokens)) if model.window else 0.0
-    seen = whole.full_layers * length / 2 + whole.window_layers * min(length / 2, window)
+    before = length - fresh / 2
+    window = min(before, float(model.window.tokens)) if model.window else 0.0
+    seen = whole.full_layers * before + whole.window_layers * window
     flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
     numbers = {"flops": flops, "rate": engine.rates.attention(length)}
     return (Part("attention", compute_time, numbers, _from(engine, rate="attention.prefill")),)

@@ -104,3 +104,12 @@ def test_a_share_of_memory_that_no_one_wrote_rises_where_the_requests_need_it() 
     raised = times(tp=1, load="concurrency: 80")
     assert few.kv_capacity_sequences == 8  # one on each of eight replicas, whatever the memory
     assert raised.kv_capacity_sequences > few.kv_capacity_sequences
+
+
+def test_the_new_tokens_of_a_prompt_attend_to_those_found_in_the_cache() -> None:
+    def attention(found: ServingTimes) -> float:
+        return next(part.seconds for part in found.prefill.parts if part.name == "attention")
+
+    # all of 8,192 tokens see 4,096 in the mean; the last half of them sees 6,144
+    whole, half = (times(input=8192, load=f"concurrency: 1, prefix_hit: {hit}") for hit in (0, 0.5))
+    assert attention(half) == pytest.approx(attention(whole) * 0.5 * 6144 / 4096)
