@@ -95,7 +95,7 @@ class Edit:
 class Finding:
     """A problem with its position, as reported to the user.
 
-    ``written`` is the value as written, empty for a mapping or an absent key. ``fix_safe`` tells whether ``--fix``
+    ``written`` is the value as written, empty for a mapping or an absent key. ``fix_safe`` means that ``--fix``
     applies the edits.
     """
 

@@ -45,13 +45,8 @@ class LinearAttention:
     output_gate_rank: int = 0
 
     @property
-    def key_width(self) -> int:
-        """Width of the keys of all heads."""
-        return self.key_heads * self.key_head_dim
-
-    @property
     def value_width(self) -> int:
-        """Width of the values of all heads."""
+        """The width of the values of all heads."""
         return self.value_heads * self.value_head_dim
 
 

@@ -23,7 +23,7 @@ from clusterspec.records import dataclass
 YEAR = timedelta(days=365)
 _HOST = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", re.IGNORECASE)
 _ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_bandwidth", "frontend.nic_bandwidth")
-"""Facts that count the same in every entry that has them."""
+"""Facts with the same scope and basis in all entries."""
 
 
 @dataclass(frozen=True, slots=True)

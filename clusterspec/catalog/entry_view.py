@@ -14,9 +14,9 @@ from clusterspec.records import dataclass
 from clusterspec.units import bandwidth_readings, say
 
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
-"""Which fact counts the links that a bandwidth is the sum of."""
+"""The fact with the number of links of each total bandwidth."""
 _LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
-"""Numbers that name something: one is not twice the other."""
+"""Numbers that are labels, so that their ratio has no meaning."""
 
 
 @dataclass(frozen=True, slots=True)

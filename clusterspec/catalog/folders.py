@@ -22,7 +22,7 @@ FOLDER_OF_KIND = {
 }
 """The folder of each kind."""
 KINDS = tuple(FOLDER_OF_KIND)
-"""The kinds of entry, in the order people ask for them."""
+"""The kinds of entries, in display order."""
 
 _LONGEST = 64  # characters of a name that are compared with ids; no id is longer
 

@@ -17,7 +17,7 @@ from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.units import UnitFault, read
 
 _T = TypeVar("_T", str, int, bool)
-"""What a measured figure with a unit may be; the unit says which."""
+"""The types of plain facts."""
 
 
 class FactReader:

@@ -22,7 +22,7 @@ _SAFE = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c
 _REGULAR = (b"100644", b"100755")
 """Modes of files that are neither links nor submodules."""
 LONGEST = 60
-"""Seconds after which git is given up."""
+"""Timeout of git commands in seconds."""
 
 
 def git(folder: Path, *words: str) -> bytes | None:

@@ -25,14 +25,10 @@ EPILOG = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its summary, and the module with its options and its ``run``.
-
-    A command that is not ``built`` is absent from the help; calling it is an error.
-    """
+    """A command: its summary, and the module with its options and its ``run``."""
 
     summary: str
     module: str
-    built: bool = True
 
 
 COMMANDS = {
@@ -84,12 +80,13 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wanted = None if arguments is None else next((word for word in arguments if word in COMMANDS), "")
     for name, command in COMMANDS.items():
-        shown: dict[str, Any] = {"help": command.summary} if command.built else {}
         if wanted is not None and wanted != name:
-            commands.add_parser(name, add_help=False, **shown)
+            commands.add_parser(name, add_help=False, help=command.summary)
         else:
             parents = [shared_options()]
-            one = commands.add_parser(name, description=command.summary, parents=parents, epilog=EPILOG, **shown)
+            one = commands.add_parser(
+                name, description=command.summary, parents=parents, epilog=EPILOG, help=command.summary
+            )
             importlib.import_module(f"clusterspec.cli.options.{command.module}").describe(one)
             one.set_defaults(run=runner(name), command=name)
     return top
@@ -97,7 +94,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
 
 def runner(name: str) -> Callable[[argparse.Namespace], int]:
     """The ``run`` function of a command, imported on demand."""
-    module = COMMANDS[name].module if COMMANDS[name].built else "unbuilt"
+    module = COMMANDS[name].module
 
     def run(asked: argparse.Namespace) -> int:
         return int(importlib.import_module(f"clusterspec.cli.commands.{module}").run(asked))
@@ -106,6 +103,6 @@ def runner(name: str) -> Callable[[argparse.Namespace], int]:
 
 
 def documented(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
-    """The built commands with their parsers, in the order of the help, for the command reference."""
+    """The commands with their parsers, in the order of the help, for the command reference."""
     actions: list[Any] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
-    return [(name, one) for action in actions for name, one in action.choices.items() if COMMANDS[name].built]
+    return [(name, one) for action in actions for name, one in action.choices.items()]

@@ -13,7 +13,7 @@ from clusterspec.report.ink import WIDTH, Ink, disarmed, plain
 
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
-"""What stands in for our signs where an encoding lacks them: old terminals, pipes on Windows."""
+"""Replacements of characters that an encoding lacks, as on old terminals and Windows pipes."""
 
 LONGEST_LINE = 1000
 """Characters of a line on standard error; a name of a file may have thousands."""

@@ -14,7 +14,7 @@ from typing import Any
 from clusterspec.document.schema_nodes import Schema
 
 Keyword = Callable[[Any, Any, Schema, Schema], bool]
-"""Whether a value meets a keyword: its argument, the node that it stands in, and the root of the schema."""
+"""A function that tests a value against a keyword, given the keyword's argument, its node and the root schema."""
 _LONGEST_UNIQUE = 1000
 """Items of a list that are compared; one that is far too long fails ``maxItems`` anyway."""
 _ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default", "then", "else"}

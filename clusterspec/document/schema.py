@@ -16,9 +16,9 @@ from clusterspec.records import replace
 from clusterspec.source import Path
 
 _SEVERAL = {"additionalProperties", "required"}
-"""Keywords of which one mapping may fail several times, each fault being its own."""
+"""Keywords that a mapping may violate several times, each a separate error."""
 _OF_PARTS = {*_SEVERAL, "not", "oneOf", "anyOf"}
-"""Keywords whose failure leaves faults of the parts worth telling."""
+"""Keywords whose failure does not replace the errors of nested values."""
 
 _validators: dict[int, tuple[Schema, Any]] = {}
 """By identity of the schema, which is kept so that no other can take its place."""

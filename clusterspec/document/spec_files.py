@@ -24,7 +24,7 @@ _SPELT = re.compile("cluster[-_ ]?spec", re.IGNORECASE)
 
 
 PassedOver = Callable[[OSError], None]
-"""Told of what lies in a folder and cannot be read; its ``filename`` says where."""
+"""Called with the error of an unreadable file or folder, which has its ``filename``."""
 
 
 Skipped = Callable[[str, bool], bool]

@@ -25,9 +25,9 @@ _WAIVER = re.compile(
     r"(?:\s+until\s+(?P<until>[^\s:]+))?\s*(?::\s*(?P<reason>.*))?"
 )
 _MOST_ABOVE = 20
-"""Comment lines that may stand between a waiver and the line it speaks for."""
+"""Maximum comment lines between a waiver and the line it applies to."""
 _MOST = 500
-"""Waivers of one file that are read; nobody writes so many, and each is compared with every finding of its line."""
+"""Maximum waivers of a file, since each is compared with all findings of its line."""
 
 
 @dataclass(frozen=True, slots=True)

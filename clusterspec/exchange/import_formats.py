@@ -13,7 +13,7 @@ from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
 
-class Module(Protocol):
+class ReaderModule(Protocol):
     """The interface of a reader module."""
 
     matches: Callable[[InputFile], bool]
@@ -52,8 +52,8 @@ class ImportFormat:
             return measurements.read(_reader(self.name), file)
         return self._module().read(file)
 
-    def _module(self) -> Module:
-        return cast("Module", importlib.import_module(f"clusterspec.exchange.{self.module}"))
+    def _module(self) -> ReaderModule:
+        return cast("ReaderModule", importlib.import_module(f"clusterspec.exchange.{self.module}"))
 
 
 def _reader(name: str) -> LogReader:

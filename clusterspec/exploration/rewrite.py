@@ -34,7 +34,7 @@ def with_layout(one: Study, section: Section) -> str:
 
 
 def _in_blocks(one: Study, sections: Collection[str]) -> bool:
-    """Whether each of these sections that the file has begins a line; a document in one line is written anew."""
+    """Whether each present section starts on its own line; a document in flow style is rewritten."""
     places = [one.document.places.get((name,)) for name in sections] if one.document else []
     return all(
         place is None or place.key is None or place.key.file != one.source.name or place.key.start.column == 1
@@ -66,7 +66,7 @@ def _line(one: Study, name: str) -> int:
 
 
 def _with_section(one: Study, text: str, name: str, section: object) -> str:
-    """The text with one section written anew; it is appended where the spec's own file has none (a base may have it).
+    """The text with one section replaced; it is appended if the file has none (a base may have it).
 
     Lines before the section are as in the source.
     """

@@ -28,7 +28,6 @@ NOTHING_TO_SEARCH = "a search needs a cluster, and requests (`workload.serving`)
 POOLS: KeyPath = ("workload", "serving", "disaggregated")
 CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
 SHOWN_IN_REPORTS = 5
-UNREACHABLE = frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
 ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
 Progress = Callable[[int, int], None]
 

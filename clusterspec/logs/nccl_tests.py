@@ -17,7 +17,7 @@ LARGEST = 4 * 1024 * 1024
 """Bytes of the largest log read; a sweep of thirty sizes on a thousand ranks has some 100 kB."""
 MOST_ROWS = 10_000
 DISAGREES = 0.02
-"""By how much a row may contradict itself beyond the rounding of what is printed."""
+"""Relative tolerance of the consistency check of a row, in addition to rounding."""
 PRINTED = 0.005e9
 """B/s by which a printed bandwidth may be rounded: two decimals of GB/s."""
 
@@ -136,20 +136,20 @@ def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -
     last = columns.index("busbw")
     if len(tokens) <= last:
         return None
-    told = dict(zip(columns[: last + 1], tokens, strict=False))
-    figures = (told["time"], told["algbw"], told["busbw"])
-    if not _WHOLE.fullmatch(told["size"]) or not all(_DECIMAL.fullmatch(figure) for figure in figures):
+    fields = dict(zip(columns[: last + 1], tokens, strict=False))
+    figures = (fields["time"], fields["algbw"], fields["busbw"])
+    if not _WHOLE.fullmatch(fields["size"]) or not all(_DECIMAL.fullmatch(figure) for figure in figures):
         return None
     return LogRow(
         number,
-        float(told["size"].replace("_", "")),
-        float(told["time"]) * 1e-6,
-        float(told["algbw"]) * 1e9,
-        float(told["busbw"]) * 1e9,
-        count=told.get("count", ""),
-        type=told.get("type", ""),
-        redop=told.get("redop", ""),
-        root=told.get("root", ""),
+        float(fields["size"].replace("_", "")),
+        float(fields["time"]) * 1e-6,
+        float(fields["algbw"]) * 1e9,
+        float(fields["busbw"]) * 1e9,
+        count=fields.get("count", ""),
+        type=fields.get("type", ""),
+        redop=fields.get("redop", ""),
+        root=fields.get("root", ""),
         wrong=tuple(tokens[at] for at in (last + 1, last + 5) if at < len(tokens)),
     )
 

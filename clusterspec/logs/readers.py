@@ -29,7 +29,7 @@ READERS = (
     LogReader("nccl-tests", "nccl-tests and rccl-tests, with NCCL_DEBUG lines", nccl.matches, nccl.read),
 )
 HEAD = 200_000
-"""Characters looked at to tell which tool wrote a log; NCCL_DEBUG lines of many ranks may stand above the table."""
+"""Characters from which the tool of a log is detected; NCCL_DEBUG lines of many ranks may precede the table."""
 
 
 def reader_of(text: str) -> LogReader | None:

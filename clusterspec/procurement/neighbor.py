@@ -15,7 +15,7 @@ MOST_FEWER = 0.05
 MOST_TRIED = 64
 """Neighbors that are counted."""
 LEAST_SAVED = 2.0
-"""How many times its share of the nodes a neighbor's fabric must save of the price of the fabric, to be named."""
+"""Minimum ratio of the fraction of fabric cost saved to the fraction of nodes removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ PUE = Figure(
 UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))
 
 Pick = Callable[[Price], float]
-"""Which end of a price range a sum is worked out at."""
+"""A function that selects the low end, middle or high end of a price range."""
 PICKS: tuple[Pick, Pick, Pick] = (lambda price: ends(price)[0], middle, lambda price: ends(price)[1])
 
 

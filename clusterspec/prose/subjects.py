@@ -39,7 +39,7 @@ _FAMILIES: dict[str, tuple[str, Channel]] = {
     "cx": ("connectx", Channel.NETWORK),
 }
 _STARTS = {"ge", *(name[:2] for name in _FAMILIES)}
-"""How the name of a family, or a bare `Gen5`, begins: nearly every other word is passed over by this."""
+"""Prefixes of family names and of a bare `Gen5`, to skip other words quickly."""
 _KINDS = {"connectx": "nic"}
 _ALIASES = {
     "cn100": "omni-path-100",
@@ -49,7 +49,7 @@ _ALIASES = {
     "quantum2": "infiniband-ndr",
     "quantumx800": "infiniband-xdr",
 }
-"""Products that stand for the technology they carry."""
+"""Products that imply a technology."""
 _INFINIBAND = re.compile(r"(FDR|EDR|HDR|NDR|XDR|GDR|LDR)(\d{2,4})?")
 _GLUED = re.compile(r"([a-z]+?)(?:gen|v)?(\d{1,2}e?|v\d\w?)")
 _FORM = re.compile(r"sxm\d*|pcie|nvl\d*|\d+gb|oam|ultra")

@@ -20,7 +20,7 @@ MAX_TOKENS = 20_000
 
 
 MAX_VALUE = 1e60
-"""A number from here on is no figure of a machine; it is read as none."""
+"""Numbers from this value on are ignored."""
 
 
 class TokenKind(StrEnum):

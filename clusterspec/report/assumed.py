@@ -12,9 +12,9 @@ from clusterspec.units import say
 
 def groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
     """The assumptions for absent keys of the spec, and the constants of machines and software without a source."""
-    settled = {key for key, _, _ in plan.design.assumptions}
-    open_ = tuple(each for each in plan.assumptions if each[0] in settled)
-    return open_, tuple(each for each in plan.assumptions if each[0] not in settled)
+    assumed_keys = {key for key, _, _ in plan.design.assumptions}
+    open_ = tuple(each for each in plan.assumptions if each[0] in assumed_keys)
+    return open_, tuple(each for each in plan.assumptions if each[0] not in assumed_keys)
 
 
 def value_text(value: Any) -> str:

@@ -12,7 +12,7 @@ from clusterspec.source import Span
 CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34", "green": "32", "cyan": "36"}
 BY_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 WIDTH = 100
-"""Columns where nobody knows better: in pipes, in files. Text wider than that reads badly, tables do not."""
+"""Default width in columns, for pipes and files, and the maximum width of paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]
 
 
 _GLUE = "\ue000"
-"""Stands for a space at which no line is broken; from the private use area."""
+"""A placeholder for a non-breaking space, from the private use area."""
 _RISKY = re.compile(r"(?<=\S)\s+(?=::|##|\S+:\d+:)")
 """The space before a word that starts a command, or that reads `file:line`."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}

@@ -137,7 +137,7 @@ def _storage(plan: Plan) -> Iterator[Area]:
 
 
 CHECKPOINT_BYTES = 14.0
-"""Bytes of a checkpoint for each parameter: weights at 2, master weights and two moments at 4 each."""
+"""Checkpoint bytes per parameter: weights at 2, master weights and two moments at 4 each."""
 
 
 def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:

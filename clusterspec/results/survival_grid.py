@@ -17,7 +17,7 @@ Seconds = Callable[[float, float, float], float]
 """Seconds at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
 SCALE_UP_POINTS = 6
 SCAN = 44
-"""Points at which a curve is looked at before those are kept that it needs."""
+"""Initial points of a curve, before redundant ones are dropped."""
 TOLERANCE = 0.006
 """The relative error that dropping points may cause on the scanned line."""
 TAPER_POINTS = 5

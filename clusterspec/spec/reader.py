@@ -32,7 +32,7 @@ RENAMED = {"passes": "pass"}
 
 _NOT_KEYS = {"file", "broken"}
 _KEEPS_VALUE = {"unknown-key", "missing-key", "unsupported-spec-version"}
-"""Rules whose problem leaves the value at its path, if any, as good as it was."""
+"""Rules whose problems do not invalidate the value at their path."""
 
 
 def read(document: Document) -> tuple[Spec, list[Problem]]:

@@ -35,7 +35,7 @@ KINDS = {
     "work": Kind("FLOP", "an amount of work", ("EFLOP",)),
     "peak": Kind("FLOP/s", "a peak", ("TFLOP/s dense", "TFLOP/s sparse"), zero=False),
 }
-"""The kinds that `read` knows, by name."""
+"""The kinds of quantities, by name."""
 
 MEANING = {
     "B/s": "a bandwidth",

@@ -11,7 +11,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.prose import check_text
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
-from tools.generate.prose import Claim, claims, measure
+from tools.generate.prose import WrongClaim, claims, measure
 
 RECALL, PRECISION = 0.80, 0.85
 DOCUMENTS = os.environ.get("CLUSTERSPEC_SEEDS", "")
@@ -36,7 +36,7 @@ def test_a_wrong_claim_is_told_by_the_rule_of_its_slip(catalog: Catalog) -> None
 
 
 @pytest.mark.parametrize("claim", claims(), ids=lambda claim: f"{claim.file}:{claim.line}")
-def test_a_label_is_whole(claim: Claim) -> None:
+def test_a_label_is_whole(claim: WrongClaim) -> None:
     assert claim.verdict in {"right", "wrong", "ambiguous"}
     assert bool(claim.text) == (claim.verdict != "ambiguous")
     assert (claim.kind in RULES or claim.kind in {"rounding", "out-of-reach"}) == (claim.verdict == "wrong")

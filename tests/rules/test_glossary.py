@@ -56,6 +56,20 @@ def test_the_terms_of_a_message_are_in_the_glossary(name: str) -> None:
     assert {word for word in words if not known(word)} == set()
 
 
+CORE_TERMS = (
+    "all-gather all-reduce all-to-all bisection bubble bus collective domain duplex exposed fabric gemm gradient leaf"
+    " micro-batch nic overlap oversubscription pipeline rail recomputation replica shard spine tensor tier"
+)
+"""Terms that a reader outside the field does not know, so that none of them may count as plain English."""
+
+
+def test_no_core_term_passes_as_plain_english() -> None:
+    core = set(CORE_TERMS.split())
+    assert core & PLAIN == set()
+    assert core - TERMS == set()
+    assert not known("zorkmid")
+
+
 def test_the_glossary_is_in_order_and_names_each_term_once() -> None:
     names = [term.lower() for term, _ in glossary()]
     assert names == sorted(names) and len(names) == len(set(names))

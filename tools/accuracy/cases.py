@@ -121,13 +121,13 @@ def memory() -> Iterator[Case]:
 
 
 def fits() -> Iterator[Case]:
-    """Whether what ran is said to fit, and what ran out of memory not to: 1 right, 2 wrong."""
+    """Cases of memory fit: 1 if the prediction agrees with the run (it ran, or ran out of memory), else 2."""
     for number, run in enumerate(published_runs()):
         if not run["offloads"]:
             plan = plan_of(number)
-            said = plan.memory.fits if plan and plan.memory else None
+            predicted_fit = plan.memory.fits if plan and plan.memory else None
             group = "ran" if run["fits"] else "ran out of memory"
-            yield Case(run["id"], group, 1.0, 1.0 if said is run["fits"] else 2.0, source=run["source"])
+            yield Case(run["id"], group, 1.0, 1.0 if predicted_fit is run["fits"] else 2.0, source=run["source"])
 
 
 def collectives() -> Iterator[Case]:

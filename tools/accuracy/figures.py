@@ -51,7 +51,7 @@ def grouped(cases: Sequence[Case]) -> list[Score]:
 
 
 def null_model() -> list[Case]:
-    """What knows nothing but the part: each run at the median MFU of its accelerator and precision."""
+    """The baseline model: each run at the median MFU of its accelerator and precision."""
     rows = []
     for number, run in enumerate(published_runs()):
         plan = plan_of(number)

@@ -20,7 +20,7 @@ flaw of its plan or of its description, and warnings must be few.
 
 @dataclass(frozen=True)
 class Judged:
-    """What was said of one published run."""
+    """The findings about one published run."""
 
     id: str
     source: str
@@ -58,8 +58,8 @@ def errors(runs: Sequence[Judged]) -> str:
     rows = ["| run | rule | what it says | why it stands |", "|---|---|---|---|"]
     for run in runs:
         for finding in run.of(Severity.ERROR):
-            said = finding.message.replace("|", "\\|")
-            rows.append(f"| {run.id} | {finding.rule} | {said} | {reason(f'{run.id} {finding.rule}')} |")
+            remarks = finding.message.replace("|", "\\|")
+            rows.append(f"| {run.id} | {finding.rule} | {remarks} | {reason(f'{run.id} {finding.rule}')} |")
     return "\n".join(rows) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Why a prediction is off or an error stands, in a data file beside the cases: found by hand, one by one."""
+"""Reasons for wrong predictions and accepted errors, from a data file written by hand."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def _reasons() -> dict[str, str]:
 
 
 def reason(key: str) -> str:
-    """The reason for a case; said to be unknown where nobody has found it."""
+    """The reason for a case; ``unknown`` if none was found."""
     return _reasons().get(key, "not known")

@@ -51,11 +51,11 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
         parts.append(text(LEFT + SIDE + 30, y, group, size=11, tint=INK))
     parts.append(text(LEFT + SIDE / 2, TOP + SIDE + 38, "published", tint=SOFT, end="middle"))
     parts.append(text(LEFT, TOP - 8, "predicted", tint=SOFT))
-    said = f"{len(shown)} cases, predicted against published; the outer lines are 25 % off"
-    return _drawing(TOP + SIDE + 50, parts, said)
+    title = f"{len(shown)} cases, predicted against published; the outer lines are 25 % off"
+    return _drawing(TOP + SIDE + 50, parts, title)
 
 
-def _drawing(height: float, parts: Sequence[str], said: str) -> str:
+def _drawing(height: float, parts: Sequence[str], title: str) -> str:
     size = f'viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {FONT}>'
-    return f"{head}<title>{said}</title>{''.join(parts)}</svg>"
+    return f"{head}<title>{title}</title>{''.join(parts)}</svg>"

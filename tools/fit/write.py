@@ -1,4 +1,4 @@
-"""Puts fitted constants into the catalog: the figure, and in words how it was found."""
+"""Writing of fitted constants to the catalog, with a description of the fit."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def section(name: str, one: argparse.ArgumentParser, shared: set[str]) -> Iterat
             yield table(sub, shared)
 
 
-def _sentence(said: str) -> str:
-    return f"{said.strip()[:1].upper()}{said.strip()[1:]}.\n"
+def _sentence(text: str) -> str:
+    return f"{text.strip()[:1].upper()}{text.strip()[1:]}.\n"
 
 
 def table(one: argparse.ArgumentParser, shared: set[str]) -> str:

@@ -20,9 +20,9 @@ Made by `make docs` from the registries of formats; the examples are run.
 
 ## Import
 
-`clusterspec import KIND FILE…` reads what an infrastructure repository already holds and prints it as a spec; KIND is
-`auto` where the file tells. Every value carries the file and the line that it comes from. What has no key in a spec is
-printed as a count, and what is not known, or could be read in two ways, is listed as unknown and never guessed.
+`clusterspec import KIND FILE…` prints a file of an infrastructure repository as a spec; with the KIND `auto` the format
+is detected. Every value has the file and line it comes from. Data without a key in the spec are printed as counts;
+unknown and ambiguous data are listed as unknown, never guessed.
 
 - `--into SPEC` inserts what is read into a spec and keeps its layout and comments. A value that the spec states
   otherwise is kept, and both are shown.

@@ -84,9 +84,9 @@ def session(block: str) -> str:
 
 def carried_out(command: str) -> str:
     """What one command prints."""
-    said, _, target = command.partition(" > ")
-    said, _, head = said.partition(" | head -n ")
-    words = shlex.split(said)
+    found, _, target = command.partition(" > ")
+    found, _, head = found.partition(" | head -n ")
+    words = shlex.split(found)
     if words[0] == "cat":
         return Path(words[1]).read_text("utf-8")
     out = io.StringIO()

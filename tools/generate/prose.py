@@ -42,16 +42,16 @@ MEASURED = """
 
 {claims} claims of five public documents on interconnects were labelled by hand against cited sources, line by line,
 and restated in other words with the same quantities. Of the {wrong} wrong ones {found} are found, a recall of {recall}.
-Of the {right} right ones {false} is told of, so {precision} of all findings are true. {ambiguous} further claims are
+Of the {right} right ones {false} is reported, so {precision} of all findings are true. {ambiguous} further claims are
 ambiguous and count neither way. The tests hold recall to 80 % and precision to 85 %.
 
-| slip | wrong claims | found | told by its own rule |
+| slip | wrong claims | found | reported by its own rule |
 |---|---|---|---|
 """
 MISSED = """
 ## What is out of reach
 
-A figure cut off in its last digit is not told of; nor is what only the whole text shows (a time that another
+A figure truncated in its last digit is not reported; nor is what only the whole text shows (a time that another
 paragraph works out otherwise), or what the catalog does not know (that nothing runs at such a rate). These claims are
 missed:
 
@@ -59,7 +59,7 @@ missed:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class WrongClaim:
     """One claim: where it stands, whether it is right, the slip of a wrong one, and its restatement."""
 
     file: str
@@ -70,13 +70,13 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """What was found of some claims: those that count, each with the rules that told of it."""
+class ProseScore:
+    """The score of some claims: those that count, each with the rules that reported it."""
 
-    told: tuple[tuple[Claim, tuple[str, ...]], ...]
+    reported: tuple[tuple[WrongClaim, tuple[str, ...]], ...]
 
-    def of(self, verdict: str) -> list[tuple[Claim, tuple[str, ...]]]:
-        return [each for each in self.told if each[0].verdict == verdict]
+    def of(self, verdict: str) -> list[tuple[WrongClaim, tuple[str, ...]]]:
+        return [each for each in self.reported if each[0].verdict == verdict]
 
     @property
     def found(self) -> int:
@@ -95,15 +95,17 @@ class Score:
         return self.found / (self.found + self.false)
 
 
-def claims() -> tuple[Claim, ...]:
+def claims() -> tuple[WrongClaim, ...]:
     """The labelled claims."""
-    return tuple(Claim(**each) for each in tomllib.loads(CLAIMS.read_text("utf-8"))["claim"])
+    return tuple(WrongClaim(**each) for each in tomllib.loads(CLAIMS.read_text("utf-8"))["claim"])
 
 
-def measure(labelled: Iterable[Claim], catalog: Catalog) -> Score:
+def measure(labelled: Iterable[WrongClaim], catalog: Catalog) -> ProseScore:
     """The score of the restated claims, each judged as a text of its own."""
     counted = [claim for claim in labelled if claim.verdict != "ambiguous"]
-    return Score(tuple((claim, rules_of(check_text(Source("claim.md", claim.text), catalog))) for claim in counted))
+    return ProseScore(
+        tuple((claim, rules_of(check_text(Source("claim.md", claim.text), catalog))) for claim in counted)
+    )
 
 
 def rules_of(problems: Sequence[Problem]) -> tuple[str, ...]:
@@ -115,21 +117,21 @@ def page() -> str:
     labelled = claims()
     score = measure(labelled, Catalog.open())
     wrong, right = score.of("wrong"), score.of("right")
-    said = MEASURED.format(
-        claims=len(score.told),
+    text = MEASURED.format(
+        claims=len(score.reported),
         wrong=len(wrong),
         found=score.found,
         recall=percent(score.recall),
         right=len(right),
         false=score.false or "none",
         precision=percent(score.precision),
-        ambiguous=len(labelled) - len(score.told),
+        ambiguous=len(labelled) - len(score.reported),
     )
     missed = [f"- {one_line(claim.text)}" for claim, rules in wrong if not rules]
-    return HEAD + said + "\n".join(rows(wrong)) + "\n" + MISSED + "\n".join(missed) + "\n"
+    return HEAD + text + "\n".join(rows(wrong)) + "\n" + MISSED + "\n".join(missed) + "\n"
 
 
-def rows(wrong: Sequence[tuple[Claim, tuple[str, ...]]]) -> list[str]:
+def rows(wrong: Sequence[tuple[WrongClaim, tuple[str, ...]]]) -> list[str]:
     """One row for each kind of slip, the most frequent first."""
     kinds = Counter(claim.kind for claim, _ in wrong)
     return [

@@ -18,7 +18,7 @@ LONGEST = 1000
 
 
 def guard(tree: ast.Module, rule: str) -> str:
-    """When the check of a rule's module has nothing to report, as an expression; empty where that cannot be told."""
+    """When the check of a rule's module has nothing to report, as an expression; empty if it cannot be determined."""
     check = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"), None)
     if check is None:
         return ""

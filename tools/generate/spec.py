@@ -71,9 +71,9 @@ def takes(raw: Schema, root: Schema) -> str:
         return f"`{field['const']}`"
     if quantity := field.get("x-quantity"):
         return str(quantity).replace("_", " ")
-    said = " or ".join(dict.fromkeys(kinds(field, root)))
+    found = " or ".join(dict.fromkeys(kinds(field, root)))
     examples = field.get("examples") or []
-    return f"{said}, such as `{json.dumps(examples[0], ensure_ascii=False)}`" if examples else said
+    return f"{found}, such as `{json.dumps(examples[0], ensure_ascii=False)}`" if examples else found
 
 
 def kinds(field: Schema, root: Schema) -> Iterator[str]:
@@ -90,10 +90,10 @@ def kinds(field: Schema, root: Schema) -> Iterator[str]:
 
 
 def meaning(raw: Schema, field: Schema) -> str:
-    said = raw.get("description") or field.get("description") or raw.get("title") or field.get("title") or ""
+    found = raw.get("description") or field.get("description") or raw.get("title") or field.get("title") or ""
     default = field.get("default")
-    said += " Nothing uses it yet." if field.get("x-unused") else ""
-    return said + (f" Default: `{json.dumps(default, ensure_ascii=False)}`." if default is not None else "")
+    found += " Nothing uses it yet." if field.get("x-unused") else ""
+    return found + (f" Default: `{json.dumps(default, ensure_ascii=False)}`." if default is not None else "")
 
 
 def cell(text: str) -> str:

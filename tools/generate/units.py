@@ -22,7 +22,7 @@ TABLE: dict[str, tuple[str, int, int]] = {
 
 
 def symbols() -> Iterator[tuple[str, str]]:
-    """Every symbol that the grammar knows, and the SI unit that it settles to."""
+    """The symbols of the grammar, each with its SI unit."""
     for base in ("b", "B"):
         for prefix in DECIMAL + BINARY:
             yield f"{prefix}{base}", "B"

@@ -22,7 +22,7 @@ HEADS = (
     "length_class",
 )
 ROW = 16
-"""Racks that are taken to stand in one row: `one-row` spans no more of them."""
+"""Maximum racks of the length class `one-row`."""
 
 
 def write(source: ExportInput) -> ExportedFile:

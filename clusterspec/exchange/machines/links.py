@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class NodeLinks:
     """Accelerators in file order, and the number of links between pairs of them, in either order.
 
     ``switched`` is set if the file states that links end in switches; ``own`` then has the links of each accelerator.
@@ -86,7 +86,7 @@ class Links:
         return max(counts, default=0) if self.topology(group) == "switched" else sum(counts)
 
 
-def describe(links: Links, builder: ImportBuilder, line: int, halves: int = 1) -> None:
+def describe(links: NodeLinks, builder: ImportBuilder, line: int, halves: int = 1) -> None:
     """Record the scale-up part of the cluster from the links of a node; ``halves`` devices form one accelerator."""
     groups = links.domains()
     sizes = {len(group) for group in groups}

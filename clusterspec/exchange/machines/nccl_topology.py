@@ -12,7 +12,7 @@ from collections import Counter
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
 from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.links import Links, describe
+from clusterspec.exchange.machines.links import NodeLinks, describe
 from clusterspec.exchange.machines.names import PCI_NICS, set_accelerator
 from clusterspec.exchange.machines.rates import GENERATIONS, gigabits, set_rate
 from clusterspec.exchange.xml_tree import Element, parse_xml
@@ -115,9 +115,9 @@ def _links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> 
         combined = {(one, other): own[one] for one in own for other in own if one != other}
         builder.count("nvswitches", len(switches), line)
         builder.count("links_to_switches", edges, line)
-        describe(Links(names, combined, switched=True, own=own), builder, line)
+        describe(NodeLinks(names, combined, switched=True, own=own), builder, line)
     elif pairs:
-        describe(Links(names, pairs), builder, line, halves)
+        describe(NodeLinks(names, pairs), builder, line, halves)
     else:
         builder.count(
             "links_per_accelerator", next(iter(own.values())) if len(set(own.values())) == 1 else "uneven", line

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
 from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.links import Links, describe
+from clusterspec.exchange.machines.links import NodeLinks, describe
 from clusterspec.records import dataclass
 
 KIND = "nvidia-smi-topo"
@@ -158,7 +158,7 @@ def _describe(matrix: Matrix, builder: ImportBuilder) -> None:
     uneven = next((pair for pair, count in pairs.items() if pairs.get(pair[::-1]) != count), None)
     if uneven:
         raise FormatError(f"{uneven[0]} and {uneven[1]} do not show the same links in both rows", line)
-    describe(Links(accelerators, pairs), builder, line)
+    describe(NodeLinks(accelerators, pairs), builder, line)
     nodes = {matrix.numa[each] for each in accelerators if each in matrix.numa}
     if nodes:
         builder.count("numa_nodes", len(nodes), line)

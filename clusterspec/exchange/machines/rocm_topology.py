@@ -6,7 +6,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
 from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.links import Links, describe
+from clusterspec.exchange.machines.links import NodeLinks, describe
 
 KIND = "rocm-smi-topo"
 _SECTION = re.compile(r"=+ *([A-Za-z][A-Za-z ]*?) *=+\s*$")
@@ -84,7 +84,7 @@ def _describe(devices: tuple[str, ...], tables: dict[str, Table], builder: Impor
     least = min(numbers.values(), default=0)
     direct = {pair: 1 for pair in linked if (numbers.get(pair, least) == least) and (not hops or hops.get(pair) == "1")}
     builder.count("devices", len(devices), line)
-    links = Links(devices, direct)
+    links = NodeLinks(devices, direct)
     if len(set(numbers.values())) > 1:
         builder.count("edges", links.edges, line)
         why = "links of different weight, as between the halves of MI200 packages: a device is half of a package there"

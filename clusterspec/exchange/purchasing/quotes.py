@@ -101,15 +101,15 @@ def _heading(cells: Iterable[str]) -> dict[str, int]:
 
 def _line(cells: list[str], columns: dict[str, int], builder: ImportBuilder, number: int, currencies: set[str]) -> int:
     """Add a line of the quote; returns 1 if the row is one. Sums become the quoted total."""
-    told = {name: cells[at].strip() if at < len(cells) else "" for name, at in columns.items()}
-    currencies |= {_CODES.get(mark, mark) for text in told.values() for mark in _MARK.findall(text)[:1]}
-    unit, whole = (_number(told.get(name, "")) for name in ("unit_price", "price"))
-    part = told.get("kind") if told.get("kind") in KINDS else told.get("part") or told.get("kind") or ""
-    if _SUM.match(part or "") or (told.get("kind") or "") == "total":
-        if whole is not None and told.get("kind") != "partial_sum":
+    fields = {name: cells[at].strip() if at < len(cells) else "" for name, at in columns.items()}
+    currencies |= {_CODES.get(mark, mark) for text in fields.values() for mark in _MARK.findall(text)[:1]}
+    unit, whole = (_number(fields.get(name, "")) for name in ("unit_price", "price"))
+    part = fields.get("kind") if fields.get("kind") in KINDS else fields.get("part") or fields.get("kind") or ""
+    if _SUM.match(part or "") or (fields.get("kind") or "") == "total":
+        if whole is not None and fields.get("kind") != "partial_sum":
             builder.set("procurement.quoted_total", whole, number)
         return 0
-    quantity = _number(told.get("quantity", ""))
+    quantity = _number(fields.get("quantity", ""))
     if not part and quantity is None:
         return 0
     if not part or quantity is None:

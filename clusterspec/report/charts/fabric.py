@@ -10,7 +10,7 @@ from clusterspec.report.charts import svg
 from clusterspec.units import plural
 
 MOST = 2400
-"""Squares of one level; of more parts, one square stands for several."""
+"""Maximum squares of a level; with more parts, one square represents several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,6 @@ class Paper:
     draft: bool = False
     signatories: tuple[str, ...] = field(default=())
     signed: tuple[TitleFact, ...] = field(default=())
-    """What a signature stands for."""
+    """The data confirmed by a signature."""
     attachments: tuple[tuple[str, str, str], ...] = field(default=())
     """Name, content and description of the files that a PDF carries."""

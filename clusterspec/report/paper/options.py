@@ -138,4 +138,4 @@ ROWS = (
     ("A million trained tokens", "cost.per_million_tokens", _trained),
     ("A million output tokens", "cost.per_million_output_tokens", _answered),
 )
-"""Label, JSON field of this design, and how to read it; that of the other designs lies below ``against``."""
+"""Label, JSON field of this design, and formatter; the fields of other designs are under ``against``."""
