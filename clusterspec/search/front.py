@@ -85,9 +85,14 @@ def front_of(times: Numbers, memories: Numbers) -> list[int]:
         import numpy
 
         first, second = numpy.asarray(times), numpy.asarray(memories)
-        ranked = numpy.lexsort((second, first))
+        if not len(first):
+            return []
+        pivot = int(numpy.argmin(first * second))  # most rows are no better in either column: they are not sorted
+        near = numpy.flatnonzero((first < first[pivot]) | (second < second[pivot]))
+        near = numpy.insert(near, numpy.searchsorted(near, pivot), pivot)
+        ranked = near[numpy.lexsort((second[near], first[near]))]
         so_far = numpy.minimum.accumulate(second[ranked])
-        kept = numpy.concatenate(([True], second[ranked][1:] < so_far[:-1])) if len(ranked) else numpy.zeros(0, bool)
+        kept = numpy.concatenate(([True], second[ranked][1:] < so_far[:-1]))
         return [int(index) for index in ranked[kept]]
     order = sorted(range(len(times)), key=lambda index: (times[index], memories[index], index))
     found, least = [], float("inf")

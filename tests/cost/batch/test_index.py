@@ -1,0 +1,89 @@
+"""Equal rows have equal numbers, whatever the order and the size of calls."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.hashing import HashTable
+from clusterspec.cost.batch.index import DENSE, Numbers, PairIndex, RowTable, ValueIndex, ValueTable
+
+LIBRARY = cast(ArrayLibrary, numpy)
+LARGE = 2 * DENSE
+"""A number that no dense table holds."""
+PAIRS = st.lists(st.tuples(st.sampled_from([0, 1, 2, 7, 1000, LARGE]), st.integers(0, 5)), min_size=1, max_size=30)
+
+
+def array(values: list[int]) -> Array:
+    return cast(Array, numpy.array(values, "int64"))
+
+
+def numbers(values: list[int]) -> Numbers:
+    return Numbers(array(values), max(values) + 1)
+
+
+@given(calls=st.lists(PAIRS, min_size=1, max_size=5))
+def test_pairs_are_numbered_as_they_first_occur(calls: list[list[tuple[int, int]]]) -> None:
+    """Also where a later call needs the hash table: what was numbered before keeps its number."""
+    index, known = PairIndex(LIBRARY), dict[tuple[int, int], int]()
+    for pairs in calls:
+        before = len(known)
+        found, fresh = index.fresh(numbers([pair[0] for pair in pairs]), numbers([pair[1] for pair in pairs]))
+        for pair, number in zip(pairs, found.values.tolist(), strict=True):
+            assert known.setdefault(pair, number) == number
+        new = [] if fresh is None else [known[pairs[row]] for row in fresh.tolist()]
+        assert new == list(range(before, len(known)))
+        assert len(set(known.values())) == len(known) == index.size == found.end
+
+
+@given(codes=st.lists(st.integers(0, 1 << 50), unique=True, min_size=1, max_size=3000))
+def test_a_hash_table_finds_what_was_added_and_nothing_else(codes: list[int]) -> None:
+    table = HashTable(LIBRARY)
+    half = len(codes) // 2
+    table.add(array(codes[:half]), array(list(range(half))))
+    assert table.find(array(codes)).tolist() == [*range(half), *[-1] * (len(codes) - half)]
+    table.add(array(codes[half:]), array(list(range(half, len(codes)))))
+    assert table.find(array(codes)).tolist() == list(range(len(codes)))
+
+
+def test_codes_that_share_a_slot_are_told_apart() -> None:
+    """The table has 1,024 slots and takes 341 entries: of so many in a row some collide."""
+    codes = list(range(0, 340 << 20, 1 << 20))
+    table = HashTable(LIBRARY)
+    table.add(array(codes), array(list(range(340))))
+    assert table.find(array(codes)).tolist() == list(range(340))
+
+
+def test_values_are_numbered_from_zero() -> None:
+    index = ValueIndex(LIBRARY)
+    assert index(array([5, 3, 5])).values.tolist() == [1, 0, 1]
+    assert index(array([1000, 3])).values.tolist() == [2, 0]
+
+
+def test_a_row_table_computes_each_row_once() -> None:
+    table, seen = RowTable(LIBRARY, 2, 1), list[int]()
+
+    def compute(row: int) -> tuple[float]:
+        seen.append(row)
+        return (10.0 * row,)
+
+    first, second = numbers([4, 4, 2]), numbers([1, 1, 0])
+    assert table.one_by_one([first, second], compute)[0].tolist() == [0.0, 0.0, 20.0]
+    assert sorted(seen) == [0, 2]
+    assert table.one_by_one([first, second], compute)[0].tolist() == [0.0, 0.0, 20.0]
+    assert len(seen) == 2
+
+
+def test_reserved_numbers_are_filled_in_their_order() -> None:
+    table = ValueTable(LIBRARY)
+    first = table.reserve(numbers([3, 1, 3]))
+    second = table.reserve(numbers([1, 2]))
+    assert first is not None and first.tolist() == [1, 0]
+    assert second is not None and second.tolist() == [1]
+    table.fill(cast(Array, numpy.array([10.0, 30.0, 20.0])))
+    assert table[numbers([1, 2, 3])].tolist() == [10.0, 20.0, 30.0]
+    assert table.reserve(numbers([1, 2, 3])) is None
