@@ -104,13 +104,9 @@ def _requests(plan: Plan) -> Iterator[Area]:
     load = work.serving
     at = f"percentile {load.percentile:g}"
     if load.ttft_target is not None:
-        yield _area(
-            "first token", f"time to first token, {at}", ttft_at(found, load.percentile), load.ttft_target, unit="s"
-        )
+        yield _area("first token", f"time to first token, {at}", ttft_at(found, load), load.ttft_target, unit="s")
     if load.tpot_target is not None:
-        yield _area(
-            "output token", f"time per output token, {at}", tpot_at(found, load.percentile), load.tpot_target, unit="s"
-        )
+        yield _area("output token", f"time per output token, {at}", tpot_at(found, load), load.tpot_target, unit="s")
     if load.load != "offline":
         yield _area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
 

@@ -269,3 +269,16 @@ def wait_at(mean: float, share: float) -> float:
     (0.0, 4.605)
     """
     return mean * log(0.5 / (1 - share))
+
+
+def burst_wait_at(mean: float, of_burst: float, share: float) -> float:
+    """The wait at a share of the requests of a run, of which a part ``of_burst`` start together and wait in a row.
+
+    ``mean`` is the wait over all requests of the run; the last of the burst waits ``2 mean / of_burst``.
+
+    Source: the places in a queue of so many; arithmetic.
+
+    >>> round(burst_wait_at(0.5, 0.1, 0.95), 6), burst_wait_at(0.5, 0.1, 0.5)
+    (5.0, 0.0)
+    """
+    return larger(0.0, share - (1 - of_burst)) / of_burst * 2 * mean / of_burst

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.formulas.serving import wait_at
+from clusterspec.cost.formulas.serving import burst_wait_at, wait_at
 from clusterspec.cost.serving.times import ServingTimes
 
 MEDIAN = 50.0
@@ -11,27 +11,36 @@ HIGHEST = 99.9
 """The percentile above which the exponential tail of the waits is not followed."""
 
 
-def ttft_at(found: ServingTimes, percentile: float) -> float:
-    """The time to the first token that ``percentile`` of the requests do not exceed; the median up to 50.
+def ttft_at(found: ServingTimes, load: Serving) -> float:
+    """The time to the first token that the percentile of the targets does not exceed; the median up to 50.
 
-    The waits have an exponential tail, with the mean of a steady state, or of the burst at the start of a finite run.
+    Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
+    slowest: each waits for those before it, so that the place in the burst is the percentile.
     """
-    if percentile <= MEDIAN:
+    if load.percentile <= MEDIAN:
         return found.ttft
-    mean = max(found.wait, found.wait + found.ttft_mean - found.ttft)
-    return found.ttft + wait_at(mean, min(percentile, HIGHEST) / 100)
+    share = min(load.percentile, HIGHEST) / 100
+    return found.ttft + wait_at(found.wait, share) + _burst_at(found, load, share)
 
 
-def tpot_at(found: ServingTimes, percentile: float) -> float:
-    """The time of an output token that ``percentile`` of the requests do not exceed.
+def _burst_at(found: ServingTimes, load: Serving, share: float) -> float:
+    """The wait in the burst at the start of a run, at a share of its requests; the mean is over all requests."""
+    if not load.requests:
+        return 0.0
+    of_burst = min(1.0, found.offered / load.requests)
+    return burst_wait_at(found.ttft_mean - found.ttft, of_burst, share) if of_burst > 0 else 0.0
+
+
+def tpot_at(found: ServingTimes, load: Serving) -> float:
+    """The time of an output token that the percentile of the targets does not exceed.
 
     All requests of a batch share its steps, so that the percentiles of a request's mean lie close together.
     """
-    return found.tpot if percentile <= MEDIAN else max(found.tpot, found.tpot_mean)
+    return found.tpot if load.percentile <= MEDIAN else max(found.tpot, found.tpot_mean)
 
 
 def missed(found: ServingTimes, load: Serving) -> tuple[str, ...]:
     """The targets that a plan does not meet at its load: ``ttft``, ``tpot``, both or none."""
-    first = load.ttft_target is not None and ttft_at(found, load.percentile) > load.ttft_target
-    each = load.tpot_target is not None and tpot_at(found, load.percentile) > load.tpot_target
+    first = load.ttft_target is not None and ttft_at(found, load) > load.ttft_target
+    each = load.tpot_target is not None and tpot_at(found, load) > load.tpot_target
     return tuple(name for name, late in (("ttft", first), ("tpot", each)) if late)

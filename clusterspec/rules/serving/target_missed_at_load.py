@@ -66,7 +66,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     seen = {"ttft": (ttft_at, load.ttft_target), "tpot": (tpot_at, load.tpot_target)}
     parts = [
-        f"{name} {say(at(times, load.percentile), 's')} against {say(target or 0.0, 's')}"
+        f"{name} {say(at(times, load), 's')} against {say(target or 0.0, 's')}"
         for name, (at, target) in seen.items()
         if name in late
     ]

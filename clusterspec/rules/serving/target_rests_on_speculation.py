@@ -57,10 +57,10 @@ RULE = Rule.of(__name__, "note", "likely")
 
 def check(served: Served) -> Iterator[Problem]:
     load, target = served.load, served.load.tpot_target
-    if target is None or not load.draft_tokens or tpot_at(served.times, load.percentile) > target:
+    if target is None or not load.draft_tokens or tpot_at(served.times, load) > target:
         return
     plain = served.with_load(speculative=None)
-    if plain is None or tpot_at(plain.times, load.percentile) <= target:
+    if plain is None or tpot_at(plain.times, load) <= target:
         return
     yield RULE.problem(
         f"{LOAD}.speculative",

@@ -67,7 +67,7 @@ KEY = f"{LOAD}.targets.tpot"
 
 def check(served: Served) -> Iterator[Problem]:
     load, target = served.load, served.load.tpot_target
-    if target is None or tpot_at(served.times, load.percentile) <= target:
+    if target is None or tpot_at(served.times, load) <= target:
         return
     bound = token_floor(served.cluster, served.workload, served.layout, load)
     if bound is not None and bound > target:

@@ -69,7 +69,7 @@ REMEDY = "raise the target or tp, shorten the input, or use a lower precision"
 
 def check(served: Served) -> Iterator[Problem]:
     load, target = served.load, served.load.ttft_target
-    if target is None or ttft_at(served.times, load.percentile) <= target:
+    if target is None or ttft_at(served.times, load) <= target:
         return
     _, layout = next(iter(served.pools))
     bound = prompt_floor(served.cluster, served.workload, layout, load)

@@ -68,7 +68,7 @@ def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) ->
 
 def _excess(job: ServingJob, times: ServingTimes) -> float:
     load = job.load
-    pairs = ((ttft_at(times, load.percentile), load.ttft_target), (tpot_at(times, load.percentile), load.tpot_target))
+    pairs = ((ttft_at(times, load), load.ttft_target), (tpot_at(times, load), load.tpot_target))
     queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
     return max([1.0, queued, *(value / target for value, target in pairs if target)])
 
