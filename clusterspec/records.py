@@ -155,9 +155,12 @@ else:
         return one.default
 
     def _compiled(cls, described):
-        """An ``__init__`` as the standard decorator makes it."""
-        space = {"_put": object.__setattr__, "_missing": MISSING}
+        """An ``__init__`` as the standard decorator makes it, with the quickest way to set a field of the class."""
+        space = {"_missing": MISSING}
         parameters, lines = [], []
+        frozen, slotted = cls.__dataclass_params__.frozen, cls.__dictoffset__ == 0
+        if frozen and not slotted:
+            lines.append("    _fields = self.__dict__\n")
         for one in described.values():
             name, value = one.name, one.name
             space[f"_default_{name}"] = one.default if one.default is not MISSING else one.default_factory
@@ -168,7 +171,13 @@ else:
                 value = f"_default_{name}() if {name} is _missing else {name}"
             else:
                 parameters.append(name if one.default is MISSING else f"{name}=_default_{name}")
-            lines.append(f"    _put(self, {name!r}, {value})\n")
+            if not frozen:
+                lines.append(f"    self.{name} = {value}\n")
+            elif slotted:
+                space[f"_set_{name}"] = getattr(cls, name).__set__
+                lines.append(f"    _set_{name}(self, {value})\n")
+            else:
+                lines.append(f"    _fields[{name!r}] = {value}\n")
         if hasattr(cls, "__post_init__"):
             lines.append("    self.__post_init__()\n")
         exec(f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}", space)

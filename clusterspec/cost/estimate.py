@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
-from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cluster.model import Design
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication
-from clusterspec.cost.compute.fixed import FIXED, KERNELS
-from clusterspec.cost.compute.index import SPARSE
-from clusterspec.cost.compute.recurrence import RECURRENCE
-from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.cost.uncertainty import step_range
-from clusterspec.origin import Assumed
 from clusterspec.records import replace
 
 
@@ -29,7 +22,7 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     ``tables`` of an earlier estimate are reused where they apply to the design. Takes about a millisecond for any
     cluster size.
     """
-    plan = _with_memory(_with_parameters(Plan(design, assumptions=design.assumptions)))
+    plan = _with_memory(_with_parameters(Plan(design)))
     if design.workload is not None and design.workload.serving is not None:
         return _with_serving(plan)
     if tables is None or not tables.hold_for(design):
@@ -54,17 +47,11 @@ def _known(design: Design) -> Tables | None:
 
 
 def _with_serving(plan: Plan) -> Plan:
-    """The plan with the times of serving, and their assumed figures."""
+    """The plan with the times of serving."""
     from clusterspec.cost.serving import serving  # a training plan needs none of its modules
-    from clusterspec.cost.serving.constants import ASSUMED
 
     found = serving(plan.design)
-    if found is None:
-        return plan
-    assumed = (
-        (figure.origin.key, figure, figure.origin.why) for figure in ASSUMED if isinstance(figure.origin, Assumed)
-    )
-    return replace(plan, serving=found, assumptions=_together(plan.assumptions, tuple(assumed)))
+    return plan if found is None else replace(plan, serving=found)
 
 
 def _with_parameters(plan: Plan) -> Plan:
@@ -76,10 +63,7 @@ def _with_parameters(plan: Plan) -> Plan:
 
 def _with_memory(plan: Plan) -> Plan:
     found = memory.memory(plan.design)
-    if found is None:
-        return plan
-    assumed = memory.assumptions(found.job, found.rank)
-    return replace(plan, stored=found, assumptions=_together(plan.assumptions, assumed))
+    return plan if found is None else replace(plan, stored=found)
 
 
 def _with_time(plan: Plan, found: StepRecord) -> Plan:
@@ -90,7 +74,6 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
     tokens = workload.global_batch * workload.sequence_length
     rate = tokens / seconds / (layout.ranks / cluster.ranks_per_accelerator)
     each = parameters.model_flops_per_token(workload.model, workload.sequence_length)
-    fitted = _fitted(found, cluster.accelerator.id, workload.model)
     mfu = utilization(rate * each, 1.0, 1, workload.peak.value)
     return replace(
         plan,
@@ -102,24 +85,4 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
         hfu=mfu * recomputation_factor(found.recomputed_flops / found.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
         step_time_range=step_range(found, bool(workload.model.experts), layout.software is not None),
-        assumptions=_together(plan.assumptions, (*found.rates.assumptions, *fitted)),
     )
-
-
-def _fitted(found: StepRecord, accelerator: str, model: Model) -> Iterator[Assumption]:
-    """The assumed figures of the accelerator, the software and the kernels, with their reasons."""
-    stack = found.software.stack
-    known = {f"{accelerator} {name}": figure for name, figure in found.rates.figures.items()}
-    known |= {f"{stack.id} {name}": figure for name, figure in stack.achievable.items()}
-    known |= {f"{KERNELS} {name}": figure for name, figure in FIXED.items() if not name.startswith("usual.")}
-    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse)):
-        known |= {f"{group} {name}": figure for name, figure in CONSTANTS[group].items() if held}
-    for key, figure in known.items():
-        if isinstance(figure.origin, Assumed):
-            yield key, figure, figure.origin.why
-
-
-def _together(first: tuple[Assumption, ...], second: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
-    """Both sequences in order, each key once."""
-    keys = {key for key, _, _ in first}
-    return (*first, *(each for each in second if each[0] not in keys))

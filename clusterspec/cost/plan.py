@@ -42,8 +42,13 @@ class Plan:
     step_time_range: tuple[float, float] | None = None
     serving: ServingTimes | None = None
     """The times of a serving plan; None where the plan trains."""
-    assumptions: tuple[Assumption, ...] = field(default=())
-    """The assumptions of the design and of the cost, in order, each once."""
+
+    @cached_property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The assumptions of the design and of the cost, in order, each once."""
+        from clusterspec.cost.plan_assumptions import assumptions_of
+
+        return assumptions_of(self)
 
     @cached_property
     def memory(self) -> MemoryUse | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.groups import place_runs, runs
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -12,7 +14,7 @@ from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.rates import Rates, rates
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.compute.speed import PassKernels
+from clusterspec.cost.compute.speed import PassKernels, Speed
 from clusterspec.cost.formulas.links import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layers import FeedForward, Layer, layers
 from clusterspec.cost.parameters import Chunk, Share
@@ -32,6 +34,21 @@ Part = Layer | str
 """A kind of layer, or embedding or head."""
 Groups = dict[object, Group]
 """Groups by the offsets of their ranks, and by their paths."""
+Kernels = dict[tuple[Layer, Shard], LayerKernels]
+"""The kernels of a layer on one rank, without recomputation."""
+_RECENT: deque[tuple[Speed, SoftwareBehavior, Kernels]] = deque(maxlen=4)
+MOST_KERNELS = 1000
+"""Shards of which the kernels are kept for other clusters."""
+
+
+def kernels_of(speed: Speed, software: SoftwareBehavior) -> Kernels:
+    """The kernels that are known for these rates: those of clusters that differ only in their networks and size."""
+    for other, another, kernels in _RECENT:
+        if other == speed and another == software and len(kernels) < MOST_KERNELS:
+            return kernels
+    made: Kernels = {}
+    _RECENT.append((speed, software, made))
+    return made
 
 
 class Tables:
@@ -119,7 +136,10 @@ class Tables:
         key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
         found = self._kernels.get(key)
         if found is None:
-            found = self._kernels[key] = self.layer_kernels(layer, layout)
+            known = kernels_of(self.rates.speed, self.software)
+            same = (layer, Shard.of(self.workload, layout, layer.mixer))
+            found = self._kernels[key] = known.get(same) or self.layer_kernels(layer, layout)
+            known[same] = found
         again = self._recomputed.get((layout.recompute, key))
         if again is None:
             again = found.again(layout.recompute, self.software, self.rates.speed)
