@@ -152,7 +152,9 @@ def _values(node: object, path: Path) -> Iterator[tuple[Path, Quantity | float]]
             yield from _values(inner, (*path, str(key)))
     elif is_dataclass(node):
         for field in fields(node):
-            yield from _values(getattr(node, field.name), (*path, field.name))
+            inner = getattr(node, field.name)
+            if inner is not None:  # as most are
+                yield from _values(inner, (*path, field.name))
 
 
 def _shown(value: float, unit: str) -> str:
