@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,7 +56,10 @@ class StudyReader:
 
     def settings_of(self, name: str) -> Settings:
         """The settings of a file: those of its folder, with the configuration's overrides for the file."""
-        settings = self.settings(folder_of(name))
+        return self._settings_in(name, folder_of(name))
+
+    def _settings_in(self, name: str, folder: Path) -> Settings:
+        settings = self.settings(folder)
         if not settings.config.overrides:
             return settings
         return replace(settings, config=settings.config.for_path(shown(self.asked, name)))
@@ -64,7 +68,7 @@ class StudyReader:
         """A study of a spec file, or of standard input for ``-``."""
         data = self.read(name)
         folder = folder_of(name)
-        return study(documents.decode(shown(self.asked, name), data), data, self.settings_of(name), folder)
+        return study(documents.decode(shown(self.asked, name), data), data, self._settings_in(name, folder), folder)
 
     def study_at(self, path: Path, folder: Path) -> Study:
         """A study of a file that is a copy of another, with the settings of ``folder``."""
@@ -137,7 +141,7 @@ def unread(name: str, why: str) -> Checked:
 
 def folder_of(name: str) -> Path:
     """The folder in which the configuration of a file is searched."""
-    return Path.cwd() if name == STDIN else Path(name).resolve().parent
+    return Path.cwd() if name == STDIN else Path(os.path.dirname(os.path.realpath(name)))  # noqa: PTH120
 
 
 def shown(asked: argparse.Namespace, name: str) -> str:
@@ -152,7 +156,9 @@ def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
     """
     try:
         if name != STDIN:
-            if leads_out(Path(name), Path(name).resolve()):
+            place = os.path.realpath(name)
+            behind_a_link = place != os.path.abspath(name)  # noqa: PTH100 - links are not to be followed here
+            if behind_a_link and leads_out(Path(name), Path(place)):
                 raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
             return documents.read_bytes(name, most)
         if sys.stdin is None:
