@@ -33,7 +33,10 @@ fit: $(VENV)/developed ## fit the constants of time to three of four published r
 catalog-audit: $(VENV)/developed ## what no longer adds up in the catalog, what is a year old, what has come due
 	$(BIN)/clusterspec catalog audit
 
-fuzz: $(VENV)/developed ## a long run of the property tests on hostile input
+SECONDS ?= 600
+fuzz: $(VENV)/developed ## hostile input, guided by coverage: SECONDS with Atheris where it installs, then Hypothesis
+	@if $(BIN)/pip install --quiet "atheris>=3"; then $(BIN)/python -m tools.fuzz_guided $(SECONDS); \
+	else echo "Atheris does not install here; Hypothesis alone follows"; fi
 	$(BIN)/python -m tools.fuzz 5000
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py -n auto
 
