@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report.fingerprint import fingerprint
+from clusterspec.report.fingerprint import distinct, fingerprint
 from clusterspec.report.ink import located, plain
 from clusterspec.results import CheckReport
 from clusterspec.units import plural
@@ -67,19 +67,20 @@ GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "in
 
 
 def gitlab(report: CheckReport) -> list[Json]:
-    """GitLab's code quality report."""
+    """GitLab's code quality report, in which no two findings share a fingerprint."""
+    marks = distinct(fingerprint(report, finding) for finding in report.findings)
     return [
         {
             "description": finding.message,
             "check_name": finding.rule,
-            "fingerprint": fingerprint(report, finding),
+            "fingerprint": mark,
             "severity": GITLAB[finding.severity],
             "location": {
                 "path": report.name_of(finding).repository,
                 "lines": {"begin": finding.span.start.line, "end": finding.span.end.line},
             },
         }
-        for finding in report.findings
+        for mark, finding in zip(marks, report.findings, strict=True)
     ]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
 from clusterspec.finding import Finding
 from clusterspec.results import CheckReport
 from clusterspec.source import pointer
@@ -17,3 +20,13 @@ def fingerprint(report: CheckReport, finding: Finding) -> str:
 
     parts = (finding.rule, report.name_of(finding).project, pointer(finding.path), finding.written)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def distinct(marks: Iterable[str]) -> Iterator[str]:
+    """The fingerprints, each repetition of one replaced by a fingerprint of it and of its number."""
+    import hashlib
+
+    seen: Counter[str] = Counter()
+    for mark in marks:
+        seen[mark] += 1
+        yield mark if seen[mark] == 1 else hashlib.sha256(f"{mark}\0{seen[mark]}".encode()).hexdigest()

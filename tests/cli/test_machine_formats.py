@@ -110,3 +110,12 @@ def test_waivers_without_number_are_not_read(call: Call) -> None:
     findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
     assert [one["line"] for one in findings if one["rule"] == "unreadable-waiver"] == [512]
     assert len(findings) == 101
+
+
+def test_no_two_findings_of_gitlab_share_a_fingerprint(call: Call) -> None:
+    Path("spec.yaml").write_text("clusterspec: 1\ncluster: {" + "nodes: 1, " * 5 + "platform: dgx-h100}\n")
+    report = json.loads(call("check", "spec.yaml", "--format", "gitlab").out)
+    marks = [one["fingerprint"] for one in report]
+    assert len(marks) == len({*marks}) > 3
+    baseline = json.loads(call("check", "spec.yaml", "--format", "sarif").out)["runs"][0]["results"]
+    assert marks[0] in baseline[0]["partialFingerprints"].values()
