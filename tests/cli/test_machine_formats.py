@@ -102,7 +102,7 @@ def test_a_waiver_of_a_rule_that_does_not_exist_is_a_finding(call: Call) -> None
     Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 4  # clusterspec: ignore[shared-nik]: x"))
     (finding,) = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
     assert (finding["rule"], finding["severity"]) == ("unreadable-waiver", "warning")
-    assert finding["message"] == "no rule is called `shared-nik`, and this waives nothing"
+    assert finding["message"] == "no rule is called `shared-nik`; it waives nothing"
 
 
 def test_waivers_without_number_are_not_read(call: Call) -> None:
