@@ -94,11 +94,11 @@ def test_a_search_passes_over_what_is_excluded(configuration: str, ignored: str,
     [
         (f'required-version = "{__version__}"', 0, ""),
         ('required-version = ">=0.0, <99"', 0, ""),
-        ('required-version = "99.0"', 2, f"required-version is 99.0, and this is clusterspec {__version__}"),
+        ('required-version = "99.0"', 2, f"required-version is 99.0, but this is clusterspec {__version__}"),
         ('required-version = ">=99"', 2, "required-version is >=99"),
-        ('required-version = "newest"', 2, "'newest' is no version"),
+        ('required-version = "newest"', 2, "'newest' is not a version"),
         (f'catalog-version = "{Catalog.open().version}"', 0, ""),
-        ('catalog-version = "1999-01-01-0"', 2, "catalog-version is 1999-01-01-0, and the catalog here is "),
+        ('catalog-version = "1999-01-01-0"', 2, "catalog-version is 1999-01-01-0, but the catalog here is "),
     ],
 )
 def test_program_and_catalog_can_be_pinned(text: str, status: int, said: str, call: Call) -> None:

@@ -214,7 +214,7 @@ def test_folders_in_each_other_without_end_are_reported_and_searched_no_further(
     (found,) = json.loads(done.out)["findings"]
     assert (found["rule"], found["message"]) == (
         "unreadable-yaml",
-        "this cannot be read: more than 100 folders deep",
+        "the file cannot be read: more than 100 folders deep",
     )
 
 

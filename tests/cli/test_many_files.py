@@ -143,7 +143,7 @@ def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: p
     assert done.status == 1
     assert [row["file"] for row in document["inputs"]] == ["specs/secret.yaml", "specs/open.yaml"]
     assert [(row["file"], row["rule"], row["message"]) for row in document["findings"]] == [
-        ("specs/secret.yaml", "unreadable-yaml", "this cannot be read: permission denied")
+        ("specs/secret.yaml", "unreadable-yaml", "the file cannot be read: permission denied")
     ]
 
 

@@ -150,7 +150,7 @@ def test_the_mark_stands_under_the_part_that_is_meant(column: int, width: int, c
     [
         ('select = ["Shared Nic"]', "did you mean shared-nic?"),
         ('select = ["zzzzzz"]', "`clusterspec explain` lists the rules"),
-        ("thresholds = {shared-nic = 2}", "shared-nic has no threshold; those that have one are "),
+        ("thresholds = {shared-nic = 2}", "shared-nic has no threshold; rules with a threshold are "),
         ('fial-on = "warning"', "did you mean fail-on?"),
         ('severity = {shared-nic = "warn"}', "did you mean warning?"),
     ],

@@ -90,7 +90,7 @@ def test_the_configuration_and_the_baseline_of_the_base_revision_count(repositor
         (("--trust", "none", "--config", "clusterspec.toml"), "--config contradicts --trust none"),
         (("--trust", "none", "--baseline", "known.json"), "--baseline contradicts --trust none"),
         (("--trust", "base", "--config", "clusterspec.toml"), "--config contradicts --trust base"),
-        (("--base-revision", "main"), "goes with --trust base"),
+        (("--base-revision", "main"), "requires --trust base"),
         (("--trust", "base", "--base-revision", "absent"), "no revision absent here"),
         (("--trust", "base", "--base-revision", "--upload-pack=x"), ""),
         (("--trust", "base"), "no revision origin/HEAD"),

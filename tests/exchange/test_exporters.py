@@ -282,7 +282,7 @@ def test_the_command_writes_files_and_names_what_is_lost(call: Call) -> None:  #
     assert (done.status, done.out) == (0, "")
     assert Path("bill.xlsx").read_bytes().startswith(b"PK")
     kueue = call("export", "kueue", "spec.yaml")
-    assert "does not hold counts of nodes" in kueue.error
+    assert "omits counts of nodes" in kueue.error
     for words in (("export",), ("export", "nonsense", "spec.yaml"), ("export", "rfp", "none.yaml")):
         wrong = call(*words)
         assert (wrong.status, wrong.out, len(wrong.error.splitlines())) == (2, "", 1)
