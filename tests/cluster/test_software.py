@@ -20,13 +20,14 @@ def stack_of(layout: str) -> str:
 @pytest.mark.parametrize(
     ("layout", "stack"),
     [
-        ("{software: megatron-core 0.7}", "megatron-core-2023"),
+        ("{software: megatron-core 0.4}", "megatron-core-2023"),
+        ("{software: megatron-core 0.7}", "megatron-core-2024"),
         ("{software: megatron-core 0.15}", "megatron-core-2025"),
         ("{software: megatron-core 0.15.2}", "megatron-core-2025"),
         ("{software: megatron-core v0.18.0rc1}", "megatron-core-2026"),
         ("{software: megatron-core 0.15, software_year: 2021}", "megatron-core-2025"),
         ("{software: nemo 25.11}", "megatron-core-2025"),
-        ("{software: nemo 24.07}", "megatron-core-2023"),
+        ("{software: nemo 24.07}", "megatron-core-2024"),
         ("{software: nemo 2.0}", "megatron-core-2026"),
         ("{software: fsdp 2.1.2}", "fsdp-2023"),
         ("{software: fsdp 2.9}", "fsdp-2024"),
