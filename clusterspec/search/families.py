@@ -58,10 +58,12 @@ def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
         dp = demands.ranks // (tp * cp * pp)
         if "dp" in pins and pins.values["dp"] != dp:
             continue
+        pipelines: tuple[Pipeline, ...] | None = None
         for ep, expert_tp in _expert(job, demands, pins, (tp, cp, pp)):
-            pipelines = tuple(_pipelines(job, demands, pins, (tp, cp, pp, ep, expert_tp)))
+            if pipelines is None:  # legal expert degrees have the same ones
+                pipelines = tuple(_pipelines(job, demands, pins, (tp, cp, pp, ep, expert_tp)))
             if not pipelines:
-                continue
+                break
             shardings = tuple(_shardings(job, pins, pp, ep, dp * cp))
             orders = tuple(_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
             recompute = tuple(str(each) for each in pins.choices("recompute", RECOMPUTE))
