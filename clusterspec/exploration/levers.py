@@ -15,7 +15,7 @@ from clusterspec.search.sensitivity import sensitivity as move_levers
 def sensitivity(one: Study) -> SensitivityReport:
     """The effect of each lever one step up and down, with the others as in the spec."""
     plan = one.plan
-    seconds = plan.step_time.value if plan.step_time else None
+    seconds = plan.serving.tpot if plan.serving is not None else plan.step_seconds
     memory = plan.memory_bytes
     if one.document is None or seconds is None:
         return SensitivityReport(one.settings.tool, one.input, seconds, memory, None, ())

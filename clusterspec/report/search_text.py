@@ -150,6 +150,8 @@ def search_csv(report: SearchReport) -> str:
     return grid.separated(fields, rows)
 
 
+OF_REQUESTS = ("concurrency", "request_rate", "input_tokens")
+"""Levers that a serving plan alone has."""
 UPWARD = ("concurrency", "request_rate", "input_tokens", "sequence_length", "oversubscription")
 """Keys of which the most is sought that keeps a metric below its limit."""
 
@@ -197,9 +199,10 @@ def _amount(report: SolveReport, value: float) -> str:
 def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     """One line per step of a lever, largest effect on the time per token first."""
     if not report.levers:
-        return "Nothing to vary: the step time of the spec cannot be computed.\n"
+        return "Nothing to vary: neither step time nor time per output token of the spec can be computed.\n"
     costs = any(row.cost is not None for row in report.levers)
-    heads = ("lever", "from", "to", "time per token", "step", "memory", *(("cost",) if costs else ()))
+    each = "tpot" if any(row.key in OF_REQUESTS for row in report.levers) else "step"
+    heads = ("lever", "from", "to", "time per token", each, "memory", *(("cost",) if costs else ()))
     rows = [
         (
             row.key,

@@ -17,8 +17,11 @@ CostOf = Callable[[Design, Plan], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One lever moved by one step. Step time in seconds, memory in bytes on the fullest accelerator, cost in the
-    currency of the spec; None where it cannot be computed. ``fits`` is of the plan with the lever moved."""
+    """One lever moved by one step; None where a number cannot be computed.
+
+    Step time in seconds, of a serving plan the time per output token; memory in bytes on the fullest accelerator;
+    cost in the currency of the spec. ``fits`` is of the plan with the lever moved.
+    """
 
     key: str
     before: object
@@ -42,6 +45,9 @@ def sensitivity(design: Design, variations: Variations, plan_of: PlanOf, cost_of
 
 
 def _seconds_per_token(design: Design, plan: Plan) -> float | None:
+    """Of training, the step time over its tokens; of a serving plan, the time per output token."""
+    if plan.serving is not None:
+        return plan.serving.tpot
     if plan.step_time is None or design.workload is None:
         return None
     return plan.step_time.value / (design.workload.global_batch * design.workload.sequence_length)
@@ -55,22 +61,28 @@ def _steps(
         if not divides(varied):
             continue
         plan = plan_of(varied)
-        seconds, memory, fits = plan.step_seconds, plan.memory_bytes, plan.fits
+        memory, fits = plan.memory_bytes, plan.fits
+        seconds = plan.serving.tpot if plan.serving is not None else plan.step_seconds
         each = _seconds_per_token(varied, plan)
         effect = each / base - 1 if each and base else None
         yield Step(key, before, after, seconds, memory, cost_of(varied, plan), fits, effect)
 
 
+OF_TRAINING = frozenset({"global_batch", "sequence_length", "recompute", "micro_batch", "overlap.tp", "overlap.dp"})
+"""Levers that move no serving plan."""
+
+
 def _moves(design: Design) -> Iterator[tuple[str, object, object, Changes]]:
+    served = design.workload is not None and design.workload.serving is not None
     for lever in LEVERS.values():
-        value = lever.value(design)
+        value = None if served and lever.name in OF_TRAINING else lever.value(design)
         if value is not None and value > 0:
             for step in next_steps(lever, value):
                 if step is not None:
                     yield lever.name, value, step, lever.changes(step)
     for name, (path, values, present) in WORDS.items():
         now = present(design)
-        if now in values:
+        if now in values and not (served and name in OF_TRAINING):
             at = values.index(now)
             for index in (at - 1, at + 1):
                 if 0 <= index < len(values):

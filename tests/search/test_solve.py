@@ -140,3 +140,12 @@ def test_the_fewest_requests_in_flight_are_found_that_reach_a_throughput() -> No
     assert report.value is not None
     assert served(int(report.value) - 2).output_tokens_per_second < 2000
     assert served(int(report.value) + 1).output_tokens_per_second >= 2000
+
+
+def test_levers_of_training_do_not_move_a_serving_plan() -> None:
+    report = sensitivity(study_of(SERVED))
+    assert {"concurrency", "input_tokens"} <= {row.key for row in report.levers}
+    assert not {"global_batch", "recompute", "micro_batch"} & {row.key for row in report.levers}
+    more = next(row for row in report.levers if row.key == "concurrency" and row.after == 128)
+    assert more.step_time == pytest.approx(served(128).tpot)
+    assert more.effect is not None and more.effect > 0
