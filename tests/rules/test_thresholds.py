@@ -1,0 +1,156 @@
+"""A rule with a numeric limit: just below it, at it and just above it, each limit worked out by hand."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.pipeline import study_text
+from clusterspec.rules.advice.domain_layouts import _candidates
+from clusterspec.rules.knowledge.nics import starved, usual_network
+from clusterspec.units.fault import UnitFault
+from clusterspec.units.number import text_of
+from tests.settings import SETTINGS
+
+from .conftest import Check
+from .test_verdicts import of
+
+DGX = "cluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{{fabric}}}}}\n"
+WORK = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 480}\n"
+TPU = (
+    "cluster: {{accelerator: tpu-v5p, accelerators_per_node: 4, nodes: {nodes}, spare_nodes: {spares},"
+    " scale_up: {{shape: [4, 4, 4]}}}}\n"
+)
+RAILS = "cluster: {platform: dgx-h100, nodes: 6, scale_out: {topology: rail-optimized}}\n"
+
+
+def fabric(nodes: int, keys: str) -> str:
+    return DGX.format(nodes=nodes, fabric=f"technology: infiniband-ndr, {keys}")
+
+
+TWO_TIERS = "topology: fat-tree, switch_ports: 64, tiers: 2"
+LIMITS = [
+    # two tiers of 64-port switches connect 64² / 2 = 2,048 endpoints: 256 nodes of 8 NICs
+    ("endpoints-exceed-fabric", fabric(255, TWO_TIERS), False),
+    ("endpoints-exceed-fabric", fabric(256, TWO_TIERS), False),
+    ("endpoints-exceed-fabric", fabric(257, TWO_TIERS), True),
+    # half of the usual 400 Gb/s of an H100: 8 × 200 Gb/s are 4 NICs of 400 Gb/s for 8 accelerators
+    ("nic-starved-accelerators", fabric(8, "nics_per_node: 5") + WORK, False),
+    ("nic-starved-accelerators", fabric(8, "nics_per_node: 4") + WORK, False),
+    ("nic-starved-accelerators", fabric(8, "nics_per_node: 3") + WORK, True),
+    # tp × cp before dp: 4 divides the 8 ranks of a node, 8 is all of them, 16 is a multiple; 6 and 12 are neither
+    ("dp-group-off-rail", RAILS + WORK + "layout: {tp: 2, cp: 2}\n", False),
+    ("dp-group-off-rail", RAILS + WORK + "layout: {tp: 2, cp: 3}\n", True),
+    ("dp-group-off-rail", RAILS + WORK + "layout: {tp: 2, cp: 4}\n", False),
+    ("dp-group-off-rail", RAILS + WORK + "layout: {tp: 2, cp: 6}\n", True),
+    ("dp-group-off-rail", RAILS + WORK + "layout: {tp: 2, cp: 8}\n", False),
+    # a 4 × 4 × 4 slice has 64 chips, 16 nodes of 4; spares may or may not be counted in its shape
+    ("torus-shape-mismatch", TPU.format(nodes=15, spares=0), True),
+    ("torus-shape-mismatch", TPU.format(nodes=16, spares=0), False),
+    ("torus-shape-mismatch", TPU.format(nodes=17, spares=0), True),
+    ("torus-shape-mismatch", TPU.format(nodes=16, spares=1), False),
+    ("torus-shape-mismatch", TPU.format(nodes=15, spares=1), False),
+    ("torus-shape-mismatch", TPU.format(nodes=15, spares=2), True),
+    # 64 heads and 8 key-value heads: at tp 2 a rank has 32 and 4, at tp 16 it has 4 and a replica of 1
+    ("ulysses-exceeds-heads", RAILS + WORK + "layout: {tp: 2, cp: 4, cp_method: all-to-all}\n", False),
+    ("ulysses-exceeds-heads", RAILS + WORK + "layout: {tp: 2, cp: 8, cp_method: all-to-all}\n", True),
+    ("ulysses-exceeds-heads", RAILS + WORK + "layout: {tp: 16, cp: 1, cp_method: all-to-all}\n", False),
+    ("ulysses-exceeds-heads", RAILS + WORK + "layout: {tp: 16, cp: 3, cp_method: all-to-all}\n", True),
+]
+
+
+@pytest.mark.parametrize(("rule", "design", "fires"), LIMITS, ids=[rule for rule, _, _ in LIMITS])
+def test_a_rule_fires_from_its_limit_on(rule: str, design: str, fires: bool, check: Check) -> None:
+    assert len(of(rule, design, check)) == fires
+
+
+def test_planes_are_named_only_where_there_are_several(check: Check) -> None:
+    (one,) = of("endpoints-exceed-fabric", fabric(257, TWO_TIERS), check)
+    assert one.message.startswith("2,056 endpoints exceed the 2,048 ")
+    # at 200 Gb/s a port of 400 Gb/s carries two planes' worth, but each plane still connects 2,048 endpoints
+    (two,) = of("endpoints-exceed-fabric", fabric(257, f"{TWO_TIERS}, planes: 2"), check)
+    assert two.message.startswith("2,056 endpoints in each plane exceed the 2,048 ")
+
+
+def test_replicated_key_value_heads_count_as_one_per_rank(check: Check) -> None:
+    design = RAILS + WORK + "layout: {tp: 16, cp: 2, cp_method: all-to-all}\n"
+    (found,) = of("ulysses-exceeds-heads", design, check)
+    assert "tp 16 leaves 1 key-value head per rank" in found.message
+
+
+MEMORY_RULES = ("states-exceed-memory", "activations-exceed-memory", "tight-memory")
+JOB = (
+    "cluster: {{platform: dgx-h100, nodes: 8, accelerator: {{like: h100-sxm-80gb, memory: {memory} B}}}}\n"
+    "workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}}\nlayout: {{tp: 2}}\n"
+)
+
+
+def test_memory_has_one_rule_for_each_capacity(check: Check) -> None:
+    """Below the states, below the total, below 95 and 90 % of free memory, and above: always the same job."""
+    plan = study_text("clusterspec: 1\n" + JOB.format(memory=80 * 10**9), SETTINGS).plan
+    assert plan is not None and plan.memory is not None
+    used = plan.memory
+    states = used.weights.value + used.gradients.value + used.optimizer.value
+    total = used.total.value
+    assert states.is_integer()
+    expected = {
+        int(states) - 1: ["states-exceed-memory"],
+        int(states): ["activations-exceed-memory"],
+        int(states) + 1: ["activations-exceed-memory"],
+        floor(total) - 1: ["activations-exceed-memory"],
+        ceil(total) + 1: ["tight-memory"],
+        floor(total / 0.9) - 1: ["tight-memory"],
+        ceil(total / 0.9) + 1: [],
+    }
+    for memory, rules in expected.items():
+        findings = check("clusterspec: 1\n" + JOB.format(memory=memory))
+        assert [one.rule for one in findings if one.rule in MEMORY_RULES] == rules, memory
+    (note,) = of("tight-memory", JOB.format(memory=ceil(total / 0.95) + 1), check)
+    (warning,) = of("tight-memory", JOB.format(memory=floor(total / 0.95) - 1), check)
+    assert (str(note.severity), str(warning.severity)) == ("note", "warning")
+
+
+@pytest.mark.parametrize(
+    ("name", "gigabits"),
+    [("h100-sxm-80gb", 400), ("a100-sxm-80gb", 200), ("tpu-v5p", 50)],  # a host of four TPU v5p has one NIC of 200 Gb/s
+)
+def test_the_usual_network_counts_the_nics_of_an_accelerator(name: str, gigabits: int) -> None:
+    entry = Catalog.open().find("accelerator", name)
+    assert isinstance(entry, Accelerator)
+    assert usual_network(entry) == gigabits * 1e9 / 8
+
+
+def test_a_smaller_tp_inside_the_domain_frees_ranks_for_stages_only_where_it_divides() -> None:
+    """tp 12 on domains of 8: 8 does not divide 12, so no stages; 4 gives 3 times the stages, 2 six times, 1 twelve."""
+    design = study_text(
+        "clusterspec: 1\n" + RAILS + WORK + "layout: {tp: 12, pp: 2}\n",
+        SETTINGS,
+    ).design
+    assert design.cluster is not None and design.layout is not None
+    assert list(_candidates(design.cluster, design.layout)) == [
+        {"tp": 8},
+        {"tp": 4},
+        {"tp": 4, "pp": 6, "stage_layers": None},
+        {"tp": 2},
+        {"tp": 2, "pp": 12, "stage_layers": None},
+        {"tp": 1},
+        {"tp": 1, "pp": 24, "stage_layers": None},
+    ]
+
+
+def test_a_number_has_at_most_100_digits() -> None:
+    """10¹⁰⁰ − 1 has 100 digits and 333 bits; 2³³³ has 101 digits and is the first integer of 334 bits."""
+    assert text_of(10**100 - 1) == "9" * 100
+    with pytest.raises(UnitFault, match="more than 100 digits"):
+        text_of(2**333)
+
+
+@pytest.mark.parametrize(("nics", "expected"), [(3, True), (4, False), (5, False)])
+def test_half_of_the_usual_network_is_not_starved(nics: int, expected: bool) -> None:
+    """4 NICs of 50 GB/s for 8 accelerators are 25 GB/s each, exactly half of the usual 50 GB/s."""
+    facts = study_text("clusterspec: 1\n" + fabric(8, f"nics_per_node: {nics}"), SETTINGS).facts()
+    assert facts.cluster is not None
+    assert starved(facts.cluster, facts.slips) is expected
