@@ -1,4 +1,4 @@
-"""Formulas of serving. Times in seconds, sizes in bytes, rates per second, all of one rank unless they say more."""
+"""Formulas of serving. Times in seconds, sizes in bytes, rates per second; per rank unless stated otherwise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def roofline_time(bytes_read: float, bandwidth: float, flops: float, rate: float
 
 @formula("bytes_read / bandwidth")
 def stream_time(bytes_read: float, bandwidth: float) -> float:
-    """The time to read so many bytes.
+    """The time to read ``bytes_read`` bytes.
 
     Source: Pope et al., arXiv 2211.05102, section 2.1.
 
@@ -34,7 +34,7 @@ def stream_time(bytes_read: float, bandwidth: float) -> float:
 
 @formula("flops / rate")
 def compute_time(flops: float, rate: float) -> float:
-    """The time of so many operations at a rate.
+    """The time of ``flops`` operations at a rate.
 
     Source: arithmetic.
 
@@ -45,7 +45,7 @@ def compute_time(flops: float, rate: float) -> float:
 
 
 def experts_hit(experts: float, tokens: float, chosen: float) -> float:
-    """The experts that at least one of ``tokens`` chooses, in the mean: E (1 − exp(−t k / E)).
+    """The mean number of experts selected by at least one of ``tokens``: E (1 − exp(−t k / E)).
 
     Source: the occupancy of bins by independent, even choices (Feller, An Introduction to Probability Theory, I.IV).
 
@@ -57,7 +57,7 @@ def experts_hit(experts: float, tokens: float, chosen: float) -> float:
 
 @formula("calls * max(floor, bytes_read / bandwidth)")
 def cache_time(calls: float, floor: float, bytes_read: float, bandwidth: float) -> float:
-    """The time of calls that each read so many bytes of the cache, and take ``floor`` seconds at least.
+    """The time of calls that each read ``bytes_read`` bytes of the cache, at least ``floor`` seconds.
 
     Source: measured kernels of attention; their tables are in the catalog.
 
@@ -83,7 +83,7 @@ def all_reduce_time(calls: float, each: float) -> float:
 def expert_exchange_time(
     layers: float, latency: float, tokens: float, copies: float, *, hidden: float, bytes_each: float, bandwidth: float
 ) -> float:
-    """Sending tokens to their experts and back in every layer with experts; ``bytes_each`` of an element both ways.
+    """Dispatch and combine in every layer with experts; ``bytes_each`` per element for both directions.
 
     ``latency`` is that of both ways, ``copies`` how many of a token are sent.
 
@@ -107,7 +107,7 @@ def exposed_exchange_time(
     bandwidth: float,
     computing: float,
 ) -> float:
-    """What an exchange takes longer than the computation of the other micro-batch, which hides it.
+    """The excess of an exchange over the computation of the other micro-batch, which overlaps with it.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.4: two micro-batches in turn.
 
@@ -119,7 +119,7 @@ def exposed_exchange_time(
 
 @formula("launches * each + host + sequences * sequence")
 def launch_time(launches: float, each: float, host: float, sequences: float, *, sequence: float) -> float:
-    """What launching kernels, sampling and scheduling add to a step: so much a kernel, a step and a sequence.
+    """Launch, sampling and scheduling overhead of a step: per kernel, per step and per sequence.
 
     Source: the floors of measured kernels and steps; see the constants of serving in docs/accuracy.md.
 
@@ -133,7 +133,7 @@ def launch_time(launches: float, each: float, host: float, sequences: float, *, 
 def time_per_output_token(
     step: float, sequences: float, output_tokens: float, prefill: float, *, tokens_per_step: float = 1
 ) -> float:
-    """A step with the share of a prompt that it carries: every sequence that ends is replaced by a prompt.
+    """The time per output token: a step with its share of prompts, since a prompt replaces every sequence that ends.
 
     ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted.
 
@@ -147,9 +147,10 @@ def time_per_output_token(
 
 @formula("wait + prefill + handoff + request + 0.5 * tpot")
 def time_to_first_token(wait: float, prefill: float, handoff: float, request: float, *, tpot: float) -> float:
-    """The wait for a place, the prompt, the way of its cache to other engines, and half a step until it can start.
+    """The time to first token: the wait, the prompt, the transfer of its cache to other engines, and half a step until
+    it can start.
 
-    ``request`` is what a request takes outside the engines.
+    ``request`` is the time of a request outside the engines.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 2.
 
@@ -161,9 +162,9 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
 
 @formula("passing + size / bandwidth")
 def handoff_time(passing: float, size: float, bandwidth: float) -> float:
-    """The time until the cache of a prompt, ``size`` bytes on a rank, is on the engine that decodes.
+    """The time to transfer the cache of a prompt, ``size`` bytes per rank, to a decode engine.
 
-    ``passing`` is what handing the request over takes beside its cache.
+    ``passing`` is the fixed time of the transfer of a request.
 
     Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2.
 
@@ -175,7 +176,7 @@ def handoff_time(passing: float, size: float, bandwidth: float) -> float:
 
 @formula("max(steps * step, floor)")
 def prompt_time(steps: float, step: float, floor: float) -> float:
-    """The time of a prompt in so many steps, and at least what the host needs to launch their kernels.
+    """The time of a prompt in ``steps`` steps; at least the host's time to launch their kernels.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
@@ -187,7 +188,8 @@ def prompt_time(steps: float, step: float, floor: float) -> float:
 
 @formula("max(0, requests - 1) / 2 * service / rounds")
 def burst_wait(requests: float, service: float, rounds: float) -> float:
-    """What a start with ``requests`` prompts of a rank at once adds to the mean wait of ``rounds`` times as many.
+    """The addition to the mean wait of ``rounds`` times as many prompts, where ``requests`` prompts of a rank start at
+    once.
 
     Source: the mean place in a queue of so many; arithmetic.
 
@@ -199,7 +201,7 @@ def burst_wait(requests: float, service: float, rounds: float) -> float:
 
 @formula("ttft + (output_tokens - 1) * tpot")
 def request_time(ttft: float, output_tokens: float, tpot: float) -> float:
-    """From a request to its last token.
+    """The time from a request to its last token.
 
     >>> request_time(0.5, 101, 0.02)
     2.5
@@ -209,7 +211,7 @@ def request_time(ttft: float, output_tokens: float, tpot: float) -> float:
 
 @formula("concurrency * output_tokens / latency")
 def output_rate(concurrency: float, output_tokens: float, latency: float) -> float:
-    """Output tokens a second of so many requests in flight.
+    """Output tokens per second with ``concurrency`` requests in flight.
 
     Source: Little, Operations Research 9(3), 1961.
 
@@ -221,7 +223,7 @@ def output_rate(concurrency: float, output_tokens: float, latency: float) -> flo
 
 @formula("max(0, concurrency - places) / places * output_tokens * tpot")
 def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: float) -> float:
-    """The wait of a request where more are in flight than there are places.
+    """The wait of a request where more requests are in flight than there are places.
 
     Source: Little, Operations Research 9(3), 1961.
 
@@ -233,7 +235,7 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
 
 @formula("busy * prompt / 2 + load * load / (2 * (1 - load)) * service")
 def prompt_wait(load: float, service: float, busy: float, prompt: float) -> float:
-    """The mean wait of a prompt: half of the step that runs with a chance of ``busy``, and the prompts before it.
+    """The mean wait of a prompt: half of the running step with probability ``busy``, and the prompts before it.
 
     ``service`` is the time of each at a ``load`` below 1, ``prompt`` that of a step.
 
@@ -248,7 +250,8 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float) -> floa
 
 @formula("load / (load + spread * (1 - load))")
 def wave_load(load: float, spread: float) -> float:
-    """The load of a server while requests arrive that started together, and have spread over part of their cycle.
+    """The utilization of a server while requests arrive that started together and have spread over part of
+    their cycle.
 
     ``load`` is that of the whole cycle, of which ``spread`` is the part of the idle time that arrivals fill.
 
@@ -261,7 +264,7 @@ def wave_load(load: float, spread: float) -> float:
 
 
 def wait_at(mean: float, share: float) -> float:
-    """How much longer than the median wait that of a share of the requests is, where waits are exponential.
+    """The wait at a percentile over the median wait, for exponentially distributed waits.
 
     Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
 

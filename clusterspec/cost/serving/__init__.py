@@ -1,4 +1,4 @@
-"""Serving: the time of decoding and prefill steps, and what they come to for requests."""
+"""Serving: the time of decode and prefill steps, and the latency and throughput of requests."""
 
 from __future__ import annotations
 

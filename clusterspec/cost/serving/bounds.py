@@ -1,4 +1,4 @@
-"""Bounds of a serving plan that no engine beats: bytes that a token reads, and the arithmetic of a prompt."""
+"""Lower bounds of latency in a serving plan: bytes that a token reads, and the arithmetic of a prompt."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ HANDOFF_SHARE = 0.8
 
 
 def token_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
-    """Seconds of one output token at least: its weights and the cache of one request, read at the full bandwidth.
+    """The least time of one output token in seconds: reading its weights and the cache of one request at full
+    bandwidth.
 
-    One request is in flight, so that a layer reads only the experts that one token chooses, spread evenly over the
-    ranks. Accepted drafts divide the time. None where the memory bandwidth is not known.
+    With one request in flight, a layer reads only the experts of one token, distributed evenly over the ranks. Accepted
+    draft tokens divide the time. None where the memory bandwidth is not known.
 
     Source: Pope et al., arXiv 2211.05102, section 2.
     """
@@ -40,15 +41,15 @@ def token_weight_bytes(workload: Workload, layout: Layout) -> float:
 
 
 def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
-    """Bytes of cache of one request of so many tokens on one rank, over all stages."""
+    """Bytes of cache of one request with ``tokens`` tokens on one rank, over all stages."""
     kept = of_sequence(workload.model, (_whole(workload),), tokens, layout.tp)
     return width(workload.kv_precision) * (kept.keys_values + kept.index_keys) + 4.0 * kept.state
 
 
 def prompt_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
-    """Seconds of one prompt at least: the products of its weights at the dense peak of all ranks of an engine.
+    """The least time of one prompt in seconds: the GEMMs of its weights at the dense peak of all ranks of an engine.
 
-    Tokens found in the cache are not counted, nor is attention. None where the accelerator has no peak.
+    Tokens in the prefix cache and attention are not counted. None where the accelerator has no peak.
 
     Source: Kaplan et al., arXiv 2001.08361, section 2.1: two operations a weight and token.
     """
@@ -62,7 +63,7 @@ def prompt_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Ser
 
 
 def compute_bound_tokens(cluster: Cluster, workload: Workload) -> float | None:
-    """Tokens of one step from which the products of dense weights take longer than reading them.
+    """Tokens of one step from which the GEMMs of dense weights take longer than reading them.
 
     Source: Williams et al., "Roofline", CACM 52(4), 2009: the ridge, at the dense peak and the full bandwidth.
     """
@@ -73,7 +74,7 @@ def compute_bound_tokens(cluster: Cluster, workload: Workload) -> float | None:
 
 
 def _peak(cluster: Cluster, workload: Workload) -> float | None:
-    """Dense FLOP/s of one accelerator at the precision of the work, else at 16 bits."""
+    """Dense FLOP/s of one accelerator at the precision of the workload, else at 16 bits."""
     if workload.peak is not None:
         return workload.peak.value
     peaks = {name: peak.value for name, peak in cluster.accelerator.peaks.items()}
@@ -82,7 +83,7 @@ def _peak(cluster: Cluster, workload: Workload) -> float | None:
 
 
 def _chosen(workload: Workload, layout: Layout) -> float:
-    """Weights of the experts that one token chooses, on one of the ranks of an engine, over all its layers."""
+    """Weights of the experts of one token, on one of the ranks of an engine, over all its layers."""
     model = workload.model
     if not model.experts:
         return 0.0
@@ -95,9 +96,9 @@ def _whole(workload: Workload) -> Chunk:
 
 
 def handoff_time(cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float) -> float | None:
-    """Seconds to send the cache of a prompt of ``tokens`` from the engine that made it to one that decodes.
+    """Seconds to send the cache of a prompt of ``tokens`` from its prefill engine to a decode engine.
 
-    None where nothing joins them.
+    None where no fabric connects them.
     """
     sent = handoff(cluster, workload, pools, tokens)
     return stream_time(*sent) if sent else None
@@ -108,8 +109,8 @@ def handoff(
 ) -> tuple[float, float] | None:
     """Bytes of the cache of a prompt that one rank sends or receives, and B/s of its link.
 
-    Each rank has its own part: over the scale-up interconnect where all engines lie in one domain, else over its share
-    of the NICs. None where nothing joins them.
+    Each rank sends its own part: over the scale-up interconnect where all engines are in one domain, else over its
+    share of the NICs. None where no fabric connects them.
     """
     inside = cluster.accelerators <= cluster.scale_up.domain
     link = cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_share

@@ -1,4 +1,4 @@
-"""What times of serving rest on beside the tables of measured kernels in the catalog."""
+"""Constants of serving times other than the tables of measured kernels in the catalog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ EXCHANGE_LINE = assumed(
 EXCHANGE_BYTES = 3.0
 """Bytes of an element sent to an expert in 8 bits and back in 16 (DeepSeek-V3, arXiv 2412.19437, section 3.2)."""
 LOW_LATENCY_TOKENS = 256
-"""Tokens of a rank beyond which an exchange sends one copy to a rank, not to an expert (DeepEP, its two modes)."""
+"""Tokens per rank above which an exchange sends one copy per rank instead of one per expert (the two modes of
+DeepEP).
+"""
 PASSES = assumed(
     GROUP,
     "passes",
@@ -52,7 +54,7 @@ HABITS = {
         "s",
     ),
 }
-"""What serving software does where its entry does not say."""
+"""Defaults of serving software whose entry states none."""
 WEIGHT_ONLY = assumed(
     GROUP,
     "weight_only",
@@ -73,10 +75,10 @@ WAVE = assumed(
     "of the idle time of a pool for prompts in which requests that started together return; fitted to published plans",
 )
 MOST_LOAD = 0.8
-"""Share of its time beyond which the model of a queue is not trusted; a closed loop settles below it."""
+"""Utilization above which the queueing model is not valid; a closed loop stays below it."""
 RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB of a rank", "B")
 HIGHEST_FRACTION = 0.95
-"""Share of memory to which operators raise the default where weights leave little: 0.95 to 0.98 is what plans state."""
+"""Share of memory to which operators raise the default where weights leave little: published plans use 0.95 to 0.98."""
 UNEVEN = cited(
     GROUP,
     "uneven",
@@ -97,8 +99,9 @@ RANGES = {
     "ttft apart": (0.55, 9.0),
     "output_tokens_per_second": (0.75, 1.20),
 }
-"""Ends of the ranges over the prediction, within which four in five published figures of a kind lie: ``alone`` with one
-request in flight, ``apart`` with engines of their own for prompts."""
+"""Ends of the uncertainty ranges relative to the prediction, which contain four in five published figures of a kind:
+``alone`` with one request in flight, ``apart`` with separate prefill engines.
+"""
 ASSUMED = (
     *HABITS.values(),
     FLOOR,

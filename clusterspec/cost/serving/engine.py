@@ -1,4 +1,4 @@
-"""One serving engine in numbers: what a rank holds, how fast it is, and the time of its steps."""
+"""One serving engine: the model on a rank, its rates, and the time of its steps."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine: ``layout`` has its degrees, ``replicas`` of it serve. Counts are those of one rank, all stages.
+    """One engine: ``layout`` has its degrees, ``replicas`` is the number of engines. Counts are those of one rank, all
+    stages.
 
-    ``peak`` and ``expert_peak`` are dense FLOP/s of a rank in the precisions ``precision`` and
-    ``expert_precision`` of its products; ``expert`` the weights of one expert; ``products`` the matrix products of
-    one step, ``launches`` with the kernels that route tokens.
+    ``peak`` and ``expert_peak`` are dense FLOP/s of a rank in the precisions ``precision`` and ``expert_precision`` of
+    its GEMMs; ``expert`` the weights of one expert; ``products`` the GEMMs of one step, ``launches`` includes the
+    kernels that route tokens.
     """
 
     cluster: Cluster
@@ -47,7 +48,7 @@ class Engine:
 
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
-        """The engine of a layout; None where the chip has no peak for the work."""
+        """The engine of a layout; None where the accelerator has no peak for the workload."""
         rates = Rates.of(cluster.accelerator, cluster.kernels)
         if rates is None:
             return None
@@ -84,12 +85,12 @@ class Engine:
 
     @property
     def ranks(self) -> int:
-        """Ranks of one engine over which experts lie."""
+        """Ranks of one engine over which experts are distributed."""
         return self.layout.tp * self.layout.attention_dp
 
     @property
     def attention_ranks(self) -> int:
-        """Groups of ranks of all engines that keep sequences of their own."""
+        """Attention replicas of all engines."""
         return self.replicas * self.layout.attention_dp
 
     @property
@@ -116,7 +117,7 @@ class Engine:
     ) -> StepTime:
         """``tokens`` of prompts of ``length`` on each of ``busy`` attention ranks, through all layers.
 
-        Chunks that the engine cuts them into are steps. ``decoding`` sequences of ``context`` decode a token in each.
+        Each chunk of a prompt is one step. ``decoding`` sequences of ``context`` decode a token in each.
         """
         serving = self.workload.serving
         most = serving.chunk_tokens if serving is not None and serving.chunk_tokens else tokens
@@ -130,12 +131,12 @@ class Engine:
         )
 
     def launching(self, steps: float) -> float:
-        """Seconds that launching so many steps of a prompt takes at least, where their graphs are not captured."""
+        """The least seconds to launch ``steps`` steps of a prompt without captured graphs."""
         return steps * self.launches * self.habits.eager
 
 
 def _peak(name: str, rates: Rates) -> tuple[str, float]:
-    """The precision whose peak the chip uses for products in ``name``, and that peak; 16 bits where it has none."""
+    """The precision whose peak the accelerator uses for GEMMs in ``name``, and that peak; 16 bits where it has none."""
     found = rate(name, rates.peaks)
     return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
 

@@ -1,4 +1,4 @@
-"""The terms of a serving plan, made from its numbers: the time of an output token and the time to the first one."""
+"""The terms of a serving plan: the time per output token and the time to first token."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ UNITS = {
 
 
 WORK = "the model, the layout and the requests"
-"""Where numbers of a part come from that no table of kernels has."""
+"""Origins of the numbers of a part that no kernel table has."""
 
 
 def time_of_token(found: ServingTimes) -> Term:
-    """The time of one output token: a decode step, and the share of a prompt that it carries."""
+    """The time per output token: a decode step, and its share of prompts."""
     step = _step("step", found.decode)
     inputs = (
         ("sequences", _computed(found.carried, "sequences in flight on one attention rank")),
@@ -54,7 +54,7 @@ def time_of_token(found: ServingTimes) -> Term:
 
 
 def time_of_first_token(found: ServingTimes) -> Term:
-    """The time to the first token: the wait, the prompt, and half a step."""
+    """The time to first token: the wait, the prompt, and half a step."""
     inputs = (
         ("wait", _computed(found.wait, "the wait for a place and for other prompts", "s")),
         ("request", _computed(found.overhead, "the request outside the engines", "s")),
@@ -74,7 +74,7 @@ def time_of_first_token(found: ServingTimes) -> Term:
 
 
 def _prompt(found: ServingTimes) -> Term:
-    """The prompt: its steps on the device, or its launches on the host."""
+    """The prompt: its steps on the device, or its kernel launches on the host."""
     inputs = (
         ("steps", _computed(found.prefill.steps, "the chunks that a step takes")),
         ("floor", _computed(found.prompt_floor, "launching every kernel of the prompt without captured graphs", "s")),
@@ -85,7 +85,7 @@ def _prompt(found: ServingTimes) -> Term:
 
 
 def _handoff(found: ServingTimes) -> Term:
-    """The way of the cache to the engine that decodes."""
+    """The transfer of the cache to the decode engine."""
     if found.sent is None:
         return Term("handoff", 0.0, "s", "0")
     inputs = (

@@ -1,4 +1,4 @@
-"""How the ranks of one engine reach each other."""
+"""The links between the ranks of one engine."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.collectives.predict import CollectiveTiming, timing_on
 
 DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge", "pcie"})
-"""Topologies on which engines run all-reduces of few bytes with kernels of their own."""
+"""Topologies on which engines run small all-reduces with their own kernels."""
 
 
 class Links(NamedTuple):
-    """The links of a group of neighboring ranks: B/s of one rank and direction, bus bandwidth at line rate.
+    """The links of a group of adjacent ranks: B/s per rank and direction, bus bandwidth at line rate.
 
-    ``inside`` the domain, ``between`` domains (infinite where the group lies in one), in ``domains`` domains.
-    ``direct`` says whether every rank reaches every other in one hop, ``library`` how long its all-reduce takes.
+    ``inside`` the domain, ``between`` domains (infinite where the group is in one), over ``domains`` domains.
+    ``direct`` is whether every rank reaches every other in one hop, ``library`` the time of its all-reduce.
     """
 
     inside: float
@@ -29,12 +29,12 @@ class Links(NamedTuple):
     library: CollectiveTiming
 
     def by_library(self, size: float) -> float:
-        """Seconds of an all-reduce of so many bytes by the collective library, launched on its own."""
+        """Seconds of an all-reduce of ``size`` bytes by the collective library in a separate launch."""
         return self.library.candidates[0].launch + self.library.queued(size)
 
 
 def links_of(cluster: Cluster, ranks: int) -> Links | None:
-    """The links of the first ``ranks`` ranks; None where nothing says how domains reach each other."""
+    """The links of the first ``ranks`` ranks; None where no fabric connects their domains."""
     paths = paths_of(cluster, contiguous(cluster, ranks))
     if paths is None:
         return None

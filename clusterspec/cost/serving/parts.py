@@ -29,17 +29,17 @@ GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
 """Matrix products beside attention of one layer: queries with keys and values, and the output; with latent attention
 both compressions in one, queries, the two absorbed matrices, and the output; with linear attention two more."""
 NETWORK = 2
-"""Products of a dense network: the gate and the way up in one, and the way down."""
+"""GEMMs of a dense network: gate and up projection in one, and the down projection."""
 ROUTED = 6
-"""Kernels of a layer's experts: the router, the choice, sorting tokens, two grouped products, adding up."""
+"""Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 
 
 BY_PASS = ("bytes_read", "flops", "calls", "layers")
-"""Numbers of a part that count what one pass does."""
+"""Numbers of a part that count the operations of one pass."""
 
 
 def launches(model: Model, whole: Chunk) -> float:
-    """Products and kernels that route tokens, of one step through all layers."""
+    """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
     mixing = LATENT if model.latent else GROUPED_QUERIES
     shared = NETWORK if model.shared_experts else 0
     attention = mixing * (whole.full_layers + whole.window_layers) + LINEAR * whole.linear_layers
@@ -47,7 +47,7 @@ def launches(model: Model, whole: Chunk) -> float:
 
 
 def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float) -> tuple[Part, ...]:
-    """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` give a token."""
+    """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` produce a token."""
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
         return in_turns(engine, tokens, sequences, attention, busy)
     experts = _experts(engine, tokens, busy) if engine.whole.moe_layers else ()
@@ -66,9 +66,9 @@ def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part,
 def in_turns(
     engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
 ) -> tuple[Part, ...]:
-    """The same step as two micro-batches in turn: one exchanges tokens while the other computes.
+    """The same step as two alternating micro-batches: one exchanges tokens while the other computes.
 
-    Each reads all weights, and has its own kernels and collectives; only what the exchange takes longer is exposed.
+    Each reads all weights, and has its own kernels and collectives; only the excess of the exchange is exposed.
     """
     half = tokens / 2
     work = (
@@ -95,7 +95,7 @@ def _twice(part: Part) -> Part:
 
 
 def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
-    """Reading the cache for ``tokens`` of each sequence, and the products of latent attention over it."""
+    """Reading the cache for ``tokens`` of each sequence, and the GEMMs of latent attention over it."""
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
     read = sequences * engine.sequence_bytes(context) / calls
@@ -131,12 +131,12 @@ def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float)
 
 
 def _from(engine: Engine, **tables: str) -> dict[str, str]:
-    """Where numbers come from: names of figures in the table of kernels."""
+    """Origins of numbers: names of figures in the kernel table."""
     return {name: f"kernels/{engine.rates.table} {table}" for name, table in tables.items()}
 
 
 def _dense(engine: Engine, tokens: float) -> Part:
-    """Attention and dense networks: their weights once, or their products."""
+    """Attention and dense networks: reading their weights once, or their GEMMs."""
     weights, name = engine.share.dense + engine.share.replicated, engine.precision
     numbers = {
         "bytes_read": weights * width(engine.workload.parameter_precision),
@@ -159,7 +159,7 @@ def _head(engine: Engine, sequences: float) -> Part:
 
 
 def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
-    """Experts: the weights of those that a token hits, or the products of all tokens."""
+    """Experts: reading the weights of the selected ones, or the GEMMs of all tokens."""
     model, name = engine.model, engine.expert_precision
     every = tokens * busy
     hit = experts_hit(model.experts, every, model.experts_per_token)
@@ -180,17 +180,17 @@ def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
 
 
 def _fullest(engine: Engine) -> float:
-    """The load of the fullest rank over the mean, where experts lie on different ranks."""
+    """The load of the fullest rank over the mean, where experts are on different ranks."""
     return known.UNEVEN.value if engine.layout.ep > 1 else 1.0
 
 
 def _widened(kept: str, name: str) -> float:
-    """The share of the rate of products in 16 bits that is left where the weights are kept in a narrower precision."""
+    """The share of the 16-bit GEMM rate that remains where weights are stored in a narrower precision."""
     return known.WEIGHT_ONLY.value if name not in NARROW and width(kept) < width(name) else 1.0
 
 
 def _activations(engine: Engine, tokens: float, busy: float) -> Part:
-    """Reading and writing activations between products: norms, residuals, narrowing, sorting by expert."""
+    """Reading and writing activations between GEMMs: norms, residuals, conversion, sorting by expert."""
     model, whole = engine.model, engine.whole
     copies = tokens * model.experts_per_token * busy / max(1, engine.layout.ep if engine.layout.attention_dp > 1 else 1)
     passes = known.PASSES.value * model.layers * tokens + known.ROUTED_PASSES.value * whole.moe_layers * copies
@@ -212,7 +212,7 @@ def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
 
 
 def _exchange(engine: Engine, tokens: float) -> tuple[Part, ...]:
-    """Tokens sent to their experts and back, where the ranks of an engine hold different tokens."""
+    """Dispatch and combine, where the ranks of an engine hold different tokens."""
     links, expert_layers, model = engine.exchange_links, engine.whole.moe_layers, engine.model
     if not expert_layers or links is None:
         return ()

@@ -1,4 +1,4 @@
-"""The ranges of the predicted times and throughput of a serving plan."""
+"""Uncertainty ranges of the predicted times and throughput of a serving plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RANGED = {
     "tpot_mean": "tpot",
     "output_tokens_per_second": "output_tokens_per_second",
 }
-"""The fields of a serving plan that have a range, and the quantity that each is."""
+"""The fields of a serving plan with a range, and the quantity of each."""
 
 
 def serving_range(found: ServingTimes, name: str) -> list[float]:
@@ -25,8 +25,8 @@ def serving_range(found: ServingTimes, name: str) -> list[float]:
 def factors(found: ServingTimes, quantity: str) -> tuple[float, float]:
     """The ends of the range of a quantity over its prediction.
 
-    The time to the first token is known best where one request is in flight, and least where prompts have engines of
-    their own, which queue.
+    The time to first token is most certain with one request in flight, and least certain with separate prefill engines,
+    which queue.
     """
     if quantity == "ttft" and found.offered <= 1.0:
         return RANGES["ttft alone"]

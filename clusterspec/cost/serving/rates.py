@@ -1,4 +1,4 @@
-"""The rates of kernels on one rank: points of a table of measured kernels, and lines between them."""
+"""The rates of kernels on one rank: interpolated points of a table of measured kernels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from clusterspec.records import dataclass
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 """Logarithms of sizes in order, and of the values at them."""
 MOST_TABLES = 64
-"""Entries of which the curves are kept."""
+"""Limit of entries whose curves are cached."""
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
 
 
 def curves(entry: Kernels) -> dict[str, Curve]:
-    """The tables of an entry by name: the points whose last part is a size, in order."""
+    """The tables of an entry by name: the points whose last part is a size, in ascending order."""
     found: dict[str, list[tuple[float, float]]] = {}
     for name, figure in entry.achievable.items():
         table, _, point = name.rpartition(".")
@@ -35,7 +35,7 @@ def _ordered(points: list[tuple[float, float]]) -> Curve:
 
 
 def between(curve: Curve, size: float) -> float:
-    """The value at a size: on a straight line of logarithms between two points, the nearest point outside."""
+    """The value at a size: log-log interpolation between two points, the nearest point outside."""
     sizes, values = curve
     at = log(size) if size > 0 else sizes[0]
     place = bisect_left(sizes, at)
@@ -49,10 +49,10 @@ def between(curve: Curve, size: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What kernels reach on one rank of an accelerator.
+    """The achieved rates of kernels on one rank of an accelerator.
 
-    ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the table of
-    kernels that have no size, ``scale`` the best matrix product of the accelerator over that of the one measured.
+    ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the kernel table
+    that have no size, ``scale`` the best GEMM of the accelerator over that of the measured one.
     """
 
     table: str
@@ -84,22 +84,22 @@ class Rates:
         return between(self.curves[table], size)
 
     def product(self, precision: str, rows: float, peak: float) -> float:
-        """FLOP/s of a matrix product with so many rows."""
+        """FLOP/s of a GEMM with ``rows`` rows."""
         share = between(self.curves[self._measured(precision)], rows)
         return peak * min(1.0, share * self.scale)
 
     def stream(self, precision: str) -> float:
-        """B/s at which a product of few rows reads its weights."""
+        """B/s at which a GEMM of few rows reads its weights."""
         return self.bandwidth * min(1.0, self.single[f"{self._measured(precision)}.stream"] * self.scale)
 
     def floor(self, precision: str) -> float:
-        """Seconds of the smallest matrix product."""
+        """Seconds of the smallest GEMM."""
         return self.single.get(f"{self._measured(precision)}.floor", known.FLOOR.value)
 
     def cache(self, size: float) -> float:
-        """B/s at which attention reads a cache of so many bytes in one call.
+        """B/s at which attention reads a cache of ``size`` bytes in one call.
 
-        The share of the bandwidth is that of a call that takes as long on the accelerator that was measured.
+        The share of the bandwidth is that of a call of equal duration on the measured accelerator.
         """
         alike = size * self.single["attention.decode.memory"] / self.bandwidth
         return self.bandwidth * min(1.0, between(self.curves["attention.decode"], alike) * self.scale)
@@ -110,13 +110,13 @@ class Rates:
         return self.single["attention.decode.floor"]
 
     def attention(self, tokens: float) -> float:
-        """FLOP/s of attention over prompts of so many tokens."""
+        """FLOP/s of attention over prompts of ``tokens`` tokens."""
         return self.wide * min(1.0, between(self.curves["attention.prefill"], tokens) * self.scale)
 
     def all_reduce(self, ranks: int, size: float, line: float) -> float | None:
-        """Seconds of an all-reduce among ranks of one domain by the kernels of an engine; None for large ones.
+        """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.
 
-        ``line`` is B/s of one rank and direction. The size is scaled by the links that were measured over it.
+        ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
         """
         scaled = size * self.single["all_reduce.links"] / line
         curve = next((self.curves[name] for name in self._reductions if int(name.rpartition(".")[2]) >= ranks), None)
@@ -127,7 +127,7 @@ class Rates:
         return sorted((name for name in self.curves if name.startswith("all_reduce.")), key=lambda name: int(name[11:]))
 
     def _measured(self, precision: str) -> str:
-        """The table of products in a precision; that of 16 bits where none was measured."""
+        """The GEMM table of a precision; that of 16 bits where none was measured."""
         name = f"gemm.{precision}"
         return name if name in self.curves else "gemm.bf16"
 

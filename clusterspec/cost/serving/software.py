@@ -1,4 +1,4 @@
-"""What serving software does: seconds of the host, and limits."""
+"""Host overhead and limits of serving software."""
 
 from __future__ import annotations
 

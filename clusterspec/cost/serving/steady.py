@@ -1,4 +1,4 @@
-"""The steady state of a serving plan: how many requests decode at a time, and what each step carries."""
+"""The steady state of a serving plan: the sequences that decode concurrently, and the work of each step."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steps import StepTime
 
 ROUNDS = 24
-"""Halvings of the interval of requests that decode at a time."""
+"""Bisection steps for the number of concurrently decoding requests."""
 
 
 class Pools(NamedTuple):
-    """The engines that decode, those that take prompts (the same ones, or a pool of their own), and the load.
+    """The decode engines, the prefill engines (the same ones, or a separate pool), and the load.
 
-    ``limit`` is the most sequences of one attention rank.
+    ``limit`` is the maximum of sequences on one attention rank.
     """
 
     decode: Engine
@@ -28,16 +28,16 @@ class Pools(NamedTuple):
 
     @property
     def apart(self) -> bool:
-        """Whether prompts have engines of their own."""
+        """Whether prompts have separate engines."""
         return self.prompts is not self.decode
 
 
 class Steady(NamedTuple):
-    """A steady state: a decode step, the steps of a prompt and its seconds, and what they come to.
+    """A steady state: a decode step, the steps and seconds of a prompt, and the resulting times.
 
-    ``sequences`` of one attention rank decode at a time. ``carried`` seconds of a prompt fall on the decode steps of
-    the same engine; ``share`` of the engine's time goes to prompts. ``service`` seconds of an attention rank that
-    takes prompts go to each of them, ``wait`` is the time before its turn, ``rate`` the requests a second of the plan.
+    ``sequences`` of one attention rank decode concurrently. ``carried`` is the seconds of prompts on the decode steps
+    of the same engine; ``share`` is the share of the engine's time for prompts. ``service`` is the seconds per prompt
+    of an attention rank that runs prompts, ``wait`` the queueing time, ``rate`` the requests per second of the plan.
     """
 
     sequences: float
@@ -58,12 +58,12 @@ class Steady(NamedTuple):
         return self.wait + self.prompt
 
     def offered(self, ranks: int, tokens: int) -> float:
-        """Requests in flight on the whole plan, those that wait or are prompts among them."""
+        """Requests in flight on the whole plan, including those that wait or are in prefill."""
         return self.sequences * ranks + self.rate * self.through
 
 
 def steady(pools: Pools, sequences: float) -> Steady:
-    """The steady state in which so many sequences of each attention rank decode at a time."""
+    """The steady state with ``sequences`` concurrent sequences on each attention rank."""
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     context = load.input_tokens + load.output_tokens / 2
@@ -87,10 +87,10 @@ def steady(pools: Pools, sequences: float) -> Steady:
 
 
 def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
-    """Seconds until a prompt's turn: the step that runs, and those before it.
+    """Queueing time of a prompt in seconds: the running step, and the prompts before it.
 
-    ``share`` of the time of engines that decode goes to prompts, at ``rate`` of them; ``each`` has the seconds of one
-    alone, and of one among those of a step. In a finite run of a closed loop the pool for prompts gets them in waves.
+    ``share`` of the time of decode engines goes to prompts, at ``rate`` of them; ``each`` has the seconds of a single
+    prompt, and of one in a batched step. In a finite run of a closed loop, prompts arrive in waves.
     """
     prompt, service = each
     used = share if not pools.apart else rate * service / pools.prompts.attention_ranks
@@ -112,7 +112,7 @@ def _busy(pools: Pools, sequences: float, tpot: float) -> float:
 
 
 def _service(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
-    """Seconds of an attention rank for each prompt where as many as a chunk holds are taken at once."""
+    """Seconds of an attention rank per prompt, where as many prompts as fit a chunk run together."""
     chunk = pools.load.chunk_tokens or fresh
     together = max(1.0, chunk // max(1.0, fresh))
     launched = pools.prompts.launching(prefill.steps) / together
@@ -120,7 +120,7 @@ def _service(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> fl
 
 
 def closed(pools: Pools, requests: float) -> Steady:
-    """The steady state with so many requests in flight on the whole plan; those that do not fit wait.
+    """The steady state with ``requests`` in flight on the whole plan; those that do not fit wait.
 
     Where prompts limit the loop, the requests that do not decode wait for their prompt.
     """
@@ -149,7 +149,7 @@ def closed(pools: Pools, requests: float) -> Steady:
 
 
 def bisected(met: Callable[[float], bool], limit: float) -> float:
-    """The most sequences up to ``limit`` that meet a condition; 0 where one does not."""
+    """The most sequences up to ``limit`` that satisfy a condition; 0 where one does not."""
     if not met(1.0):
         return 0.0
     if met(limit):

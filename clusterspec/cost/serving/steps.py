@@ -11,7 +11,7 @@ LAUNCH = "launch"
 
 
 class Part(NamedTuple):
-    """What one step spends on one thing: a formula of `cost.formulas.serving`, its numbers and where they are from."""
+    """One part of a step: a formula of `cost.formulas.serving`, its numbers and their origins."""
 
     name: str
     formula: Callable[..., float]
@@ -24,10 +24,7 @@ class Part(NamedTuple):
 
 
 class StepTime(NamedTuple):
-    """Steps of an engine that are alike: the parts of one, how many there are, and their seconds.
-
-    ``device`` leaves launching out.
-    """
+    """Equal steps of an engine: the parts of one, their number, and their seconds. ``device`` excludes launches."""
 
     parts: tuple[Part, ...]
     steps: float

@@ -1,4 +1,4 @@
-"""Times of a serving plan at the percentile of its targets, and whether they are met."""
+"""Latency of a serving plan at the percentile of its targets, and whether the targets are met."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clusterspec.cost.serving.times import ServingTimes
 
 MEDIAN = 50.0
 HIGHEST = 99.9
-"""The percentile above which the exponential tail of the waits is not followed."""
+"""The percentile up to which the exponential tail of the waits is used."""
 
 
 def ttft_at(found: ServingTimes, load: Serving) -> float:
@@ -34,7 +34,7 @@ def _burst_at(found: ServingTimes, load: Serving, share: float) -> float:
 def tpot_at(found: ServingTimes, load: Serving) -> float:
     """The time of an output token that the percentile of the targets does not exceed.
 
-    All requests of a batch share its steps, so that the percentiles of a request's mean lie close together.
+    All requests of a batch share its steps, so that the percentiles of a request's mean are close together.
     """
     return found.tpot if load.percentile <= MEDIAN else max(found.tpot, found.tpot_mean)
 

@@ -1,4 +1,4 @@
-"""Times of a serving plan: to the first token, for each output token, and output tokens a second."""
+"""Latency and throughput of a serving plan: time to first token, time per output token, output tokens per second."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from clusterspec.cost.serving.steps import StepTime
 from clusterspec.records import dataclass, replace
 
 MOST_SEQUENCES = 1024
-"""Sequences of one step of an attention rank, at most, where the spec states none: the default of vLLM since 0.9."""
+"""Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 
 
 class Handoff(NamedTuple):
-    """Passing a request to an engine that decodes: seconds beside its cache, bytes of it on a rank, B/s of its link."""
+    """The transfer of a request to a decode engine: fixed seconds, bytes of cache per rank, B/s of its link."""
 
     passing: float
     size: float
@@ -39,8 +39,11 @@ class Handoff(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServingTimes:
-    """Seconds, bytes and tokens of a serving plan. ``decode`` and ``prefill`` are the steps of one engine that the
-    times are made of, ``sequences`` those in flight on one attention rank. Throughput is of the whole plan."""
+    """Seconds, bytes and tokens of a serving plan.
+
+    ``decode`` and ``prefill`` are the steps of one engine behind the times, ``sequences`` those in flight on one
+    attention rank. Throughput is that of the whole plan.
+    """
 
     ttft: float
     tpot: float
@@ -60,37 +63,39 @@ class ServingTimes:
     prompt_time: float
     wait: float
     prompt_floor: float
-    """Seconds that launching the prompt takes at least."""
+    """The least seconds to launch the prompt."""
     sent: Handoff | None
-    """How the cache of a prompt gets to the engine that decodes; None where it is the same one."""
+    """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
     overhead: float
     """Seconds of a request outside the engines."""
     carried: float
-    """Sequences of one attention rank, as the time of an output token counts them."""
+    """Sequences of one attention rank in the time per output token."""
     output_tokens: float
     carried_prefill: float
-    """Seconds of a prompt that the steps of the same engine carry."""
+    """Seconds of prompts in the steps of the same engine."""
     tokens_per_step: float
     offered: float
-    """Requests in flight on the whole plan, waiting ones among them."""
+    """Requests in flight on the whole plan, including waiting ones."""
     started: float
-    """The time of an output token of which half passes before a prompt starts."""
+    """The time per output token, half of which passes before a prompt starts."""
     prompt_load: float
-    """The share of their time that the engines for prompts are busy with them."""
+    """Utilization of the prefill engines."""
 
     @property
     def handoff(self) -> float:
-        """Seconds until the cache of a prompt is where it is decoded; 0 where it was made there."""
+        """Seconds to transfer the cache of a prompt to its decode engine; 0 where the same engine decodes."""
         return self.sent.seconds if self.sent else 0.0
 
     @property
     def per_accelerator(self) -> float:
-        """Output tokens a second of one accelerator used."""
+        """Output tokens per second of one used accelerator."""
         return self.output_tokens_per_second / self.accelerators
 
 
 def serving(design: Design) -> ServingTimes | None:
-    """The times of a serving plan; None where the design is none, or its chip has no peak for the work."""
+    """The times of a serving plan; None where the design does not serve, or its accelerator has no peak for the
+    workload.
+    """
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
@@ -106,7 +111,7 @@ def serving(design: Design) -> ServingTimes | None:
 
 
 def _places(engine: Engine, load: Serving) -> tuple[float, float]:
-    """Tokens and requests that the cache of one attention rank has space for."""
+    """Tokens and requests that fit the cache of one attention rank."""
     memory = engine.cluster.accelerator.memory
     whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
     weights = engine.weight_bytes / engine.layout.pp
@@ -120,14 +125,14 @@ def _places(engine: Engine, load: Serving) -> tuple[float, float]:
 
 
 def _most_sequences(engine: Engine) -> int:
-    """Sequences that the software decodes in one step where the spec states no limit."""
+    """The software's limit of sequences per step, where the spec states none."""
     stack = engine.layout.stack
     found = stack.serving.max_sequences if stack is not None and stack.serving is not None else None
     return found or MOST_SEQUENCES
 
 
 def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
-    """Bytes of a rank's ``memory`` left for its cache beside what is ``taken``; ``wanted`` bytes raise the share."""
+    """Bytes of a rank's ``memory`` left for its cache after ``taken``; ``wanted`` bytes raise the memory fraction."""
     if load.of_free:
         return max(0.0, memory - taken) * load.memory_fraction
     free, most = memory * load.memory_fraction - taken, memory * known.HIGHEST_FRACTION - taken
@@ -180,7 +185,7 @@ def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
 
 
 def _state(pools: Pools) -> tuple[float, Steady]:
-    """Requests in flight on the whole plan, and the steady state that they make."""
+    """Requests in flight on the whole plan, and the resulting steady state."""
     load, ranks = pools.load, pools.decode.attention_ranks
     if load.load == "static":
         offered = float(load.concurrency or 1)
@@ -193,7 +198,7 @@ def _state(pools: Pools) -> tuple[float, Steady]:
 
 
 def _open(pools: Pools, rate: float) -> tuple[float, Steady]:
-    """The fixed point between the time of a token and the requests that a rate keeps in flight."""
+    """The fixed point of the time per token and the requests that a request rate keeps in flight."""
     load, ranks = pools.load, pools.decode.attention_ranks
     found = 1e-3
     now = steady(pools, found)
@@ -204,7 +209,7 @@ def _open(pools: Pools, rate: float) -> tuple[float, Steady]:
 
 
 def _batch_prompt(pools: Pools, now: Steady) -> tuple[StepTime, float]:
-    """The steps of the prompts of a whole batch that starts together, and their seconds."""
+    """The steps of the prompts of a static batch, and their seconds."""
     load, engine = pools.load, pools.decode
     fresh = load.input_tokens * (1 - load.prefix_hit)
     whole = engine.prefill(max(1.0, now.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
@@ -212,7 +217,7 @@ def _batch_prompt(pools: Pools, now: Steady) -> tuple[StepTime, float]:
 
 
 def _burst(pools: Pools, now: Steady, offered: float) -> float:
-    """What a run that starts with all its requests at once adds to the mean time to the first token."""
+    """The addition to the mean time to first token where a run starts with all its requests at once."""
     load = pools.load
     if not load.requests:
         return 0.0
@@ -221,7 +226,7 @@ def _burst(pools: Pools, now: Steady, offered: float) -> float:
 
 
 def _handoff(pools: Pools) -> Handoff | None:
-    """How the cache of a prompt gets to the engine that decodes; None where it is the same one."""
+    """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
     if not pools.apart:
         return None
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
@@ -236,13 +241,13 @@ def _accelerators(pools: Pools) -> float:
 
 
 def _bytes_per_token(engine: Engine) -> float:
-    """Bytes of cache that one more token takes over the whole model, no matter how ranks divide it."""
+    """Bytes of cache per token over the whole model, for any sharding."""
     whole = replace(engine, layout=replace(engine.layout, tp=1))
     return whole.sequence_bytes(200_001.0) - whole.sequence_bytes(200_000.0)
 
 
 def _most(pools: Pools) -> float | None:
-    """Requests in flight up to which the targets are met; those that the cache holds where there is no target."""
+    """Requests in flight up to which the targets are met; all that the cache holds without a target."""
     load, ranks = pools.load, pools.decode.attention_ranks
     if load.tpot_target is None and load.ttft_target is None:
         return pools.limit * ranks
