@@ -103,7 +103,7 @@ def _totals(known: BatchTables, template: Layout, rows: MemoryRows) -> Array:
     for at in positions(known.library, groups.counts()).values():
         for first in range(0, len(at), TOGETHER):
             some = at[first : first + TOGETHER]
-            found[some] = _Rows(known, template, rows.some(some)).total()
+            found[some] = _MemoryRows(known, template, rows.some(some)).total()
     return found
 
 
@@ -134,7 +134,7 @@ class _StageGroups:
         return self.groups[kind][place]
 
 
-class _Rows:
+class _MemoryRows:
     """Some rows: their job with columns for degrees, and the ranks at each position in stage order."""
 
     def __init__(self, known: BatchTables, template: Layout, rows: MemoryRows) -> None:

@@ -11,9 +11,9 @@ from clusterspec.cost.cache import of_sequence
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import parts
-from clusterspec.cost.serving.links import Links, links_of
-from clusterspec.cost.serving.rates import Rates
-from clusterspec.cost.serving.software import Habits
+from clusterspec.cost.serving.links import RankLinks, links_of
+from clusterspec.cost.serving.rates import KernelRates
+from clusterspec.cost.serving.software import HostOverhead
 from clusterspec.cost.serving.steps import StepTime
 from clusterspec.precision import NARROW, rate, width
 from clusterspec.records import dataclass
@@ -33,8 +33,8 @@ class Engine:
     workload: Workload
     layout: Layout
     replicas: int
-    rates: Rates
-    habits: Habits
+    rates: KernelRates
+    habits: HostOverhead
     whole: Chunk
     share: Share
     expert: float
@@ -43,13 +43,13 @@ class Engine:
     expert_precision: str
     expert_peak: float
     launches: float
-    tensor_links: Links | None
-    exchange_links: Links | None
+    tensor_links: RankLinks | None
+    exchange_links: RankLinks | None
 
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
         """The engine of a layout; None where the accelerator has no peak for the workload."""
-        rates = Rates.of(cluster.accelerator, cluster.kernels)
+        rates = KernelRates.of(cluster.accelerator, cluster.kernels)
         if rates is None:
             return None
         model = workload.model
@@ -66,7 +66,7 @@ class Engine:
             layout=layout,
             replicas=replicas,
             rates=rates,
-            habits=Habits.of(layout.stack),
+            habits=HostOverhead.of(layout.stack),
             whole=whole,
             share=parameters.share(model, layout, (whole,)),
             expert=counted.expert,
@@ -135,13 +135,13 @@ class Engine:
         return steps * self.launches * self.habits.eager
 
 
-def _peak(name: str, rates: Rates) -> tuple[str, float]:
+def _peak(name: str, rates: KernelRates) -> tuple[str, float]:
     """The precision whose peak the accelerator uses for GEMMs in ``name``, and that peak; 16 bits where it has none."""
     found = rate(name, rates.peaks)
     return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
 
 
-def _expert_peak(workload: Workload, rates: Rates, other: tuple[str, float]) -> tuple[str, float]:
+def _expert_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:
     """The same of experts: in the precision of their weights where the chip multiplies in it, else in the work's.
 
     Products of 4-bit weights with wider activations run at the rate of 8 bits (PTX ISA, tcgen05.mma, kind mxf8f6f4).

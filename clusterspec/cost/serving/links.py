@@ -15,7 +15,7 @@ DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge", "pcie"})
 """Topologies on which engines run small all-reduces with their own kernels."""
 
 
-class Links(NamedTuple):
+class RankLinks(NamedTuple):
     """The links of a group of adjacent ranks: B/s per rank and direction, bus bandwidth at line rate.
 
     ``inside`` the domain, ``between`` domains (infinite where the group is in one), over ``domains`` domains.
@@ -33,7 +33,7 @@ class Links(NamedTuple):
         return self.library.candidates[0].launch + self.library.queued(size)
 
 
-def links_of(cluster: Cluster, ranks: int) -> Links | None:
+def links_of(cluster: Cluster, ranks: int) -> RankLinks | None:
     """The links of the first ``ranks`` ranks; None where no fabric connects their domains."""
     paths = paths_of(cluster, contiguous(cluster, ranks))
     if paths is None:
@@ -44,5 +44,5 @@ def links_of(cluster: Cluster, ranks: int) -> Links | None:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
     if paths.between is None:
-        return Links(inside, float("inf"), 1, cluster.scale_up.topology in DIRECT, library)
-    return Links(inside, ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
+        return RankLinks(inside, float("inf"), 1, cluster.scale_up.topology in DIRECT, library)
+    return RankLinks(inside, ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)

@@ -119,7 +119,9 @@ def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.
 
 
 def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
-    """Attention of ``tokens`` of prompts of ``length``, the last ``fresh`` of which are new: to all tokens before."""
+    """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
+    attend to all before.
+    """
     model, whole = engine.model, engine.whole
     widths = 2 * model.head_dim + model.latent_rope if model.latent else model.head_dim + model.value_width
     before = length - fresh / 2

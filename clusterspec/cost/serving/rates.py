@@ -48,7 +48,7 @@ def between(curve: Curve, size: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class KernelRates:
     """The achieved rates of kernels on one rank of an accelerator.
 
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the kernel table
@@ -63,7 +63,7 @@ class Rates:
     scale: float
 
     @classmethod
-    def of(cls, chip: Accelerator, entry: Kernels | None) -> Rates | None:
+    def of(cls, chip: Accelerator, entry: Kernels | None) -> KernelRates | None:
         """The rates of an accelerator; None where it has no memory bandwidth or no peak of 16 bits."""
         ranks = chip.ranks_per_accelerator
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}

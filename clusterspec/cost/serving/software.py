@@ -8,7 +8,7 @@ from clusterspec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class HostOverhead:
     """Seconds of one generation of serving software.
 
     ``host`` of one step on the host that the device does not hide, ``sequence`` of it for each sequence;
@@ -22,7 +22,7 @@ class Habits:
     request: float
 
     @classmethod
-    def of(cls, stack: Stack | None) -> Habits:
+    def of(cls, stack: Stack | None) -> HostOverhead:
         """The figures of an entry; those that it leaves out are assumptions."""
         found = stack.achievable if stack is not None else {}
 

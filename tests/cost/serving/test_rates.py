@@ -8,15 +8,15 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Kernels
-from clusterspec.cost.serving.rates import Rates, between, curves
+from clusterspec.cost.serving.rates import KernelRates, between, curves
 
 CATALOG = Catalog.open()
 
 
-def rates(chip: str, table: str) -> Rates:
+def rates(chip: str, table: str) -> KernelRates:
     accelerator, kernels = CATALOG.get("accelerator", chip), CATALOG.get("kernels", table)
     assert isinstance(accelerator, Accelerator) and isinstance(kernels, Kernels)
-    found = Rates.of(accelerator, kernels)
+    found = KernelRates.of(accelerator, kernels)
     assert found is not None
     return found
 
