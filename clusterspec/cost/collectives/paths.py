@@ -13,6 +13,7 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleup import NODE_SCALE
+from clusterspec.cluster.software import version
 from clusterspec.cost.collectives.assumptions import (
     EXCHANGE,
     HOST,
@@ -72,7 +73,7 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
         peer=Bandwidth.one_way(min(up.peer_bandwidth.value, line.value), up.peer_bandwidth.origin),
         ring=ring,
         exchange=exchange,
-        reduction=_reduction(cluster, ranks),
+        reduction=_reduction(cluster, ranks) if _library_reduces(cluster, group.domains) else None,
         chunks=_chunks(cluster, group),
         low_latency=known.get("low_latency"),
         tree=known.get("tree"),
@@ -108,6 +109,18 @@ def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
         return None
     names = ("reduction.rack", "reduction") if ranks > NODE_SCALE else ("reduction",)
     return achieved(up.interconnect, names, REDUCTION)
+
+
+def _library_reduces(cluster: Cluster, domains: int) -> bool:
+    """Whether the release of the collective library, where the spec states it, reduces in the switches of a domain.
+
+    NCCL does so from 2.17 on inside one domain, from 2.18 on with a tree between domains (NCCL release notes).
+    """
+    stated = cluster.scale_out.collective_library if cluster.scale_out else None
+    library, _, release = (stated or "").partition(" ")
+    if library.lower() != "nccl" or not release.strip():
+        return True
+    return version(release.strip().removeprefix("v")) >= (2, 17 if domains == 1 else 18)
 
 
 def least_reduced(entry: Interconnect | None) -> Figure:

@@ -47,6 +47,22 @@ def test_switches_that_may_not_reduce_do_not() -> None:
     assert cost.ceiling_busbw == pytest.approx(450e9)
 
 
+@pytest.mark.parametrize(
+    ("library", "nodes", "reduces"),
+    [
+        ("nccl 2.16", 1, False),
+        ("nccl 2.17.1", 1, True),
+        ("nccl 2.17.1", 4, False),
+        ("nccl v2.18", 4, True),
+        ("rccl 2.1", 1, True),
+    ],
+)
+def test_a_library_reduces_in_switches_from_a_release_on(library: str, nodes: int, reduces: bool) -> None:
+    """NCCL reduces inside one domain from 2.17 on, and with a tree between domains from 2.18 on."""
+    spec = nodes_of(H100, nodes, more=f"collective_library: {library}")
+    assert timed(spec, "all-reduce", 8 * nodes, GIB).algorithm.startswith("nvls") is reduces
+
+
 def test_the_ceiling_counts_reduction_in_the_switch() -> None:
     assert timed(nodes_of(H100, 1), "all-reduce", 8).ceiling_busbw == pytest.approx(700e9)
     assert timed(nodes_of(H100, 1), "all-gather", 8).ceiling_busbw == pytest.approx(450e9)
