@@ -210,4 +210,7 @@ def _money(report: FullReport) -> list[Card]:
     if cost and cost.total and cost.years:
         over = f"over {cost.years:g} years" + ("; a partial sum" if cost.missing else "")
         found.append(Card("Cost over the term", say(cost.total.value, cost.currency or "currency"), over, "cost.total"))
+    if cost and cost.per_million_tokens and report.serves:
+        each = say(cost.per_million_tokens.value, cost.currency or "currency")
+        found.append(Card("A million output tokens", each, "at this load", "cost.per_million_output_tokens"))
     return found
