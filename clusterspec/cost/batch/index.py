@@ -25,7 +25,7 @@ class Numbers(NamedTuple):
 
 
 DENSE = 1 << 18
-"""Entries of the largest dense table: it fits the second-level cache of one core."""
+"""Entries of the largest dense table: two megabytes, which fit the caches of one core."""
 FAR = 1 << 32
 """The distance of the codes of two pairs with neighboring first numbers, above any second number."""
 
