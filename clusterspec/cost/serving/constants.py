@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.constants import assumed, cited
-from clusterspec.origin import Cited
+from clusterspec.cost.constants import assumed
 
 GROUP = "serving"
 
@@ -79,18 +78,11 @@ MOST_LOAD = 0.8
 RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB of a rank", "B")
 HIGHEST_FRACTION = 0.95
 """Share of memory to which operators raise the default where weights leave little: published plans use 0.95 to 0.98."""
-UNEVEN = cited(
+UNEVEN = assumed(
     GROUP,
     "uneven",
     1.49,
-    Cited(
-        "serving",
-        "uneven",
-        "Deploying DeepSeek with large-scale expert parallelism (LMSYS)",
-        "https://lmsys.org/blog/2025-05-05-large-scale-ep/",
-        "2026-11-20",
-        "the load of the fullest rank over the mean where nothing balances it",
-    ),
+    "the load of the fullest rank over the mean where experts have no copies; no source verified",
 )
 RANGES = {
     "tpot": (0.77, 1.26),

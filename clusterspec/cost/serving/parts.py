@@ -182,8 +182,8 @@ def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
 
 
 def _fullest(engine: Engine) -> float:
-    """The load of the fullest rank over the mean, where experts are on different ranks."""
-    return known.UNEVEN.value if engine.layout.ep > 1 else 1.0
+    """The load of the fullest rank over the mean: 1 on one rank, and where copies of experts balance the load."""
+    return known.UNEVEN.value if engine.layout.ep > 1 and not engine.layout.redundant_experts else 1.0
 
 
 def _widened(kept: str, name: str) -> float:
@@ -253,6 +253,7 @@ def _latency(engine: Engine, domains: int) -> float:
 def _launch(engine: Engine, sequences: float) -> Part:
     habits, serving = engine.habits, engine.workload.serving
     captured = serving is None or serving.captured_graphs
+    source = _from(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
     numbers = {
         "launches": engine.launches,
         "each": engine.rates.floor("bf16") if captured else habits.eager,
@@ -260,4 +261,4 @@ def _launch(engine: Engine, sequences: float) -> Part:
         "sequences": sequences,
         "sequence": habits.sequence,
     }
-    return Part(LAUNCH, launch_time, numbers, _from(engine, each="gemm.bf16.floor"))
+    return Part(LAUNCH, launch_time, numbers, source)
