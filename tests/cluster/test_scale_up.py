@@ -115,3 +115,22 @@ def reported(cluster: str) -> list[tuple[str, Any]]:
 def test_a_scale_out_technology_is_no_interconnect() -> None:
     found = reported("accelerator: h100-sxm-80gb, nodes: 1, scale_up: {interconnect: infiniband-ndr}")
     assert found[0] == ("unknown-catalog-id", ("cluster", "scale_up", "interconnect"))
+
+
+@pytest.mark.parametrize(
+    ("stated", "found", "problems"),
+    [
+        ("", "nvlink-4", 0),
+        (", scale_up: {interconnect: nvlink-4}", "nvlink-4", 0),
+        (", scale_up: {interconnect: nvlink-3}", "nvlink-3", 0),
+        (", scale_up: {interconnect: nvlink-44}", "nvlink-4", 1),  # unknown: that of the accelerator
+        (", scale_up: {interconnect: infiniband-ndr}", "nvlink-4", 1),
+    ],
+)
+def test_the_interconnect_is_the_stated_one_else_that_of_the_accelerator(
+    stated: str, found: str, problems: int
+) -> None:
+    design, faults = resolve_text(f"cluster: {{accelerator: h100-sxm-80gb, nodes: 1{stated}}}")
+    assert design.cluster is not None and design.cluster.scale_up.interconnect is not None
+    assert design.cluster.scale_up.interconnect.id == found
+    assert len([one for one in faults if one.rule == "unknown-catalog-id"]) == problems
