@@ -1,0 +1,138 @@
+"""Laws of interruptions: which figure counts, and what it costs a run, in hand-worked seconds."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+
+from clusterspec.cost.failures import Interruptions, interruptions, stated_between
+from clusterspec.origin import Assumed, Written
+from clusterspec.spec.model import OperationsSpec
+from tests.cluster.resolving import clean
+
+WORK = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 1}\n"
+DAY = 86_400
+ALONE = 54 * DAY * 16_384 / 419
+"""Seconds of one accelerator between interruptions in the Llama 3 run."""
+
+
+def found(
+    operations: str = "", networks: str = "", *, spares: int = 0, parameters: float | None = None
+) -> Interruptions:
+    """The interruptions of a job on 64 DGX H100, 512 accelerators."""
+    text = f"cluster: {{platform: dgx-h100, nodes: 64, spare_nodes: {spares}{networks}}}\n{WORK}"
+    design = clean(text + (f"operations: {{{operations}}}\n" if operations else ""))
+    assert design.cluster is not None and design.layout is not None and design.spec.cluster is not None
+    of_spec = design.spec
+    assert of_spec.cluster is not None
+    return interruptions(design.cluster, design.layout, of_spec.operations, of_spec.cluster.networks, parameters)
+
+
+def test_a_run_without_figures_has_those_of_published_fleets() -> None:
+    """54 days × 16,384 / 419 are 50,700 hours of one accelerator, 99 hours of 512."""
+    run = found()
+    assert pytest.approx(50_700 * 3600, rel=1e-3) == ALONE
+    assert run.between.value == pytest.approx(ALONE / 512)
+    assert run.between.value / 3600 == pytest.approx(98.98, rel=1e-3)
+    assert (run.checkpoint.value, run.restart.value) == (60, 600)
+    assert run.interval.value == pytest.approx(sqrt(2 * ALONE / 512 * 60))
+    for figure in (run.between, run.checkpoint, run.restart):
+        assert isinstance(figure.origin, Assumed)
+
+
+def test_the_range_is_that_of_two_research_clusters() -> None:
+    """6.50 and 2.34 failures in 1,000 node-days of 8 accelerators: 64 nodes fail every 2.40 and every 6.68 days."""
+    run = found()
+    for share, days in ((run.low, 1000 / 6.50 / 64), (run.high, 1000 / 2.34 / 64)):
+        between, interval = days * DAY, run.interval.value
+        assert share == pytest.approx(1 - 60 / interval - interval / (2 * between) - 600 / between)
+    assert run.low < run.share < run.high
+
+
+@pytest.mark.parametrize(
+    ("operations", "seconds", "key"),
+    [
+        ("mean_time_between_failures: 10 h", 36_000, "mean_time_between_failures"),
+        ("node_mtbf: 6400 h", 360_000, "node_mtbf"),  # 64 nodes
+        ("node_mtbf: 6400 h, mean_time_between_failures: 10 h", 36_000, "mean_time_between_failures"),
+    ],
+)
+def test_a_stated_rate_of_the_job_precedes_that_of_a_node_and_leaves_no_range(
+    operations: str, seconds: float, key: str
+) -> None:
+    run = found(operations)
+    assert run.between.value == pytest.approx(seconds)
+    assert run.between.origin == Written(f"operations.{key}")
+    assert run.low == run.share == run.high
+
+
+def test_a_rate_of_a_node_says_nothing_of_a_job_of_unknown_nodes() -> None:
+    operations = clean(
+        f"cluster: {{platform: dgx-h100, nodes: 2}}\noperations: {{node_mtbf: 100 h}}\n{WORK}"
+    ).spec.operations
+    assert operations is not None
+    for nodes, seconds in ((None, None), (0, None), (1, 360_000.0), (2, 180_000.0)):
+        between = stated_between(operations, nodes)
+        assert (between.value if between else None) == seconds
+    assert stated_between(OperationsSpec(), 2) is None
+
+
+@pytest.mark.parametrize(
+    ("operations", "store", "parameters", "seconds"),
+    [
+        ("", "", 1e9, 60),
+        ("", "100 GB/s unidirectional", None, 60),
+        ("", "100 GB/s unidirectional", 70e9, 9.8),  # 14 bytes a weight: 980 GB
+        ("checkpoint_time: 2 min", "100 GB/s unidirectional", 70e9, 120),
+        ("checkpoint_time: 2 min", "", None, 120),
+    ],
+)
+def test_a_checkpoint_takes_the_stated_time_else_that_of_the_store(
+    operations: str, store: str, parameters: float | None, seconds: float
+) -> None:
+    networks = f", networks: {{storage: {{bandwidth: {store}}}}}" if store else ""
+    run = found(operations, networks, parameters=parameters)
+    assert run.checkpoint.value == pytest.approx(seconds)
+    assert isinstance(run.checkpoint.origin, Written) == ("checkpoint_time" in operations)
+
+
+@pytest.mark.parametrize(
+    ("operations", "spares", "seconds", "key"),
+    [
+        ("repair_time: 2 h", 0, 7200, "repair_time"),  # the job waits for the repair
+        ("repair_time: 2 h", 1, 600, ""),
+        ("repair_time: 601 s", 0, 601, "repair_time"),
+        ("repair_time: 600 s", 0, 600, ""),
+        ("repair_time: 5 min", 0, 600, ""),
+        ("repair_time: 2 h, restart_time: 5 min", 0, 300, "restart_time"),
+        ("restart_time: 5 min", 1, 300, "restart_time"),
+    ],
+)
+def test_a_restart_waits_for_the_repair_only_without_a_spare_node(
+    operations: str, spares: int, seconds: float, key: str
+) -> None:
+    run = found(operations, spares=spares)
+    assert run.restart.value == seconds
+    assert isinstance(run.restart.origin, Written) == bool(key)
+    assert not key or run.restart.origin == Written(f"operations.{key}")
+
+
+def test_a_stated_interval_precedes_the_best_one() -> None:
+    """Every hour, failures every 20 hours: 1 - 36/3600 - 3600/144000 - 720/72000 = 0.955."""
+    operations = (
+        "mean_time_between_failures: 20 h, checkpoint_interval: 1 h, checkpoint_time: 36 s, restart_time: 12 min"
+    )
+    run = found(operations)
+    assert (run.interval.value, run.interval.origin) == (3600, Written("operations.checkpoint_interval"))
+    assert run.share == pytest.approx(0.955)
+    assert dict(run.figures) == {
+        "interval": run.interval,
+        "between": run.between,
+        "checkpoint": run.checkpoint,
+        "restart": run.restart,
+    }
+
+
+def test_a_run_that_fails_before_it_restarts_keeps_nothing() -> None:
+    assert found("mean_time_between_failures: 9 min").share == 0
