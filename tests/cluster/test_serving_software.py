@@ -1,0 +1,90 @@
+"""The defaults of serving software: by generation, unless the spec states them, and each as an assumption."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.model import Serving
+from tests.cluster.resolving import assumed, clean
+from tests.cluster.test_serving import REQUESTS, plan
+
+RAISED = "up to 0.95 where the requests in flight need more"
+
+
+def found(framework: str, serving: str = REQUESTS) -> tuple[Serving, dict[str, str]]:
+    """The requests on a framework, and the reason of each assumption."""
+    design = plan(serving, f"{{framework: {framework}, tp: 8}}")
+    assert design.workload.serving is not None
+    return design.workload.serving, {key: why for key, _, why in design.assumptions}
+
+
+@pytest.mark.parametrize(
+    ("framework", "of_free", "whole", "named", "rest"),
+    [
+        ("vllm, software: vllm 0.6", False, False, "vLLM 0.3 to 0.7", RAISED),
+        ("vllm, software: vllm 0.9", False, False, "vLLM, from 0.8", RAISED),
+        ("sglang", False, False, "SGLang, from 0.4", RAISED),
+        ("trt-llm, software: trt-llm 0.21", True, True, "TensorRT-LLM to 0.21", "of what the weights leave"),
+        ("trt-llm, software: trt-llm 1.0", True, True, "TensorRT-LLM, from 1.0", "of what the weights leave"),
+        ("custom", False, False, "most software", RAISED),
+    ],
+)
+def test_a_generation_divides_the_memory_by_its_own_rule(
+    framework: str, of_free: bool, whole: bool, named: str, rest: str
+) -> None:
+    serving, why = found(framework)
+    assert (serving.of_free, serving.whole_requests) == (of_free, whole)
+    assert (serving.memory_fraction, serving.chunk_tokens, serving.max_sequences) == (0.9, 8192, None)
+    reason = why["workload.serving.memory_fraction"]
+    assert reason.startswith(f"the default of {named}") and reason.endswith(rest)
+    assert why["workload.serving.chunk_tokens"] == reason.removesuffix(f", {rest}")
+
+
+@pytest.mark.parametrize(
+    ("written", "of_free", "raised"),
+    [
+        ("", True, False),
+        (", concurrency: 8", True, True),
+        (", memory_fraction: 0.8", False, False),  # a share of the whole memory, as the key defines it
+        (", memory_fraction: 0.8, concurrency: 8", False, False),
+        (", request_rate: 2", True, False),
+    ],
+)
+def test_a_stated_fraction_is_of_all_memory_and_never_raised(written: str, of_free: bool, raised: bool) -> None:
+    serving, why = found("trt-llm", REQUESTS + written)
+    assert (serving.of_free, serving.raised) == (of_free, raised)
+    assert ("workload.serving.memory_fraction" in why) == ("memory_fraction" not in written)
+
+
+@pytest.mark.parametrize(
+    ("written", "percentile"), [("", 50.0), ("targets: {ttft: 1 s}", 50.0), ("targets: {percentile: 99.9}", 99.9)]
+)
+def test_targets_hold_at_the_median_unless_a_percentile_is_stated(written: str, percentile: float) -> None:
+    serving, _ = found("vllm", f"{REQUESTS}, {written}" if written else REQUESTS)
+    assert serving.percentile == percentile
+    assert (serving.ttft_target, serving.tpot_target) == (1.0 if "ttft" in written else None, None)
+
+
+@pytest.mark.parametrize(
+    ("software", "year", "release"),
+    [
+        ("nemo 25.11", 2025, "nemo 25.11"),
+        ("nemo 25.12", 2025, "nemo 25.12"),
+        ("nemo 25.13", 2026, None),  # no month
+        ("nemo 25.0", 2026, None),
+        ("nemo 20.1", 2020, "nemo 20.1"),
+        ("nemo 19.12", 2026, None),  # before the first container
+        ("nemo 99.1", 2099, "nemo 99.1"),
+        ("nemo 100.1", 2026, None),
+        ("nemo 25", 2026, None),  # a year alone
+    ],
+)
+def test_a_release_by_year_and_month_names_its_year(software: str, year: int, release: str | None) -> None:
+    text = (
+        "cluster: {platform: dgx-h100, nodes: 4}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\n"
+    )
+    design = clean(f"{text}layout: {{software: {software}}}")
+    assert design.layout is not None
+    assert (design.layout.software_year, design.layout.software) == (year, release)
+    assert ("layout.software_year" in assumed(design)) == (release is None)

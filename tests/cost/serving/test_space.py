@@ -1,0 +1,109 @@
+"""Laws of the memory left for a cache, of a bisection, and of the ranges of serving times, in hand-worked numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.model import Serving
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.constants import RANGES
+from clusterspec.cost.serving.ranges import RANGED, factors, serving_range
+from clusterspec.cost.serving.software import HostOverhead
+from clusterspec.cost.serving.steady import bisected
+from clusterspec.cost.serving.targets import missed, tpot_at, ttft_at
+from clusterspec.cost.serving.times import Handoff, cache_space
+from clusterspec.records import replace
+from tests.cost.serving.test_targets import plan
+
+FOUND, LOAD = plan("concurrency: 32")
+
+
+@pytest.mark.parametrize(
+    ("of_free", "memory", "taken", "wanted", "space"),
+    [
+        (False, 80, 20, 0, 52),  # 0.9 × 80 - 20
+        (False, 80, 20, 40, 52),
+        (False, 80, 20, 54, 54),  # raised to what the requests need
+        (False, 80, 20, 56, 56),  # 0.95 × 80 - 20
+        (False, 80, 20, 57, 56),
+        (False, 80, 75, 0, 0),
+        (False, 80, 75, 5, 1),
+        (False, 80, 77, 5, 0),
+        (True, 80, 20, 0, 54),  # 0.9 × (80 - 20)
+        (True, 80, 20, 60, 54),
+        (True, 80, 81, 5, 0),
+    ],
+)
+def test_a_cache_has_a_share_of_all_memory_or_of_what_is_free(
+    of_free: bool, memory: float, taken: float, wanted: float, space: float
+) -> None:
+    load = replace(LOAD, of_free=of_free, memory_fraction=0.9)
+    assert cache_space(memory, taken, wanted, load) == pytest.approx(space)
+
+
+@pytest.mark.parametrize(
+    ("most", "limit", "found"),
+    [(0.5, 8, 0), (1, 8, 1), (1, 1, 1), (5.25, 8, 5.25), (8, 8, 8), (100, 8, 8), (0.99, 1, 0)],
+)
+def test_a_bisection_finds_the_most_that_satisfies_a_condition(most: float, limit: float, found: float) -> None:
+    assert bisected(lambda sequences: sequences <= most, limit) == pytest.approx(found, abs=1e-5)
+
+
+def times(**changes: object) -> ServingTimes:
+    return replace(FOUND, **changes)  # type: ignore[arg-type]
+
+
+SENT = Handoff(0.06, 1e9, 50e9)
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (times(offered=1.0), "ttft alone"),
+        (times(offered=1.01), "ttft"),
+        (times(offered=32.0), "ttft"),
+        (times(offered=32.0, sent=SENT), "ttft apart"),
+        (times(offered=1.0, sent=SENT), "ttft alone"),
+    ],
+)
+def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: ServingTimes, kind: str) -> None:
+    assert factors(found, "ttft") == RANGES[kind]
+    assert factors(found, "tpot") == RANGES["tpot"]
+    for name, quantity in RANGED.items():
+        low, high = factors(found, quantity)
+        assert low < 1 < high
+        assert serving_range(found, name) == [getattr(found, name) * low, getattr(found, name) * high]
+
+
+def test_a_transfer_takes_its_fixed_time_and_that_of_its_bytes() -> None:
+    assert times(sent=SENT).handoff == pytest.approx(0.06 + 1 / 50)
+    assert times(sent=None).handoff == 0
+    assert times(output_tokens_per_second=4000.0, accelerators=8.0).per_accelerator == 500
+
+
+def test_without_an_entry_the_host_takes_the_assumed_times() -> None:
+    """0.8 ms a step, 3 µs a sequence, 0.17 ms a launch, 10 ms a request."""
+    assert HostOverhead.of(None) == HostOverhead(0.8e-3, 3e-6, 0.17e-3, 10e-3)
+
+
+@pytest.mark.parametrize(
+    ("ttft", "tpot", "late"),
+    [(1.0, 0.02, ()), (0.999, 0.02, ("ttft",)), (1.0, 0.0199, ("tpot",)), (0.5, 0.01, ("ttft", "tpot"))],
+)
+def test_a_target_is_met_at_its_limit_and_missed_below(ttft: float, tpot: float, late: tuple[str, ...]) -> None:
+    load: Serving = replace(LOAD, ttft_target=ttft, tpot_target=tpot)
+    assert missed(times(ttft=1.0, tpot=0.02), load) == late
+
+
+@pytest.mark.parametrize(("percentile", "mean"), [(49.0, False), (50.0, False), (51.0, True), (99.0, True)])
+def test_above_the_median_a_token_takes_at_least_the_mean(percentile: float, mean: bool) -> None:
+    load = replace(LOAD, percentile=percentile)
+    assert tpot_at(times(tpot=0.02, tpot_mean=0.03), load) == (0.03 if mean else 0.02)
+    assert tpot_at(times(tpot=0.02, tpot_mean=0.01), load) == 0.02
+    assert (ttft_at(times(ttft=1.0, wait=0.5), load) > 1.0) is mean
+
+
+def test_a_percentile_beyond_the_tail_is_that_of_the_tail() -> None:
+    found = times(ttft=1.0, wait=0.5)
+    highest, beyond, below = (ttft_at(found, replace(LOAD, percentile=each)) for each in (99.9, 100.0, 99.8))
+    assert below < highest == beyond
