@@ -40,10 +40,10 @@ def main() -> NoReturn:
 
 
 def leave(status: int) -> NoReturn:
-    """Ends the process, at once where nothing waits for its end.
+    """End the process, without interpreter shutdown where nothing depends on it.
 
-    Freeing every module and object of a check one by one takes a seventh of its time. A profiler, a thread, a function
-    registered with `atexit` or a stream that takes nothing more gets the orderly end of the interpreter.
+    Freeing all modules and objects takes a seventh of the time of a check. With a profiler, a thread, a function
+    registered with `atexit` or a closed output stream, the interpreter shuts down normally.
     """
     if NEED_AN_ORDERLY_END.isdisjoint(sys.modules) and sys.getprofile() is None and flushed():
         os._exit(status)
@@ -51,7 +51,7 @@ def leave(status: int) -> NoReturn:
 
 
 def flushed() -> bool:
-    """Whether standard output and standard error, where they are open, took everything that was written to them."""
+    """Whether standard output and standard error, if open, were flushed without error."""
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -62,7 +62,7 @@ def flushed() -> bool:
 
 
 def version() -> int:
-    """Prints the version, and returns the exit status: 2 where standard output takes nothing."""
+    """Print the version and return the exit status: 2 if standard output cannot be written."""
     from clusterspec import __version__
 
     try:

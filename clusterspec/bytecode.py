@@ -1,11 +1,11 @@
 """The bytecode of the modules that commands load, in one file.
 
-Python looks for every module, compares its bytecode with its source and reads it, each apart. For the 260 modules of a
-check that takes a sixth of its time. So a command leaves their bytecode in one file beside those that Python keeps in
-``__pycache__``, and the next command takes it from there.
+Python finds, compares and reads the bytecode of each module separately. For the 260 modules of a check that takes a
+sixth of the run time. A command therefore writes their bytecode to one file in ``__pycache__``, from which later
+commands load it.
 
-The file is a cache of what Python caches, and can be deleted at any time. A module is taken from it only while its
-source has the size and the time of change from which the bytecode was made; any other is imported as ever.
+The file can be deleted at any time. A module is loaded from it only while size and modification time of its source are
+unchanged; other modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from types import CodeType
 
     Row = tuple[str, int, int, int, int]
-    """A source file in the package, its size and time of change; where its bytecode begins and ends."""
+    """A source file in the package, its size and modification time, and the start and end of its bytecode."""
     Kept = tuple[str, str, tuple[int, int], bytes | memoryview]
-    """The name of a module, its source file in the package, size and time of change of that, and the bytecode."""
+    """The name of a module, its source file in the package with size and modification time, and its bytecode."""
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 FILE = f"{PACKAGE}/__pycache__/modules.{sys.implementation.cache_tag}-{sys.flags.optimize}.bytecode"
@@ -32,11 +32,11 @@ START = 24
 """Bytes at the start of the file: the version of Python, the length of the table and that of the bytecode."""
 PYTHON = sys.hexversion.to_bytes(8, "little")
 WORTHWHILE = 20
-"""Modules absent from the file from which on writing it anew pays."""
+"""The number of modules missing in the file from which it is rewritten."""
 
 
 class Loader(SourceFileLoader):
-    """Python's loader of a source file, with the bytecode at hand."""
+    """A loader of a module from bytecode in memory."""
 
     bytecode: memoryview
 
@@ -46,7 +46,7 @@ class Loader(SourceFileLoader):
 
 
 class Finder:
-    """Finds modules of the program in the file."""
+    """A module finder that reads from the bytecode file."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
@@ -60,7 +60,7 @@ class Finder:
                 self.content = given[START + table :]
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Where a module comes from; None for one that the file lacks, or whose source has changed."""
+        """The import spec of a module; None if the file lacks it, or its source has changed."""
         if name not in self.rows:
             return None
         file, size, changed, begin, end = self.rows[name]
@@ -76,7 +76,7 @@ class Finder:
         return spec
 
     def keep(self) -> None:
-        """Writes the file anew where many of the loaded modules are absent from it, as far as that is possible."""
+        """Rewrite the file if many of the loaded modules are missing in it; write errors are ignored."""
         if sys.dont_write_bytecode or sys.pycache_prefix:
             return
         loaded = [module.__spec__ for name, module in sys.modules.items() if name.startswith("clusterspec.")]
@@ -86,7 +86,7 @@ class Finder:
                 self.write(absent)
 
     def write(self, absent: list[ModuleSpec]) -> None:
-        """Writes the modules that the file has and those that are absent; a reader meets the old file or the new."""
+        """Write the file with the missing modules added, atomically."""
         parts: list[bytes | memoryview] = []
         rows: dict[str, Row] = {}
         length = 0
@@ -102,14 +102,14 @@ class Finder:
         os.replace(draft, FILE)
 
     def present(self) -> Iterator[Kept]:
-        """The modules of the file whose source has not changed."""
+        """The modules of the file whose source is unchanged."""
         for name, (file, size, changed, begin, end) in self.rows.items():
             if state(f"{PACKAGE}/{file}") == (size, changed):
                 yield name, file, (size, changed), self.content[begin:end]
 
 
 def compiled(specs: Iterable[ModuleSpec]) -> Iterator[Kept]:
-    """Modules whose bytecode Python keeps, and would take."""
+    """The modules with a current bytecode file of Python, each with its bytecode."""
     for spec in specs:
         path, known = str(spec.origin), state(str(spec.origin))
         if known and spec.cached and path.startswith(f"{PACKAGE}{os.sep}"):
@@ -121,7 +121,7 @@ def compiled(specs: Iterable[ModuleSpec]) -> Iterator[Kept]:
 
 
 def state(path: str) -> tuple[int, int] | None:
-    """Size and time of change, in nanoseconds, of a file; None where it cannot be had."""
+    """Size in bytes and modification time in nanoseconds of a file; None if it cannot be read."""
     try:
         found = os.stat(path)
     except OSError:
@@ -130,7 +130,7 @@ def state(path: str) -> tuple[int, int] | None:
 
 
 def use() -> Finder:
-    """Takes modules from the file from here on."""
+    """Import modules from the file from now on."""
     finder = Finder()
     sys.meta_path.insert(0, finder)
     return finder

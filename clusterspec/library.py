@@ -49,7 +49,7 @@ class Design:
 
     @property
     def cluster(self) -> Cluster | None:
-        """The resolved cluster; None if its description is incomplete (`findings` say why)."""
+        """The resolved cluster; None if its description is incomplete (see `findings`)."""
         return self.study.design.cluster
 
     @property

@@ -67,7 +67,7 @@ def _step_time(one: Study) -> float | None:
 
 
 def accept(one: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
-    """Every acceptance test with its status, and the tests of the spec that cannot be run, with why.
+    """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
 
     Raises `FormatError` if there is no test that can be run.
     """

@@ -197,7 +197,7 @@ class Stack(Entry):
     overlap with computation, ``dispatcher`` the default token dispatcher, ``releases`` the described
     releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
     uses if it has none of its own, ``reduces`` the precision in which it sends gradients if narrower than the
-    one in which it keeps them, ``attention_year`` the year of whose kernels its attention is if later than its own,
+    one in which it keeps them, ``attention_year`` the year of its attention kernels if later than ``year``,
     ``compiled`` that the host does not launch kernels individually,
     ``serving`` the defaults of serving software, None for training software.
     """

@@ -9,8 +9,8 @@ from clusterspec.records import dataclass
 class ServingSoftware:
     """The defaults of one generation of serving software.
 
-    ``memory_fraction`` is a share of the whole memory, or, with ``of_free``, of what the weights leave of it.
-    With ``whole_requests`` a request is admitted only if the cache can hold it to its end. ``chunk_tokens`` of
+    ``memory_fraction`` is a share of the whole memory, or, with ``of_free``, of the memory that remains after the
+    weights. With ``whole_requests`` a request is admitted only if the cache can hold it to its end. ``chunk_tokens`` of
     prompts are processed in a step, ``max_sequences`` decoded.
     """
 

@@ -62,7 +62,7 @@ class _Demand:
         return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
 
     def leaves(self, down: int) -> int:
-        """Leaves with so many down ports; in a rail fabric one per rail for each block of nodes."""
+        """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes."""
         blocks = parts(self.nodes * self.nics_of_rail, down)
         return self.rails * max(1, blocks, parts(parts(self.endpoints, down), self.rails))
 
@@ -73,7 +73,7 @@ class _Demand:
 
 
 def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
-    """Counts one plane of a fabric of switches with so many ports at the rate of a plane."""
+    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane."""
     fabric = cluster.scale_out
     assert fabric is not None
     demand = _demand(cluster, fabric, ports)

@@ -125,7 +125,7 @@ class MeasuredShare:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The machine. ``nodes`` run the job; ``spare_nodes`` are bought in addition."""
+    """The resolved cluster. ``nodes`` run the job; ``spare_nodes`` are bought in addition."""
 
     accelerator: Accelerator
     nodes: int

@@ -167,8 +167,8 @@ def alike(group: Runs, others: Runs, block: int) -> bool:
 
 
 def alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
-    """The alignments of a family of lattices with blocks: for each remainder of a base modulo the block, the first base
-    that has it and the number of such bases. At most `MOST_ALIGNMENTS` are distinguished.
+    """The distinct positions of lattices relative to blocks: for each remainder of a base modulo the block size, the
+    first base with that remainder and the number of such bases. At most `MOST_ALIGNMENTS` are distinguished.
 
     >>> alignments(((4, 16),), 24)
     {0: (0, 2), 16: (16, 1), 8: (32, 1)}

@@ -213,7 +213,7 @@ def _switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:
 
 
 def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
-    """Ports of a switch at ``rate`` (B/s per direction) with whole ports split evenly; None where no port reaches it.
+    """Ports of a switch at ``rate`` (B/s per direction), by even breakout of its ports; None where no port reaches it.
 
     A port runs below its rate only where it is split: 64 ports of 800 Gb/s are 128 at 400 Gb/s.
     """

@@ -56,7 +56,7 @@ def even_stages(layers: int, stages: int) -> tuple[int, ...]:
 
 
 def of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
-    """The layout with the degrees of other engines, for a model of so many layers."""
+    """The layout with the degrees of other engines, for a model with a given number of layers."""
     return replace(
         layout,
         ranks=engines.replicas * engines.ranks,

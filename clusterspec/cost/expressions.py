@@ -55,7 +55,7 @@ expression against its function.
 
 
 def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
-    """Declares a function a formula: it accepts columns, and prints as ``expression``.
+    """Decorator of formula functions: the function accepts columns and is printed as ``expression``.
 
     A formula without an expression cannot be the formula of a term.
     """

@@ -22,7 +22,7 @@ from clusterspec.records import dataclass
 
 
 class Mixer(Enum):
-    """How a layer mixes tokens."""
+    """The kind of token mixing of a layer."""
 
     FULL = "full attention"
     WINDOW = "attention with a window"
@@ -133,7 +133,7 @@ def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
     """The chunks on the rank of each pipeline stage, in model order.
 
     One chunk each; ``virtual_stages`` with an interleaved schedule; in DualPipe also the chunk of the mirrored stage.
-    Empty where the layout has no layers of stages.
+    Empty where the layout has no `stage_layers`.
     """
     held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
     for index, chunk in enumerate(_chunks(model, layout.stage_layers)):

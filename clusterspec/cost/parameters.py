@@ -206,7 +206,7 @@ class Share:
 
 
 def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
-    """The weights of a rank that runs the chunks ``held``, one of `stages`."""
+    """The weights of a rank whose pipeline stage has the chunks ``held`` (see `stages`)."""
     whole, tp = count(model), layout.tp
     dense, moe = sum(chunk.dense_layers for chunk in held), sum(chunk.moe_layers for chunk in held)
     kinds = _mixed(model, held, tp)

@@ -28,7 +28,7 @@ def stage_groups(model: Model, layout: Layout) -> tuple[StageGroup, ...]:
     """All stages in order; consecutive stages with equal contents form one group.
 
     A rank holds one chunk; ``virtual_stages`` chunks with an interleaved schedule; in DualPipe also the chunk of the
-    mirrored stage. Empty where the layout has no layers of stages.
+    mirrored stage. Empty where the layout has no `stage_layers`.
     """
     return _grouped(model, layout.stage_layers, layout.pp, layout.schedule == "dualpipe")
 

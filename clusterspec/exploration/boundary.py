@@ -59,13 +59,13 @@ def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> Sol
 
 
 def _counted(lever: Lever, value: float | None) -> float | None:
-    """A value as the spec would state it: whole where the key is a count."""
+    """A value as written in a spec: an integer if the key is a count."""
     written = lever.written(value) if value is not None else None
     return float(written) if isinstance(written, int | float) else value
 
 
 def _toward(lever: Lever, condition: Condition) -> Lever:
-    """The lever in the sense of the condition: throughput grows with the load, and so does latency."""
+    """The lever with the direction that satisfies the condition: both throughput and latency grow with the load."""
     return replace(lever, better=1) if lever.name in OF_LOAD and not condition.at_most else lever
 
 

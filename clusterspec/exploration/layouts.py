@@ -25,9 +25,9 @@ NOTHING_TO_SEARCH = "a search needs a cluster, a training workload and a layout 
 
 
 def search(one: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
-    """The best legal layouts of a study's job, each checked by the rules as the layout of the spec.
+    """The best legal layouts of a study's job, each checked by all rules.
 
-    A serving plan is searched for engines, and for how many of them meet its targets.
+    For a serving plan, the search varies the engines and their number.
     """
     if one.spec.workload is not None and one.spec.workload.kind == "serve":
         from clusterspec.exploration.serving import search_serving
@@ -76,7 +76,7 @@ def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
 def _checked(
     studied: Studied, job: SearchJob, space: Space, kept: Iterable[Kept], top: int
 ) -> tuple[tuple[LayoutRow, ...], int]:
-    """The first rows in which no rule finds an error, and how many were refused on the way."""
+    """The first rows in which no rule finds an error, and the number of rejected rows before them."""
     rows: list[LayoutRow] = []
     refused = 0
     for each in kept:
@@ -89,14 +89,14 @@ def _checked(
 
 
 def _estimated(studied: Studied, section: Section) -> LayoutRow:
-    """A layout as the spec's own, whatever rules find in it."""
+    """A row for a layout in place of the spec's, regardless of findings."""
     varied = pipeline.study_document(studied.with_layout(section), studied.one)
     return _row(studied, section, varied.design, varied.plan)
 
 
 def _layout_row(studied: Studied, section: Section) -> LayoutRow | None:
-    """A layout as the spec's own, estimated and checked; None if a rule finds an error in it that is not one of
-    the machine alone."""
+    """A row for a layout in place of the spec's, estimated and checked; None if a rule finds an error that the machine
+    alone does not have."""
     varied = pipeline.study_document(studied.with_layout(section), studied.one)
     if errors_of(varied) - studied.machine_errors:
         return None

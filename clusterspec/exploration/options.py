@@ -1,4 +1,4 @@
-"""What a search is asked for."""
+"""Options of a search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from clusterspec.records import dataclass
 class SearchOptions:
     """``pins`` fix keys of the layout, ``grid`` names two axes to tabulate.
 
-    An empty ``objective`` is the usual one: the step time of training, the accelerators of a serving plan with targets.
+    An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
+    targets.
     """
 
     pins: Mapping[str, object]

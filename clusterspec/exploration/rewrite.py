@@ -13,7 +13,7 @@ from clusterspec.results.search import LayoutRow, Section
 def with_row(one: Study, row: LayoutRow) -> str:
     """The text of the spec with the layout of a row, and with its separate engines where it is a serving plan.
 
-    The `workload` section is written anew where its engines change; comments outside changed sections are kept.
+    The `workload` section is rewritten where its engines change; comments outside changed sections are kept.
     """
     sections: dict[str, object] = {"layout": dict(row.layout)}
     workload = _workload(one, row)

@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 
 def default_objective(design: Design) -> str:
-    """The fewest accelerators where the spec has targets, else the most tokens of an accelerator."""
+    """The default objective: fewest accelerators where the spec has targets, else most tokens per accelerator."""
     load = design.workload.serving if design.workload else None
     targeted = load is not None and (load.ttft_target is not None or load.tpot_target is not None)
     return "accelerators" if targeted else "tokens_per_accelerator"
@@ -90,7 +90,7 @@ def _why(found: FoundPlans) -> str:
 
 
 def _checked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> tuple[list[LayoutRow], int]:
-    """The first rows in which no rule finds an error, and how many were refused on the way."""
+    """The first rows in which no rule finds an error, and the number of rejected rows before them."""
     rows: list[LayoutRow] = []
     refused = 0
     for each in kept:
@@ -103,7 +103,9 @@ def _checked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int)
 
 
 def _of_plan(studied: Studied, job: ServingJob, found: Rated, *, strict: bool = False) -> LayoutRow | None:
-    """A plan as the spec's own, estimated and checked; where ``strict``, None where a rule finds an error in it."""
+    """A row for a plan in place of the spec's, estimated and checked; with ``strict``, None where a rule finds an
+    error.
+    """
     assert studied.one.document is not None
     section, pools = section_of(job, found)
     changes: dict[KeyPath, object] = {("layout",): whole_section(studied.one, section), POOLS: pools}
@@ -116,20 +118,20 @@ def _of_plan(studied: Studied, job: ServingJob, found: Rated, *, strict: bool = 
 
 
 def _of_targets(found: Rated) -> frozenset[str]:
-    """Rules of targets that a point of the front need not meet."""
+    """The rules about latency targets, which plans of the front may violate."""
     return (
         frozenset() if found.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
     )
 
 
 def _only_concurrency(requests: int) -> dict[KeyPath, object]:
-    """The load of so many requests in flight in a steady state."""
+    """A closed load with a given number of requests in flight."""
     other: dict[KeyPath, object] = {("workload", "serving", key): None for key in ("request_rate", "load", "requests")}
     return {CONCURRENCY: requests} | other
 
 
 def section_of(job: ServingJob, found: Rated) -> tuple[Section, Json | None]:
-    """The `layout` section of a plan, and its separate engines where it has them; keys at their default left out."""
+    """The `layout` section of a plan, and its separate engines if any; defaults are omitted."""
     prefill, decode = found.plan
     if prefill is not None:
         return {}, {"prefill": _engine(prefill), "decode": _engine(decode)}
@@ -139,7 +141,7 @@ def section_of(job: ServingJob, found: Rated) -> tuple[Section, Json | None]:
 
 
 def _pools_of(job: ServingJob) -> Json | None:
-    """The separate engines of the design itself; None where it has none."""
+    """The separate engines of the design; None if it has none."""
     prefill, decode = job.load.prefill, job.load.decode
     return {"prefill": _engine(prefill), "decode": _engine(decode)} if prefill and decode else None
 
@@ -174,7 +176,7 @@ def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None =
 
 
 def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:
-    """The cost of a million output tokens where only the nodes of the plan are bought; None without prices."""
+    """The cost of a million output tokens if only the nodes of the plan are bought; None without prices."""
     if design.cluster is None or design.layout is None:
         return None
     bought = replace(design, cluster=replace(design.cluster, nodes=min(design.cluster.nodes, design.layout.nodes)))

@@ -1,4 +1,4 @@
-"""A study with the variations of its spec: other layouts, other machines, other work."""
+"""A study with variations of its spec: other layouts, machines and workloads."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Studied:
 
 
 def _term(plan: Plan, found: Cost) -> Term | None:
-    """The cost of a million output tokens of a serving plan; of training that of a run, else of the term."""
+    """The cost in search results: per million output tokens for serving; of the run, else of the term, for training."""
     return found.per_million_tokens if plan.serving is not None else found.per_run or found.total
 
 
@@ -85,13 +85,13 @@ def present_section(one: Study) -> Section:
 
 
 def whole_section(one: Study, section: Section) -> dict[str, object]:
-    """A layout section with what every layout of the search keeps of the spec's own."""
+    """A layout section with the settings of the spec that search does not vary."""
     kept = {key: value for key, value in present_section(one).items() if key in KEPT_KEYS}
     return kept | dict(section)
 
 
 def job_of(design: Design) -> SearchJob | None:
-    """What there is to search; None if the design lacks a cluster, a training workload or a layout."""
+    """The input of a search from the design; None if it lacks a cluster, a training workload or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.kind != "train":
         return None

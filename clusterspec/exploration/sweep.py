@@ -28,8 +28,8 @@ class SweepFault(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """A base spec and the values of some of its keys. ``best_layout`` where every point gets its best layout, else
-    the layout of the spec."""
+    """A base spec and the values of some of its keys. With ``best_layout``, every point uses its best layout, else the
+    layout of the spec."""
 
     base: Path
     axes: tuple[tuple[str, tuple[object, ...]], ...]

@@ -53,7 +53,7 @@ def _older(header: tuple[str, ...]) -> str:
 
 
 def _reduction(line: LogRow, parts: int | None) -> str | None:
-    """The collective among those with a reduction: all-reduce, reduce-scatter, or send, which prints no root."""
+    """The collective of a log with a reduction operation: all-reduce, reduce-scatter, or send, which prints no root."""
     if parts is not None and parts > 1:
         return "reduce-scatter"
     return "all-reduce" if _ratio(line) > 1.02 else None

@@ -68,8 +68,8 @@ SwitchOf = Callable[[str], Switch | None]
 
 
 def bill(design: Design, switch_of: SwitchOf = lambda id_: None) -> Bill:
-    """The bill of a design. Spare nodes are bought, with their NICs and cables; parts of which none is needed are
-    left out. ``switch_of`` finds the switches that `cluster.networks` names.
+    """The bill of a design, including spare nodes with their NICs and cables. Parts with a quantity of zero are
+    omitted. ``switch_of`` finds the switches that `cluster.networks` names.
     """
     cluster, written = design.cluster, design.spec.cluster
     if cluster is None:
@@ -120,7 +120,7 @@ def _fabric_items(built: Fabric) -> Iterator[Item]:
 def _others(
     cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None, switch_of: SwitchOf
 ) -> Iterator[Item | str]:
-    """Networks beside the fabric, storage and racks; nothing of what is rented."""
+    """Items for other networks, storage and racks; none for rented machines."""
     if cluster.cloud:
         return
     yield from network_items(cluster, written.networks, switch_of)

@@ -32,7 +32,7 @@ from clusterspec.summation import sum_of
 
 @dataclass(frozen=True, slots=True)
 class YearlyCost:
-    """What one year of the term costs, by part; the last year may be a part of one. Amounts in the currency of the
+    """The cost of one year of the term, by part; the last year may be incomplete. Amounts in the currency of the
     spec, at the middle of every price range; ``low`` and ``high`` are the ends of the range of the year."""
 
     year: int
@@ -47,7 +47,7 @@ class YearlyCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a design costs, every number a term; None if it cannot be computed.
+    """The cost of a design; every number is a term, or None if it cannot be computed.
 
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
     of training, or the output tokens of a serving plan at its load. ``accelerators_used`` of
@@ -194,7 +194,9 @@ def _per_million_tokens(second: Term | None, plan: Plan | None, share: Term | No
 
 
 def _per_million_output_tokens(second: Term | None, found: ServingTimes) -> Term | None:
-    """Of a serving plan: an engine that fails stops no other, so that no interruption of the whole plan is counted."""
+    """The cost of a million output tokens of a serving plan, without interruptions: a failed engine does not stop the
+    others.
+    """
     if second is None or found.output_tokens_per_second <= 0:
         return None
     rate = Figure(found.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))
@@ -210,7 +212,7 @@ def _as_input(term: Term) -> tuple[str, Figure]:
 
 
 def _ranged(term: Term, *factors: Term) -> Term:
-    """A product with the range that its factors span together."""
+    """A product with the combined range of its factors."""
     low = high = term.value
     for factor in factors:
         low *= (factor.value if factor.low is None else factor.low) / factor.value if factor.value else 1.0

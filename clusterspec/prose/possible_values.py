@@ -54,7 +54,7 @@ def agrees(claim: Claim, facts: Iterable[KnownFigure]) -> bool:
 
 
 def _multiplicities(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
-    """The numbers of parts that the claim may sum over."""
+    """The counts of parts over which a claim may be a sum."""
     if fact.scope is FigureScope.LANE:
         return (1.0,)
     return (

@@ -77,7 +77,7 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
 
 
 def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
-    """The change from one plan to another; None if the other lacks a figure of the first."""
+    """The relative changes from one plan to another; None if the other lacks a figure that the first has."""
     if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None
     step = _slower(plan, other)

@@ -74,9 +74,12 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """The best layouts of a job. ``evaluated`` layouts were timed and ``fitting`` of them fit (of serving plans: meet
-    the targets); ``refused`` were dropped because a rule finds an error in them. ``why`` says why there are none,
-    where there are none. ``smallest`` takes the least memory where none fits, or is closest to the targets."""
+    """The best layouts of a job.
+
+    ``evaluated`` layouts were timed and ``fitting`` of them fit (of serving plans: meet the targets); ``refused`` were
+    dropped because a rule finds an error in them. ``why`` gives the reason where there is no layout. ``smallest`` is
+    the layout with the least memory where none fits, or the plan closest to the targets.
+    """
 
     tool: Tool
     input: Input
@@ -200,7 +203,7 @@ class SensitivityReport:
 @dataclass(frozen=True, slots=True)
 class SweepRow:
     """One point of a sweep: the values of its axes, and the best layout there. ``cost`` of a run in the currency of
-    the spec; ``why`` says why there is no layout."""
+    the spec; ``why`` is the reason why there is no layout."""
 
     axes: Section
     step_time: float | None = None
@@ -213,11 +216,11 @@ class SweepRow:
     def of(
         self, step_time: float | None, mfu: float | None, memory: float | None, cost: float | None, layout: Section
     ) -> SweepRow:
-        """The row with its results."""
+        """The row of a point with its results."""
         return replace(self, step_time=step_time, mfu=mfu, memory=memory, cost=cost, layout=layout)
 
     def without(self, why: str) -> SweepRow:
-        """The row of a point that has no layout."""
+        """The row of a point without a layout."""
         return replace(self, why=why)
 
     def to_json(self) -> Json:

@@ -26,8 +26,8 @@ TOTAL = 0.015
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The description of a figure as the end of a sentence, the text that states it, and whether it is the only
-    possible text.
+    """A possible meaning of a figure: its description for the end of a sentence, the text that states it in a spec, and
+    whether it is the only possible meaning.
     """
 
     what: str

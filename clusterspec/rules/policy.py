@@ -1,10 +1,10 @@
 """Rules of a company: declarative YAML over the figures of a resolved design. No code of a project is ever run.
 
     rules:
-      - name: no-taper
+      - name: no-oversubscription
         when: cluster.nodes > 16
         assert: cluster.scale_out.oversubscription <= 1
-        message: our fabrics do not taper
+        message: our fabrics are not oversubscribed
         severity: error
         at: cluster.scale_out.oversubscription
 

@@ -1,1 +1,1 @@
-"""Search: the best layouts of a job, the least machine for it, and what each lever changes."""
+"""Search: the best layouts of a job, the smallest machine that meets a condition, and the effect of each lever."""

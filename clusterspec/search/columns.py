@@ -1,4 +1,4 @@
-"""Evaluates a space on columns of NumPy: layouts that share their words are one batch."""
+"""Evaluates a space on NumPy columns; layouts with the same non-numeric settings are one batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class _Words(NamedTuple):
-    """What all layouts of a batch have in common, but for the order of their axes."""
+    """The settings that all layouts of a batch share, except the order of axes."""
 
     sharding: str
     schedule: str
@@ -43,7 +43,7 @@ class _Rows(NamedTuple):
 
 
 def on_columns(design: Design, job: SearchJob) -> Evaluate:
-    """An evaluation by batches; the tables that one batch fills serve all others."""
+    """An evaluation by batches, which share their tables."""
     tables = tables_of(design)
     batch = Batch(tables, cast(ArrayLibrary, numpy)) if tables else None
 
@@ -62,7 +62,7 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
 
 
 def _numbers(column: object) -> Numbers:
-    """An array where a column of numbers is read."""
+    """An array, typed as a column of numbers."""
     return cast(Numbers, column)
 
 
@@ -143,7 +143,7 @@ def _chosen(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[
 
 
 def _spread(counts: Column) -> tuple[Column, Column]:
-    """For so many rows of each member: its position, and the row's position among the rows of its member."""
+    """For each row: the position of its member, and the position of the row among the rows of that member."""
     of = numpy.repeat(numpy.arange(len(counts)), counts)
     return of, numpy.arange(len(of)) - _starts(counts)[of]
 

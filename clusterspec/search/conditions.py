@@ -14,7 +14,7 @@ from clusterspec.units import read as read_quantity
 
 
 class ConditionFault(ValueError):
-    """What is wrong with a condition, in one line."""
+    """Raised for an invalid condition, with a one-line reason."""
 
 
 def _exposed(plan: Plan) -> float | None:

@@ -19,7 +19,7 @@ from clusterspec.search.space import SearchJob, Space, choices
 class Block(NamedTuple):
     """Some layouts of a space: their numbers, seconds of a step, and bytes on the fullest accelerator.
 
-    The time of a layout is infinite where nothing joins the ranks of one of its groups.
+    The time of a layout is infinite where no fabric connects the ranks of one of its groups.
     """
 
     number: Numbers
@@ -32,7 +32,7 @@ Evaluate = Callable[[Space], Iterator[Block]]
 
 
 def evaluation(design: Design, job: SearchJob) -> Evaluate:
-    """The fastest way there is to evaluate layouts of a design; all ways give the same numbers."""
+    """The fastest available evaluation of the layouts of a design; all evaluations give the same numbers."""
     if find_spec("numpy") is None:
         return one_by_one(design, job)
     from clusterspec.search.columns import on_columns

@@ -167,7 +167,7 @@ def _shorter(job: SearchJob, stages: int) -> int:
 
 
 def _balanced(job: SearchJob, pp: int, virtual: int) -> bool:
-    """Whether a search looks at so many virtual stages: few of them are shorter."""
+    """Whether the search includes this number of virtual stages: only if few stages are shorter than the others."""
     if pp == 1:
         return virtual == 1
     return virtual == 1 or _shorter(job, pp * virtual) <= MOST_SHORTER
@@ -209,7 +209,7 @@ def _shardings(job: SearchJob, pins: Pins, pp: int, ep: int, replicas: int) -> I
 def _orders(job: SearchJob, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
     """Orders of the axes from the fastest varying. tp is first; axes of degree 1 keep the place of the default order.
 
-    Megatron with experts asks for pp as the last axis.
+    Megatron with experts requires pp as the last axis.
     """
     if "order" in pins:
         yield tuple(str(axis) for axis in pins.values["order"])  # type: ignore[attr-defined]

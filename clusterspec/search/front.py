@@ -1,4 +1,4 @@
-"""What is kept of a search: the best layouts by an objective, and the Pareto front of step time and memory.
+"""Results kept by a search: the best layouts by an objective, and the Pareto front of step time and memory.
 
 Blocks of layouts arrive as columns, NumPy arrays or lists; both reductions give the same rows, in the same order.
 """

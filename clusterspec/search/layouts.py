@@ -1,4 +1,4 @@
-"""A choice of the search as a resolved layout, and as the section of a spec."""
+"""Layouts found by search, as resolved layouts and as sections of a spec."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Section = dict[str, object]
 
 
 def layout_of(job: SearchJob, choice: Choice) -> Layout:
-    """The layout of a choice; everything that the search does not vary is kept from the job's own."""
+    """The layout of a choice; settings that the search does not vary are those of the job's layout."""
     family, pipeline = choice.family, choice.pipeline
     variant = replace(
         job.layout,
@@ -30,7 +30,7 @@ def layout_of(job: SearchJob, choice: Choice) -> Layout:
 
 
 def section_of(job: SearchJob, choice: Choice) -> Section:
-    """The layout as a spec states it: what the search varies, keys at their default left out."""
+    """The `layout` section of a choice: the keys that the search varies, without defaults."""
     family, pipeline = choice.family, choice.pipeline
     section: Section = {"tp": family.tp}
     section |= {axis: getattr(family, axis) for axis in ("cp", "ep", "pp") if getattr(family, axis) > 1}

@@ -1,4 +1,4 @@
-"""Levers: the keys of a spec that a design can be moved by, with the steps in which they are sold or chosen."""
+"""Levers: numeric keys of a spec that a design may change, with the values that are sold or usual."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _rate_text(value: float) -> str:
 
 
 def _load(name: str) -> Callable[[Design], float | None]:
-    """A number of the requests of a serving plan; None where it is not given."""
+    """A number from the serving section; None where it is not stated."""
 
     def value(design: Design) -> float | None:
         load = design.workload.serving if design.workload else None

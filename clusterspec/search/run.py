@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a layout must meet to be kept: bytes of one accelerator's memory, and the share of it to leave free."""
+    """The memory limit of a search: bytes of one accelerator, and the share of them to leave free."""
 
     capacity: float | None
     min_headroom: float = 0.0
@@ -32,8 +32,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one search kept. ``evaluated`` layouts were timed, ``fitting`` of them fit; ``smallest`` is the one that
-    takes least memory, also where none fits."""
+    """The results of one search. ``evaluated`` layouts were timed, ``fitting`` of them fit; ``smallest`` is
+    the one with the least memory, also where none fits."""
 
     evaluated: int
     fitting: int

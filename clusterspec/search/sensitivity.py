@@ -1,4 +1,4 @@
-"""What each lever changes: one step up and one step down, everything else as in the spec."""
+"""The effect of each lever, one step up and one step down, with everything else as in the spec."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sensitivity(design: Design, variations: Variations, plan_of: PlanOf, cost_of
 
 
 def _seconds_per_token(design: Design, plan: Plan) -> float | None:
-    """Of training, the step time over its tokens; of a serving plan, the time per output token."""
+    """The time per token: for training, the step time over its tokens; for serving, the time per output token."""
     if plan.serving is not None:
         return plan.serving.tpot
     if plan.step_time is None or design.workload is None:

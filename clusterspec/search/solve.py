@@ -1,4 +1,4 @@
-"""The least or most of one key that meets a condition: bisection where the metric is monotone, a scan elsewhere."""
+"""The minimum or maximum of a key that meets a condition, by bisection where the metric is monotone, else by a scan."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Solution:
 
 
 def solve(lever: Lever, condition: Condition, plan_at: PlanAt, present: float) -> Solution:
-    """Finds where the condition begins to hold; ``present`` is the value of the key in the spec."""
+    """Finds the boundary of the condition; ``present`` is the value of the key in the spec."""
     seeker = _Seeker(lever, condition, plan_at)
     value = seeker.scan(_counts(lever, present)) if lever.whole else seeker.bisect()
     step = _sold(lever, value, seeker) if value is not None else None
@@ -57,7 +57,7 @@ def solve(lever: Lever, condition: Condition, plan_at: PlanAt, present: float) -
 
 
 class _Seeker:
-    """Tries values of a lever, each once."""
+    """Evaluates a condition at values of a lever, each value once."""
 
     def __init__(self, lever: Lever, condition: Condition, plan_at: PlanAt) -> None:
         self.lever, self.condition, self._plan_at = lever, condition, plan_at
@@ -94,20 +94,20 @@ class _Seeker:
         return best
 
     def scan(self, values: Sequence[float]) -> float | None:
-        """The first of the values, the least favorable first, that meets the condition."""
+        """The least favorable value that meets the condition; ``values`` are tried in this order."""
         ordered = values if self.lever.better > 0 else tuple(reversed(values))
         return next((value for value in ordered if self.holds(value)), None)
 
 
 def _counts(lever: Lever, present: float) -> tuple[float, ...]:
-    """Counts to scan: the usual steps, the present value, and its multiples and fractions by whole numbers."""
+    """Counts to scan: the usual values, the present one, and its integer multiples and divisors."""
     near = {present * factor for factor in range(1, 9)} | set(_fractions(present))
     found = sorted({value for value in (*lever.steps, *near) if value >= 1 and value == int(value)})
     return tuple(found[:MOST_PROBED])
 
 
 def _fractions(present: float) -> Iterator[float]:
-    """Whole fractions of the present count and the sixteenths of it, which divide as it does."""
+    """Divisors of the present count, and multiples of its sixteenth, which keep its divisibility."""
     yield from (present / divisor for divisor in range(1, 65))
     yield from (present * part / 16 for part in range(1, 32))
 

@@ -19,7 +19,7 @@ from clusterspec.records import dataclass
 
 
 class Pipeline(NamedTuple):
-    """How micro-batches pass through the stages: sequences in one, stages of a rank, and the schedule."""
+    """The pipeline settings: sequences per micro-batch, virtual stages per rank, and the schedule."""
 
     micro_batch: int
     virtual_stages: int
@@ -79,7 +79,7 @@ class Choice(NamedTuple):
 
 
 def choices(family: Family) -> Iterator[Choice]:
-    """The layouts of a family, one by one, in the order in which they are numbered."""
+    """The layouts of a family, in the order of their numbers."""
     for chosen in product(family.pipelines, family.shardings, family.recompute, family.orders):
         yield Choice(family, *chosen)
 
@@ -114,7 +114,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class SearchJob:
-    """What is searched: a machine, the work on it, and the layout whose other settings are kept."""
+    """The input of a search: a machine, the workload, and the layout that supplies the fixed settings."""
 
     cluster: Cluster
     workload: Workload
@@ -126,7 +126,7 @@ class SearchJob:
 
     @property
     def demands(self) -> Demands:
-        """What every layout of the job has to satisfy."""
+        """The conditions that every layout of the job must satisfy."""
         work = self.workload
         framework = "" if self.framework == "custom" else self.framework
         ranks = self.layout.nodes * self.cluster.ranks_per_node

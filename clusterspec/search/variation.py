@@ -1,4 +1,4 @@
-"""Variations of a spec: some keys changed, everything resolved again as the author's file is."""
+"""Variations of a spec: some keys changed, and the result resolved like the original file."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Variations:
 
 
 def changed(document: Document, changes: Changes) -> Document:
-    """The document with some values replaced; a mapping on the way to a new key is made where it is missing.
+    """The document with some values replaced; missing parent mappings of a new key are created.
 
-    The new values have no place in the text: nothing is read from the text for them.
+    New values have no position in the text.
     """
     value: Any = deepcopy(document.value)
     for path, new in changes.items():

@@ -41,7 +41,7 @@ class Batch:
         divisions: Mapping[str, Array],
         rows: Mapping[str, Array],
     ) -> BatchResult:
-        """Layouts with each of the ``orders`` of axes, one layout a row.
+        """The results of the layouts, one per row, with each of the ``orders`` of axes.
 
         A row has a ``division`` (a position in the columns of ``divisions``: tp, cp, ep, expert_tp, pp, dp and
         shard_group, which make up all the ranks), a ``micro_batch``, ``virtual_stages`` and a ``variant`` (a position

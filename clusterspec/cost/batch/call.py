@@ -1,4 +1,4 @@
-"""One call of a batch: its rows numbered, what is new computed together, and all of them composed."""
+"""One call of a batch: numbers its rows, computes new sub-results together, and composes the step of every row."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Block:
         self.execution = known.executions(known.micro_batches(micro_batch, self.variant), virtual)
 
     def some(self, rows: Array) -> LayoutColumns:
-        """The layouts at some positions."""
+        """The layouts at the given positions."""
         division = self.division.take(rows)
         degrees = {name: column.take(division) for name, column in self.divisions.columns.items()}
         degrees |= {name: self.rows[name].take(rows) for name in ("micro_batch", "virtual_stages")}
         return LayoutColumns(self.known.library, self.known.tables.workload, degrees, self.variant.values.take(rows))
 
     def memory(self, rows: Array) -> MemoryRows:
-        """What the memory of the layouts at some positions depends on."""
+        """The inputs of memory for the layouts at the given positions."""
         division = self.division.take(rows)
         return MemoryRows(self.some(rows), self.divisions.cut.take(division), self.divisions.shape.take(division))
 
     def stages(self, placed: PlacedDivisions, rows: Array) -> StageRows:
-        """What the stages of the layouts at some positions depend on."""
+        """The inputs of the slowest stage for the layouts at the given positions."""
         division, degrees = self.division.take(rows), self.divisions
         axes = [axis for axis in (*LAYER_AXES, "pp") if axis in placed.places]
         places = {axis: placed.places[axis].take(division) for axis in axes}
@@ -56,7 +56,7 @@ class Block:
         return StageRows(layers, degrees.cut.take(division), degrees.numbers["pp"].take(division))
 
     def replicas(self, placed: PlacedDivisions, share: Array, rows: Array) -> ReplicaRows:
-        """What the data-parallel transfers of the layouts at some positions depend on."""
+        """The inputs of the data-parallel transfers for the layouts at the given positions."""
         division = self.division.take(rows)
         axes = [axis for axis in placed.places if axis not in (*LAYER_AXES, "pp")]
         places = {axis: placed.places[axis].values.take(division) for axis in axes}
@@ -64,7 +64,7 @@ class Block:
 
     @cached_property
     def floats(self) -> dict[str, float]:
-        """The numbers of every row that a step is composed of."""
+        """The inputs of `compose` for every row."""
         found = {
             name: number(self.divisions.floats[name].take(self.division)) for name in ("pp", "shard_group", "expert_dp")
         }
@@ -75,7 +75,7 @@ class Block:
 
 
 class Call:
-    """Rows that all have one pipeline stage or all have several, with each of some orders of axes."""
+    """Rows that all have one pipeline stage or all have several, evaluated with each order of axes."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Layouts as columns: numbers where formulas are written for one layout, and the choices that columns cannot hold."""
+"""Layouts as columns of degrees, and the choices of a layout that are not numbers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ T = TypeVar("T")
 
 
 def number(column: Array) -> float:
-    """A column where a formula is written for a number: formulas hold for both."""
+    """A column, typed as the number that a formula declares; formulas accept both."""
     return cast(float, column)
 
 
 def column(value: float) -> Array:
-    """The result of a formula that was given columns."""
+    """The result of a formula whose arguments are columns, typed as a column."""
     return cast(Array, value)
 
 
 def whole(values: Array) -> int:
-    """A column where a layout has an integer."""
+    """A column, typed as the integer that a layout declares."""
     return cast(int, values)
 
 
@@ -66,12 +66,12 @@ class LayoutColumns(NamedTuple):
     variant: Array
 
     def some(self, rows: Array) -> LayoutColumns:
-        """Those at some positions."""
+        """The rows at the given positions."""
         degrees = {name: column.take(rows) for name, column in self.degrees.items()}
         return self._replace(degrees=degrees, variant=self.variant.take(rows))
 
     def layout(self, row: int, template: Layout) -> Layout:
-        """One of them, with the choices of a template."""
+        """The layout at a position, with the choices of a template."""
         return layout_of(template, self.workload, {name: int(self.degrees[name][row]) for name in DEGREES})
 
     @property
@@ -81,7 +81,7 @@ class LayoutColumns(NamedTuple):
         return self.library.maximum(self.workload.global_batch // each, 1)
 
     def together(self, template: Layout, ones: Sequence[str] = ()) -> Layout:
-        """All of them as one layout whose degrees are columns; those of ``ones`` are 1 in all rows."""
+        """One layout whose degrees are columns of all rows; the degrees named in ``ones`` are 1 in all rows."""
         floats: dict[str, Any] = {name: self._float(column) for name, column in self.degrees.items()}
         floats |= dict.fromkeys(ones, 1)
         return replace(template, **floats, micro_batches=whole(self._float(self.micro_batches)))

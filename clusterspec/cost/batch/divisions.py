@@ -19,7 +19,7 @@ ALONE = {"micro_batch": 1, "virtual_stages": 1}
 
 
 class Divisions:
-    """Columns of the `DIVIDED` degrees and expert_dp, and the numbers of what depends on them alone."""
+    """Columns of the `DIVIDED` degrees and expert_dp, and the index of each sub-result that depends on them alone."""
 
     def __init__(self, known: BatchTables, columns: Mapping[str, Array]) -> None:
         self.known, self.columns = known, {name: columns[name] for name in DIVIDED}
@@ -35,7 +35,7 @@ class Divisions:
         self.held = known.held([self.shape, degrees["pp"], degrees["shard_group"]])
 
     def placed(self, template: Layout) -> PlacedDivisions:
-        """The same with the order of axes and the sharding of a template."""
+        """The divisions with their ranks placed, by the order of axes and the sharding of a template."""
         known, hsdp = self.known, template.sharding == "hsdp"
         inside = LAYER_AXES if known.tables.workload.model.experts else LAYER_AXES[:2]
         outside = ("shard", "replicate", "expert_dp") if hsdp else ("dp_cp", "expert_dp")
@@ -52,8 +52,8 @@ class Divisions:
 
 
 class PlacedDivisions(NamedTuple):
-    """Divisions whose ranks are placed: ``places`` has the number of the groups of each axis; ``path`` is the number of
-    what a layer depends on, ``stage`` of what a stage does, ``replicas`` of what data parallelism does.
+    """Divisions with their ranks placed. ``places`` has the index of the groups of each axis; ``path``, ``stage`` and
+    ``replicas`` are the indices of the inputs of a layer, of a stage and of data parallelism.
     """
 
     divisions: Divisions

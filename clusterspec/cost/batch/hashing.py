@@ -13,7 +13,7 @@ LOAD = 3
 
 
 class HashTable:
-    """Numbers by code. Codes are non-negative."""
+    """Maps codes to numbers. Codes are non-negative integers."""
 
     def __init__(self, library: ArrayLibrary) -> None:
         self.library = library

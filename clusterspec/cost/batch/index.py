@@ -105,7 +105,7 @@ class PairIndex:
         self._shape, self._table = grown, table.reshape(-1)
 
     def _as_hashed(self) -> HashTable:
-        """The hash table of all pairs of the dense one."""
+        """A hash table with all pairs of the dense table."""
         pairs = self.library.flatnonzero(self._table > -1)
         found = HashTable(self.library)
         codes = pairs // self._shape[1] * FAR + pairs % self._shape[1]
@@ -148,7 +148,7 @@ class RowTable:
         return self.look_up(self.number(columns, compute))
 
     def one_by_one(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
-        """The same where ``compute`` returns the values of the row at one position."""
+        """As a call, but ``compute`` returns the values of the row at one position."""
         return self(columns, lambda rows: self.each(rows, compute))
 
     def number(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> Numbers:
@@ -178,7 +178,7 @@ class RowTable:
         return [self._values[place].take(numbers.values) for place in places or range(self.width)]
 
     def each(self, rows: Array, compute: Callable[[int], Sequence[float]]) -> Sequence[Array]:
-        """The columns of the values that ``compute`` returns for the rows at some positions, one after another."""
+        """The columns of the values that ``compute`` returns, called once per position."""
         values = [compute(row) for row in rows.tolist()]
         return [self.library.asarray([each[place] for each in values]) for place in range(self.width)]
 

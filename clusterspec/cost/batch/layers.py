@@ -32,8 +32,8 @@ PASSES = ("forward", "backward", "exposed", "calls")
 
 
 class LayerRows(NamedTuple):
-    """Some layouts, and the numbers that their layers depend on: of ``kernels`` the degrees that shard a layer, of
-    ``path`` those and the groups of its axes, of ``places`` the groups of each axis.
+    """Some layouts, with the indices of the inputs of their layers. ``kernels`` is the index of the degrees that shard
+    a layer, ``path`` of these and of the groups of its axes, ``places`` of the groups of each axis.
     """
 
     layouts: LayoutColumns
@@ -42,7 +42,7 @@ class LayerRows(NamedTuple):
     places: Mapping[str, Numbers]
 
     def some(self, rows: Array) -> LayerRows:
-        """Those at some positions."""
+        """The rows at the given positions."""
         places = {axis: found.take(rows) for axis, found in self.places.items()}
         return LayerRows(self.layouts.some(rows), self.shape.take(rows), self.path.take(rows), places)
 
@@ -93,13 +93,13 @@ class LayerTimes:
         return [*times, *(StageTime(there, back, 0.0) for there, back in zip(ends[::2], ends[1::2], strict=True))]
 
     def _numbers(self, rows: LayerRows, words: Sequence[object]) -> Numbers:
-        """The number of each row's word, given those of all variants."""
+        """The number of each row's setting, given the setting of every variant."""
         found: dict[object, int] = {}
         codes = [found.setdefault(word, len(found)) for word in words]
         return Numbers(self.library.asarray(codes, "int64").take(rows.layouts.variant), len(found))
 
     def _divided(self, rows: LayerRows, method: Numbers) -> Numbers:
-        """A number for the axes that have several ranks, and the choices of parallelism."""
+        """A code of which axes have several ranks, and of the choices of parallelism."""
         codes = method.values
         for axis in LAYER_AXES:
             codes = 2 * codes + 1 * (rows.layouts.degrees[axis] > 1)
@@ -115,7 +115,7 @@ class LayerTimes:
             yield at, part, part.layouts.together(variant.of(template), ones)
 
     def _of_kernels(self, count: int, parts: Iterator[Part]) -> list[Array]:
-        """The sums of the kernels of each layer, and the seconds of the ends of the model."""
+        """Kernel times of each layer, and the seconds of embedding and head."""
         found = self._empty(count, self._kernels)
         for at, _, layout in parts:
             kernels = [self.tables.layer_kernels(layer, layout) for layer in self.layers]
@@ -125,7 +125,7 @@ class LayerTimes:
         return found
 
     def _of_passes(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
-        """The passes of each layer with their transfers."""
+        """The time of each pass of each layer, transfers included."""
         found = self._empty(count, self._passes)
         for at, rows, layout in parts:
             timer = self._timer({axis: self._groups(axis, places) for axis, places in rows.places.items()})
@@ -147,7 +147,7 @@ class LayerTimes:
         return passes[::2], passes[1::2]
 
     def _of_again(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
-        """The sums of the kernels that each layer runs again."""
+        """Times of the kernels that each layer recomputes."""
         found = self._empty(count, self._again)
         assert self.tables.rates is not None
         for at, _, layout in parts:
@@ -160,7 +160,7 @@ class LayerTimes:
         return found
 
     def _time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
-        """The passes of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
+        """Pass times of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
         forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
         sums = dict(zip(AGAIN, map(number, repeated[len(AGAIN) * index :]), strict=False))
         kernels = PassKernels((), gemms=0.0, core=0.0, flops=0.0, **sums)

@@ -66,13 +66,13 @@ class MemoryRows(NamedTuple):
     shape: Numbers
 
     def some(self, rows: Array) -> MemoryRows:
-        """Those at some positions."""
+        """The rows at the given positions."""
         return MemoryRows(self.layouts.some(rows), self.cut.take(rows), self.shape.take(rows))
 
 
 def memory_of(known: BatchTables, template: Layout, blocks: Sequence[Block]) -> list[Array]:
     """Bytes on the fullest accelerator for each row of each block. Rows that differ in placement only share one result,
-    and all that is new is computed together.
+    and all new results are computed together.
     """
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
     table = kept(known.memory.totals, key, lambda: ValueTable(known.library))
@@ -244,7 +244,7 @@ class _MemoryRows:
 
 
 def _of_layer(job: Job) -> list[float]:
-    """Bytes that a layer stores, by the kind of layer; its working memory by feed-forward network; and the logits."""
+    """Bytes that a layer stores, by kind of layer; its working memory, by feed-forward network; and the logits."""
     tensors = stored_tensors(job)
     stored = [added(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
     exchanged = added(peak.exchanged(job))

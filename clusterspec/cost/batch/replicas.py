@@ -34,14 +34,14 @@ class ReplicaTable:
         self._waiting: list[ReplicaRows] = []
 
     def reserve(self, replicas: Numbers, kind: Numbers, rows: Callable[[Array], ReplicaRows]) -> Numbers:
-        """The number of each row; the new ones, which ``rows`` gives by position, wait to be filled."""
+        """The number of each row; the new ones, which ``rows`` gives by position, are computed by `fill`."""
         found, fresh = self._table.reserve([replicas, kind])
         if fresh is not None:
             self._waiting.append(rows(fresh))
         return found
 
     def fill(self, template: Layout, several_stages: bool) -> None:
-        """Computes all that waits, for layouts with one stage or for layouts with several."""
+        """Computes all reserved rows, for layouts with one stage or for layouts with several."""
         if not self._waiting:
             return
         rows = _joined(self._waiting)

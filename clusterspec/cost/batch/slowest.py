@@ -36,13 +36,13 @@ class StageRows(NamedTuple):
         return self.layers.layouts
 
     def some(self, rows: Array) -> StageRows:
-        """Those at some positions."""
+        """The rows at the given positions."""
         return StageRows(self.layers.some(rows), self.cut.take(rows), self.pp.take(rows))
 
 
 class SlowestStage(NamedTuple):
     """Columns of the slowest stage: seconds of one micro-batch there and on all stages, seconds of one send, weights,
-    layers; ``share`` is the number of the weights, ``kind`` of the virtual stages and the place of the stage.
+    layers; ``share`` is the index of the weights, ``kind`` that of the virtual stages and the position of the stage.
     """
 
     forward: float
@@ -62,7 +62,7 @@ class SlowestStage(NamedTuple):
 
 
 class SlowestStages:
-    """The slowest stage of each layout by what it depends on. Layouts are numbered first, and computed together."""
+    """The slowest stage of each layout, cached by its inputs. Layouts are numbered first, and computed together."""
 
     def __init__(self, known: BatchTables, hiding: Hiding) -> None:
         self.known, self.library, self.hiding = known, known.library, hiding
@@ -73,14 +73,14 @@ class SlowestStages:
         self._waiting: list[StageRows] = []
 
     def reserve(self, stage: Numbers, execution: Numbers, rows: Callable[[Array], StageRows]) -> Numbers:
-        """The number of each row's stage; the new ones, which ``rows`` gives by position, wait to be filled."""
+        """The number of each row's stage; the new ones, which ``rows`` gives by position, are computed by `fill`."""
         found, fresh = self._table.reserve([stage, execution])
         if fresh is not None:
             self._waiting.append(rows(fresh))
         return found
 
     def fill(self, template: Layout) -> None:
-        """Computes all that waits."""
+        """Computes all reserved rows."""
         if self._waiting:
             rows = _joined(self._waiting)
             self._waiting = []
@@ -95,7 +95,7 @@ class SlowestStages:
         return self.library.asarray(found[0], "int64")
 
     def kind(self, numbers: Numbers) -> Numbers:
-        """The number of the virtual stages and the place of the slowest stage of each row."""
+        """The index of the number of virtual stages and the position of the slowest stage, for each row."""
         return Numbers(self.field("kind", numbers), self._kinds.size)
 
     def _computed(self, rows: StageRows, template: Layout) -> SlowestStage:

@@ -1,4 +1,4 @@
-"""Contents of the pipeline stages of many layouts, by their degrees."""
+"""The contents of the pipeline stages of many layouts, by degrees."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StageTable:
         return found
 
     def _filled(self) -> Iterator[list[Array]]:
-        """For each position in the order of kinds: stage counts and contents. A layout with fewer kinds has a count of
+        """For each position in the list of kinds: stage counts and contents. A layout with fewer kinds has a count of
         zero there, with the contents of its first kind.
         """
         for place in range(max(map(len, self.kinds))):
@@ -57,7 +57,7 @@ class StageTable:
             yield [self.library.asarray(column, "float64") for column in zip(*rows, strict=True)]
 
     def columns(self, numbers: Numbers) -> Iterator[Sequence[Array]]:
-        """For each position in the order of kinds: the count of such stages, and the numbers of their `Content`."""
+        """For each position in the list of kinds: the count of such stages, and the numbers of their `Content`."""
         most = int(self._lengths.take(numbers.values).max())
         for place in self._columns[:most]:
             yield [column.take(numbers.values) for column in place]

@@ -1,4 +1,4 @@
-"""What the calls of a batch share: numbers of degrees, and sub-results by number."""
+"""State shared by the calls of a batch: an index of degrees, and the sub-results of each index."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LAYER_AXES = ("tp", "cp", "ep", "expert_tp")
 
 
 class BatchTables:
-    """The tables of one job. An index numbers what sub-results depend on:
+    """The tables of one job. Each index numbers the distinct inputs of a sub-result:
 
     ``executions`` micro-batch, variant and virtual stages; ``shapes`` the degrees that shard a layer; ``paths`` those
     and the groups of its axes; ``stages`` those and the pipeline; ``replicas`` sharded weights and their groups;
-    ``held`` what memory depends on.
+    ``held`` the inputs of memory.
     """
 
     def __init__(self, tables: Tables, library: ArrayLibrary) -> None:

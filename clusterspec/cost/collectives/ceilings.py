@@ -1,4 +1,4 @@
-"""Upper bounds of bus bandwidth: links at line rate, without protocol overhead or latency."""
+"""Upper bounds of bus bandwidth: that of links at line rate, without protocol overhead or latency."""
 
 from __future__ import annotations
 

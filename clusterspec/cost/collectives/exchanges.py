@@ -43,7 +43,7 @@ def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate
 
 
 def send(paths: Paths) -> Candidates:
-    """Every rank sends to its neighbor; where the group spans islands, some pair crosses them."""
+    """Every rank sends to its neighbor; where the group spans islands, some of these pairs are in different islands."""
     for protocol in protocols(paths):
         peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
         near = 1 / peer if paths.inside.ranks > 1 else 0.0

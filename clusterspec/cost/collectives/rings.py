@@ -65,8 +65,8 @@ def _most(paths: Paths) -> float:
 
 
 def _mesh_gain(paths: Paths) -> float:
-    """Rings that fit a mesh of m ranks, relative to the m − 1 links of its line rate: m where they leave the mesh and
-    need not close inside.
+    """The factor on the line rate of a full mesh of m ranks that concurrent rings achieve. The line rate counts the m −
+    1 links of a rank; m open chains fit a mesh if the rings close outside it.
     """
     ranks = paths.inside.ranks
     return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0

@@ -58,7 +58,9 @@ def _alike(paths: Paths, share: MeasuredShare) -> bool:
 
 
 def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
-    """The share nearest in collective, then in ranks; None where no measurement applies."""
+    """The share measured with the most similar collective, then the most similar number of ranks; None where none
+    applies.
+    """
 
     def distance(each: MeasuredShare) -> tuple[bool, bool, float]:
         kin = name in RINGS and each.collective in RINGS

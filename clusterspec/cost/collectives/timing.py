@@ -1,4 +1,4 @@
-"""Terms that all algorithms share: launch time, allowed protocols, hops and crossings."""
+"""Times common to all algorithms: launch time, allowed protocols, hops and crossings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def crossing(protocol: Protocol, hop: float, between: Between) -> float:
 
 
 def low_latency_most(paths: Paths) -> float:
-    """The highest rate of LL, B/s."""
+    """The highest rate of the LL (low-latency) protocol in B/s."""
     if paths.between:
         return stack.LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))].value
     return paths.inside.low_latency.value if paths.inside.low_latency else inf

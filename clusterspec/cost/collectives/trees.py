@@ -57,7 +57,7 @@ def _most(paths: Paths) -> float:
 
 
 def _latency(paths: Paths, protocol: Protocol) -> float:
-    """Seconds up the tree and down again."""
+    """Latency of a tree in seconds, up and down."""
     latency = protocol.tree + 2 * (paths.inside.ranks - 1) * protocol.tree_hops[paths.inside.hops]
     if paths.between:
         latency += 2 * log2(paths.islands) * crossing(protocol, protocol.tree_hops["net"], paths.between)

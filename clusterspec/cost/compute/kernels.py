@@ -131,7 +131,7 @@ NARROW = ("matmul_fp8", "matmul_fp4")
 
 
 def casts(work: Work, bytes_each: float) -> Work:
-    """Conversion of activations and gradients for 8- and 4-bit GEMMs; ``bytes_each`` are moved per number.
+    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
 
     Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
     that search for the maximum first move more. Weights are converted once per step and are not included.

@@ -40,7 +40,7 @@ class Chunks(NamedTuple):
 
     @classmethod
     def declared(cls, kind: str, source: str, url: str, *values: float) -> Chunks:
-        """Chunks whose numbers are listed among the constants, with the kernels that they are read from."""
+        """Chunking parameters, registered as constants with the kernel source that they come from."""
 
         def figure(name: str, value: float) -> Figure:
             origin = Cited(f"kernels/{kind}", name, source, url, _READ)
@@ -90,7 +90,7 @@ def projections(shard: Shard, part: LinearAttention) -> Work:
 
 
 def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
-    """A gate through a low rank, whose first matrix every tensor-parallel rank applies to its own rows."""
+    """The two GEMMs of a low-rank gate; every tensor-parallel rank applies the first to its own rows."""
     down = linear(f"{name} compression", GemmShape(shard.rows, shard.model.hidden, rank), shard.precision)
     return down + linear(f"{name} expansion", GemmShape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
 

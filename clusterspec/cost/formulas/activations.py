@@ -115,7 +115,7 @@ def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width
 def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: float) -> float:
     """Tokens received by the experts of one rank with balanced routing: n = t k e / r.
 
-    ``chosen`` experts a token, over ``ranks`` that hold different tokens; the ``expert_ranks``
+    ``chosen`` experts per token, over ``ranks`` that hold different tokens; the ``expert_ranks``
     that cut one expert gather each other's.
 
     Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2, at capacity factor 1.
@@ -145,7 +145,7 @@ def exchanged_bytes(tokens: float, heads_width: float, copies: float, ranks: flo
 def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> float:
     """The output head's logits and the intermediate results of the loss: B = w t V / r.
 
-    ``width`` counts every copy that is there at once: 16-bit logits, fp32 logits, probabilities
+    ``width`` counts all copies that exist at the same time: 16-bit logits, fp32 logits, probabilities
     and gradients.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.3.

@@ -40,7 +40,7 @@ def parallel(first: float, second: float) -> float:
 
 @formula("latency + sending + sending * filling / (sending + filling)")
 def pipelined(latency: float, sending: float, filling: float) -> float:
-    """Seconds of a transfer that is cut into chunks and pipelined over its hops.
+    """Seconds of a transfer in chunks, pipelined over its hops.
 
     t = α + b + b q / (b + q), with α the latency of all hops, b = S / B the time to send all
     bytes, and q the time to send what the full pipeline holds. A message much larger than the
@@ -61,7 +61,7 @@ def pipelined(latency: float, sending: float, filling: float) -> float:
 def overlapped(latency: float, sending: float) -> float:
     """Seconds of a transfer whose latency overlaps with sending: t = α + b − α b / (α + b).
 
-    This is how a transport behaves whose CPU threads keep many messages in flight.
+    Transports whose CPU threads keep many messages in flight behave like this.
 
     >>> overlapped(1.0, 0.0), overlapped(0.0, 1.0), overlapped(1.0, 1.0)
     (1.0, 1.0, 1.5)

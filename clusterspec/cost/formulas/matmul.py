@@ -23,7 +23,7 @@ def flops(m: float, k: float, n: float) -> float:
 def traffic(m: float, k: float, n: float, width_in: float = 2, width_out: float = 2) -> float:
     """Bytes read and written when each operand crosses the memory once.
 
-    B = w_in (m k + k n) + w_out m n, ``width_in`` and ``width_out`` in bytes an element.
+    B = w_in (m k + k n) + w_out m n, ``width_in`` and ``width_out`` in bytes per element.
 
     >>> traffic(2, 3, 4)
     52

@@ -73,7 +73,7 @@ def waiting(jitter: float, longest: float, rest: float) -> float:
 
 @formula()
 def expected_longest(count: float) -> float:
-    """How many times its mean the longest of n exponential delays exceeds that of one: ln n.
+    """The excess of the longest of n exponential delays over the mean of one, in units of that mean: ln n.
 
     Source: Rényi, "On the theory of order statistics", Acta Mathematica Hungarica 4, 1953.
 

@@ -1,7 +1,7 @@
 """Resolves `measured:` to measurements: the collective, its ranks, and bus bandwidth in B/s by size.
 
-A log is read from the folder of the spec only. An entry and its log must agree. What neither states is unknown, and
-the measurement is then not used.
+A log is read from the folder of the spec only. An entry and its log must agree. A measurement with a value that
+neither states is not used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MeasuredSize:
 class Measurement:
     """One entry of `measured:`; ``rows`` in ascending size. A value is ``None`` where neither entry nor log states it.
 
-    ``at`` is the key that holds the figure; ``wrong`` how many values a log found wrong.
+    ``at`` is the key that holds the figure; ``wrong`` the number of wrong results in the log.
     """
 
     index: int

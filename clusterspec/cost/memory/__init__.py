@@ -38,7 +38,7 @@ class Memory(NamedTuple):
 
 
 def memory(design: Design) -> Memory | None:
-    """Memory of a design; None where it lacks a cluster, a workload, a layout, or layers of stages.
+    """Memory of a design; None where it lacks a cluster, a workload, a layout, or `stage_layers`.
 
     The fullest rank is that of the pipeline stage whose sum is the largest.
     """

@@ -142,7 +142,8 @@ def _peak(name: str, rates: KernelRates) -> tuple[str, float]:
 
 
 def _expert_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:
-    """The same of experts: in the precision of their weights where the chip multiplies in it, else in the work's.
+    """The same for experts: the precision of their weights where the accelerator has a peak for it, else that of the
+    workload.
 
     Products of 4-bit weights with wider activations run at the rate of 8 bits (PTX ISA, tcgen05.mma, kind mxf8f6f4).
     """

@@ -245,7 +245,7 @@ def _exchange(engine: Engine, tokens: float) -> tuple[Part, ...]:
 
 
 def _latency(engine: Engine, domains: int) -> float:
-    """Seconds of an exchange of few tokens, both ways."""
+    """Latency of dispatch and combine of few tokens, in seconds."""
     table = engine.rates.curves.get("exchange.latency")
     return engine.rates.at("exchange.latency", float(domains)) if table else known.EXCHANGE.value
 

@@ -23,7 +23,7 @@ class HostOverhead:
 
     @classmethod
     def of(cls, stack: Stack | None) -> HostOverhead:
-        """The figures of an entry; those that it leaves out are assumptions."""
+        """The figures of an entry; missing ones are assumed."""
         found = stack.achievable if stack is not None else {}
 
         def figure(name: str) -> float:

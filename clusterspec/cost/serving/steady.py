@@ -54,7 +54,7 @@ class Steady(NamedTuple):
 
     @property
     def through(self) -> float:
-        """Seconds of a request that decodes."""
+        """Seconds from the first to the last token of a request."""
         return self.wait + self.prompt
 
     def offered(self, ranks: int, tokens: int) -> float:
@@ -101,7 +101,7 @@ def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) ->
 
 
 def _busy(pools: Pools, sequences: float, tpot: float) -> float:
-    """Attention ranks of one engine for prompts that have one at a time: those that the rate of requests keeps busy."""
+    """Attention ranks of one engine that the request rate keeps busy, with one prompt at a time on each."""
     engine, load, prompts = pools.decode, pools.load, pools.prompts
     ranks = prompts.layout.attention_dp
     if ranks == 1:
@@ -112,7 +112,7 @@ def _busy(pools: Pools, sequences: float, tpot: float) -> float:
 
 
 def _service(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt, where as many prompts as fit a chunk run together."""
+    """Seconds of an attention rank per prompt, with as many prompts together as a chunk holds."""
     chunk = pools.load.chunk_tokens or fresh
     together = max(1.0, chunk // max(1.0, fresh))
     launched = pools.prompts.launching(prefill.steps) / together
@@ -149,7 +149,7 @@ def closed(pools: Pools, requests: float) -> Steady:
 
 
 def bisected(met: Callable[[float], bool], limit: float) -> float:
-    """The most sequences up to ``limit`` that satisfy a condition; 0 where one does not."""
+    """The largest number of sequences up to ``limit`` that satisfies a condition; 0 if one sequence does not."""
     if not met(1.0):
         return 0.0
     if met(limit):

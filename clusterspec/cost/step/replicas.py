@@ -42,10 +42,11 @@ class ReplicaWork(NamedTuple):
 
 
 class ReplicaOverlap(NamedTuple):
-    """What may overlap with computation.
+    """The data-parallel communication that may overlap with computation.
 
-    ``hides``: any of it; ``hides_across``: the reductions between shard groups. ``gathers_again`` where the backward
-    pass gathers the weights once more; ``interference`` is the share of the device that overlapped traffic takes.
+    ``hides`` is whether any of it may, ``hides_across`` whether the reductions between shard groups may.
+    ``gathers_again`` is whether the backward pass gathers the weights again; ``interference`` is the share of the
+    device that overlapped communication occupies.
     """
 
     hides: bool

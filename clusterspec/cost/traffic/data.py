@@ -66,7 +66,7 @@ def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Tr
 
 
 def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """hsdp: the all-reduces of gradient shards between the shard groups."""
+    """With hsdp, the all-reduces of gradient shards between the shard groups."""
     if layout.sharding != "hsdp":
         return ()
     shard = gradient_bytes(workload, layout) * weights.dense / layout.shard_group

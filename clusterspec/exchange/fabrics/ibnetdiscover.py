@@ -110,7 +110,9 @@ def _port(line: str, number: int, record: str, found: _Found) -> None:
 
 
 def _complete(found: _Found, builder: ImportBuilder, line: int) -> None:
-    """Count adapters that only a switch port names. Raises `FormatError` if a switch has no record (truncated file)."""
+    """Add adapters that appear only as the peer of a switch port. Raises `FormatError` if a switch has no record
+    (truncated file).
+    """
     known = {*found.graph.switches, *found.graph.hosts, *found.aggregation}
     lost = {other for _, other in found.links.values() if other not in known}
     switches = sorted(each for each in lost if each.startswith("S-"))

@@ -82,7 +82,7 @@ def _accelerators(root: Element, builder: ImportBuilder) -> tuple[list[Element],
 
 
 def _pcie(devices: list[Element], name: str, builder: ImportBuilder) -> None:
-    """Record the PCIe generation if all have the same; virtual machines may report another than the hardware's."""
+    """Record the PCIe generation if all devices report the same; virtual machines may report a wrong one."""
     speeds = {match[0] for pci in devices if (match := re.match(r"[0-9.]+", pci.get("link_speed")))}
     found = {GENERATIONS.get(float(speed)) for speed in speeds if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,2})?", speed)}
     if len(found) == 1:

@@ -1,6 +1,6 @@
 """`nvidia-smi nvlink -s`: the NVLinks of each GPU with their speed, and inactive links.
 
-Speeds are raw signalling of one direction of one link (26.562 GB/s on NVLink 4), not the payload of data sheets.
+Speeds are raw signaling of one direction of one link (26.562 GB/s on NVLink 4), not the payload of data sheets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Pareto front of serving plans: output tokens a second of one user against those of one accelerator."""
+"""The Pareto front of serving plans: output tokens per second per user and per accelerator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.report.charts.axes import LogAxis
 
 @dataclass(frozen=True, slots=True)
 class FrontPoint:
-    """One plan: tokens a second of a user and of an accelerator, its engines, and its requests in flight."""
+    """One plan: tokens per second per user and per accelerator, its engines, and its requests in flight."""
 
     per_user: float
     per_accelerator: float

@@ -65,7 +65,7 @@ def _work_rows(work: Workload) -> Iterator[TableRow]:
 
 
 def _engine_rows(layout: Layout, work: Workload) -> Iterator[TableRow]:
-    """The engines of a serving plan; prefill and decode apart where they are."""
+    """The engines of a serving plan; separate rows for prefill and decode where they are separate."""
     prefill = work.serving.prefill if work.serving else None
     own = Engines(layout.dp, layout.tp, layout.attention_dp, layout.ep, layout.expert_tp, layout.pp)
     for name, found in (("Prefill", prefill), ("Decode" if prefill else "Engines", own)):

@@ -63,7 +63,7 @@ def _of_activations(layout: Layout) -> Iterator[Change]:
 
 
 def in_words(found: Sequence[Alternative], otherwise: str) -> str:
-    """`these fit: recompute: full (61.2 GB, 3.4 s per step)`, with the fastest layouts; ``otherwise`` without any."""
+    """The fastest layouts as text, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`; ``otherwise`` if there are none."""
     if not found:
         return otherwise
     return "these fit: " + "; or ".join(_described(alternative) for alternative in found[:SHOWN])

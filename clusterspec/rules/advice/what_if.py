@@ -37,7 +37,7 @@ class Alternative:
 
     @property
     def words(self) -> str:
-        """`tp: 8, pp: 4`, as written in a spec."""
+        """The changed keys as written in a spec: `tp: 8, pp: 4`."""
         return ", ".join(f"{key}: {as_yaml(value)}" for key, value in self.changes.items() if value is not None)
 
     @property
@@ -144,7 +144,7 @@ class WhatIf:
         return found[0] if saving is not None and saving > NOTICEABLE else None
 
     def compared(self, alternative: Alternative) -> str:
-        """`predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""
+        """The comparison as text: `predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""
         now, saving = self.step_time, self.saving(alternative)
         memory = f"; {say(alternative.memory, 'B')} per rank" if alternative.memory else ""
         if now is None or saving is None:

@@ -78,7 +78,7 @@ def check(slips: Slips, written_scale_out: ScaleOutSpec | None, scale_out: Scale
 
 
 def _above_nic(slips: Slips, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
-    """A stated rate above that of the NIC that is named beside it."""
+    """The problem of a stated rate above that of the stated NIC model."""
     own = nic_rate(scale_out.nic)
     if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
         return

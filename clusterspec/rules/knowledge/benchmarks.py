@@ -88,7 +88,7 @@ def demands_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> b
 
 
 def recommended_threshold(best: CollectiveCost) -> str:
-    """`304 GB/s to 342 GB/s, 80 to 90 % of the predicted 380 GB/s`."""
+    """A recommended threshold as text: `304 GB/s to 342 GB/s, 80 to 90 % of the predicted 380 GB/s`."""
     low, high = (say(share * best.busbw, "B/s") for share in RECOMMENDED)
     return f"{low} to {high}, {RECOMMENDED[0] * 100:.0f} to {percent(RECOMMENDED[1])} of the predicted {say(best.busbw, 'B/s')}"
 
@@ -99,10 +99,10 @@ def key(stated: AcceptanceSpec) -> str:
 
 
 def test_name(stated: AcceptanceSpec, cluster: Cluster) -> str:
-    """`all-reduce over 32 ranks`."""
+    """The name of a test or a measurement: `all-reduce over 32 ranks`."""
     return f"{stated.collective} over {ranks_of(stated, cluster):,} ranks"
 
 
 def measurement_name(measurement: Measurement) -> str:
-    """`all-reduce over 32 ranks`."""
+    """The name of a test or a measurement: `all-reduce over 32 ranks`."""
     return f"{measurement.collective} over {measurement.ranks:,} ranks"

@@ -9,7 +9,7 @@ from clusterspec.cluster.groups import Placement
 
 
 def straddling_groups(placement: Placement) -> str:
-    """`4 of 27 tp groups span 2 scale-up domains (the first: ranks 64–79)`."""
+    """The groups across domains as text: `4 of 27 tp groups span 2 scale-up domains (the first: ranks 64–79)`."""
     name = placement.axis.replace("_", " ")
     where = f"{placement.domains} scale-up domains" if placement.domains > 1 else "several scale-up domains"
     if placement.groups == 1:

@@ -112,7 +112,7 @@ class UnusualValue:
 
     @property
     def bounds(self) -> str:
-        """`0.01 to 1`, `1 kW to 1.5 MW`, `1:2 to 16:1`."""
+        """The range as text: `0.01 to 1`, `1 kW to 1.5 MW`, `1:2 to 16:1`."""
         return f"{_shown(self.range.low, self.range.unit)} to {_shown(self.range.high, self.range.unit)}"
 
 

@@ -81,7 +81,7 @@ class FigureSlip:
 
     @property
     def comparison(self) -> str:
-        """`900 GB/s unidirectional is 2 times the 450 GB/s unidirectional of h100-sxm-80gb`."""
+        """The comparison as text: `900 GB/s unidirectional is 2 times the 450 GB/s unidirectional of h100-sxm-80gb`."""
         written = self.stated.quantity.written
         if self.known is None:
             return f"{written} is outside the range of existing machines"
@@ -125,7 +125,7 @@ class Slips:
 
     @property
     def mislead_time(self) -> bool:
-        """Whether times computed from the stated figures are wrong."""
+        """Whether a slip makes the predicted times wrong."""
         wrong = (slip for slip in self.of(*RATES, "accelerator") if slip.rule != "raw-signalling-rate")
         return any(slip.readings or slip.stated.kind == "nic" for slip in wrong)
 

@@ -48,7 +48,7 @@ layout: {pp: 4, stage_layers: [7, 8, 8, 7]}
 
 - Layers dropped: https://github.com/NVIDIA/Megatron-LM/issues/1304
 - Megatron-LM's check: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/training/arguments.py#L998
-- Users who met it: https://github.com/NVIDIA/Megatron-LM/issues/468 https://github.com/modelscope/ms-swift/issues/5737
+- Reports of users: https://github.com/NVIDIA/Megatron-LM/issues/468 https://github.com/modelscope/ms-swift/issues/5737
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Rules of serving plans: cache, targets, layout of engines, and separate pools."""
+"""Rules of serving plans: cache, targets, layout of engines, and disaggregated serving."""

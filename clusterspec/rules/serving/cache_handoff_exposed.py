@@ -2,22 +2,22 @@
 
 ## What it finds
 
-Separate engines for prefill and decode between which the cache of one prompt takes more than 10 % of the predicted time to the
-first token, over the scale-up interconnect where one domain holds all engines, else over the NICs of the engine.
+Disaggregated serving in which the transfer of one prompt's cache takes more than 10 % of the predicted time to the first
+token. The transfer uses the scale-up interconnect where one domain holds all engines, else the NICs of the engine.
 
 ## Why it matters
 
-The first step of decoding waits for the cache. At 328 kB a token, as of a 70B model in bf16, 8,192 tokens are 2.7 GB:
-54 ms over one NIC of 400 Gb/s.
+The first step of decoding waits for the cache. A 70B model in bf16 stores 328 kB per
+token: 8,192 tokens are 2.7 GB, which take 54 ms over one NIC of 400 Gb/s.
 
 ## What to do
 
-Give the engines more NICs or one scale-up domain, keep the cache in fp8 (`kv_precision`), or send the cache layer by
-layer beside the prompt.
+Give the engines more NICs or one scale-up domain, keep the cache in fp8 (`kv_precision`), or transfer
+the cache of each layer while the prompt is still in prefill.
 
 ## When to ignore it
 
-Where the engine sends layer by layer and the hand-off is hidden.
+When the engine transfers the cache layer by layer, so that the transfer overlaps with prefill.
 
 ## Fires
 

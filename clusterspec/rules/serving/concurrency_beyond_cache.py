@@ -2,22 +2,22 @@
 
 ## What it finds
 
-A concurrency, or a request rate that leads to one, above the requests that the cache of all engines holds by more than a
-tenth. A request takes its input and half of its output on average, in a static batch all of both.
+A concurrency (stated, or derived from the request rate) more than 10 % above the number of requests that the cache of
+all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its output.
 
 ## Why it matters
 
-The rest of the requests wait for a place: by Little's law the wait is their number over the places, times the time of
-one answer. The time to the first token grows from milliseconds to minutes and throughput does not.
+The other requests queue. By Little's law, their wait is the number of queued requests over the number of running ones,
+times the duration of one request. The time to first token grows from milliseconds to minutes; throughput does not grow.
 
 ## What to do
 
-Lower `concurrency`, or add replicas. `kv_precision: fp8` halves the cache; more tp, or fewer bytes a weight, leave more
-memory for it.
+Lower `concurrency`, or add replicas. `kv_precision: fp8` halves the cache; a larger tp, or weights in fewer bytes,
+leave more memory for the cache.
 
 ## When to ignore it
 
-In an offline run, where nobody waits.
+In an offline run, where latency does not matter.
 
 ## Fires
 
@@ -54,7 +54,7 @@ from clusterspec.units import plural, say
 
 RULE = Rule.of(__name__, "warning", "likely")
 MARGIN = 1.1
-"""Requests over places that the uncertainty of the capacity explains."""
+"""Requests in flight over cache capacity up to which the uncertainty of the capacity explains the excess."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -67,7 +67,7 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"{plural(round(times.offered), 'request')} in flight exceed the {round(places):,} that the cache holds "
-        f"({say(times.kv_capacity_tokens, '1')} tokens, {say(each, '1')} a request on average): the rest wait, "
+        f"({say(times.kv_capacity_tokens, '1')} tokens, {say(each, '1')} per request on average): the others queue for "
         f"{say(times.wait, 's')} on average",
         f"use a concurrency of at most {int(places):,}, more replicas, or a smaller cache (`kv_precision: fp8`)",
     )

@@ -7,7 +7,7 @@ the predicted decode step and `overlap.ep` is not true.
 
 ## Why it matters
 
-Two all-to-alls a layer are on the critical path of every token. Between nodes each has a latency of tens of microseconds; over
+Two all-to-alls per layer are on the critical path of every token. Between nodes each has a latency of tens of microseconds; over
 60 layers that is milliseconds, whatever the bandwidth.
 
 ## What to do

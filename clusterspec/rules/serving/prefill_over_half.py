@@ -1,19 +1,19 @@
-"""Prompts take more than half of the time of the engines that decode.
+"""Prefill takes more than half of the time of the decode engines.
 
 ## What it finds
 
-A predicted share of prefill above one half, on engines that run prompts and decode. It is a warning where the time per
-output token misses its target and a step without prompts meets it, else a note.
+A predicted prefill share above one half, on engines that run both prefill and decode. The finding is a warning if the
+time per output token misses its target and a step without prefill would meet it; otherwise a note.
 
 ## Why it matters
 
-Each prompt stops or slows the decoding of all other requests of its engine. Above one half the time per output token is mostly the
-prompts of others: more than twice that of the decode step alone.
+The prefill of each prompt delays decoding of all other requests of its engine. With a prefill share above one half, the
+time per output token is more than twice that of the decode step alone.
 
 ## What to do
 
-Run prompts on engines of their own (`workload.serving.disaggregated`), or in chunks that bound the time of a step
-(`chunk_tokens`). Prefixes found in the cache (`prefix_hit`) shorten prompts.
+Run prefill on separate engines (`workload.serving.disaggregated`), or in chunks that limit the step time
+(`chunk_tokens`). Prefixes found in the cache (`prefix_hit`) shorten prefill.
 
 ## When to ignore it
 
@@ -65,8 +65,8 @@ def check(served: Served) -> Iterator[Problem]:
     caused = target is not None and pure <= target < times.tpot
     yield RULE.problem(
         LOAD,
-        f"prompts take {percent(times.prefill_share, 2)} of the engines' time: {say(times.tpot, 's')} per output token, "
-        f"{say(pure, 's')} of it decoding",
-        "run prompts on separate engines (`disaggregated`), or bound each step by smaller chunks (`chunk_tokens`)",
+        f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {say(times.tpot, 's')} per output token, "
+        f"{say(pure, 's')} are decoding",
+        "run prefill on separate engines (`disaggregated`), or limit the step time by smaller chunks (`chunk_tokens`)",
         severity="warning" if caused else "note",
     )

@@ -1,22 +1,22 @@
-"""Chunks of prefill are too small to be bound by arithmetic.
+"""Prefill chunks are too small to be compute-bound.
 
 ## What it finds
 
-A stated `chunk_tokens` below the ridge of the accelerator's roofline: the tokens from which the products of a step take longer
-than reading the weights.
+A stated `chunk_tokens` below the ridge point of the accelerator's roofline: the number of tokens from which the GEMMs of
+a step take longer than reading the weights.
 
 ## Why it matters
 
-Every chunk reads all weights of the rank again. Below the ridge a prompt takes the time of its chunks' weights, not of
-its arithmetic: with half the tokens of the ridge, twice as long.
+Every chunk reads all weights of the rank again. Below the ridge point, reading the weights determines the time of a
+prompt: chunks of half the ridge point make prefill take twice as long.
 
 ## What to do
 
-Use chunks of at least the ridge; 2,048 to 8,192 tokens on current accelerators.
+Use chunks of at least the ridge point; 2,048 to 8,192 tokens are usual on current accelerators.
 
 ## When to ignore it
 
-Where a target for the time per output token asks for short steps and the time to the first token has slack.
+When a target for the time per output token requires short steps, and the time to first token is well below its target.
 
 ## Fires
 
@@ -64,8 +64,8 @@ def check(served: Served) -> Iterator[Problem]:
         return
     yield RULE.problem(
         KEY,
-        f"{served.cluster.accelerator.id} is bound by arithmetic from {round(ridge):,} tokens of a step: chunks of {chunk:,} read the "
-        f"weights {plain(fresh / chunk, 2)} times for a prompt, and take up to {plain(ridge / chunk, 2)} times as long as its arithmetic",
+        f"a step on {served.cluster.accelerator.id} is compute-bound from {round(ridge):,} tokens on: chunks of {chunk:,} read the "
+        f"weights {plain(fresh / chunk, 2)} times per prompt, and take up to {plain(ridge / chunk, 2)} times as long as the GEMMs alone",
         f"use chunks of at least {_rounded(ridge):,} tokens",
     )
 

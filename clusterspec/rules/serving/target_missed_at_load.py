@@ -1,22 +1,22 @@
-"""A latency target is met by a single request, and missed at the load of the spec.
+"""A single request meets a latency target, but the load of the spec does not.
 
 ## What it finds
 
-A predicted time to the first token or time per output token above its target at the stated load, where one request
-alone meets it. The times are those of the percentile in `targets.percentile`.
+A predicted time to first token or time per output token above its target at the stated load, if a single request
+meets the target. The times are those at the percentile in `targets.percentile`.
 
 ## Why it matters
 
-Every request in flight adds its cache to a step, and every prompt interrupts decoding. The message gives the
-concurrency up to which the median meets both targets.
+Every request in flight adds the time to read its cache to a step, and every prefill interrupts decoding. The message
+states the concurrency up to which the median meets both targets.
 
 ## What to do
 
-Lower the concurrency of a replica by adding replicas, or use the layout that `clusterspec search` finds for the load.
+Add replicas, which lowers the concurrency of each, or use the layout that `clusterspec search` finds for the load.
 
 ## When to ignore it
 
-Where the targets are goals and not contracts.
+When the targets are not contractual.
 
 ## Fires
 
@@ -74,6 +74,6 @@ def check(served: Served) -> Iterator[Problem]:
     bound = f"; the median meets the targets up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
-        f"percentile {plain(load.percentile)} of {plural(round(times.offered), 'request')} in flight misses {both(parts)}{bound}",
+        f"with {plural(round(times.offered), 'request')} in flight, percentile {plain(load.percentile)} misses its target: {both(parts)}{bound}",
         "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
     )

@@ -1,22 +1,22 @@
-"""The target for the time per output token is met with speculative decoding only.
+"""The plan meets its target for the time per output token only with speculative decoding.
 
 ## What it finds
 
-A `targets.tpot` that is met with the drafted tokens and the acceptance of the spec, and missed without them.
+A `targets.tpot` that the plan meets with speculative decoding as stated, and misses without it.
 
 ## Why it matters
 
-Acceptance depends on the text: published figures range from 0.5 to 0.9 with model and subject. A speculative figure
-does not compare with a plain one of another machine, and a contract on it holds only for texts with that acceptance.
+The acceptance rate depends on the text: published rates range from 0.5 to 0.9, by model and subject. A figure with
+speculative decoding is not comparable with a figure without it, and holds only for texts with that acceptance rate.
 
 ## What to do
 
-Compare speculative figures with speculative ones of the same drafted tokens and acceptance, and state the plain
-figure beside them.
+Compare it only with figures for the same number of draft tokens and the same acceptance rate, and also state the figure
+without speculative decoding.
 
 ## When to ignore it
 
-Where the acceptance was measured on the users' own texts.
+When the acceptance rate was measured on the users' own texts.
 
 ## Fires
 
@@ -64,7 +64,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     yield RULE.problem(
         f"{LOAD}.speculative",
-        f"the target of {say(target, 's')} per output token is met with {plural(load.draft_tokens, 'drafted token')} of which "
-        f"{percent(load.draft_acceptance, 2)} are accepted ({say(served.times.tpot, 's')}), and missed without ({say(plain.times.tpot, 's')})",
-        "state the acceptance beside the figure, and compare it with speculative figures only",
+        f"the plan meets the target of {say(target, 's')} per output token only with {plural(load.draft_tokens, 'draft token')} at an "
+        f"acceptance of {percent(load.draft_acceptance, 2)}: {say(served.times.tpot, 's')}, and {say(plain.times.tpot, 's')} without them",
+        "state the acceptance with the figure, and compare it only with figures for speculative decoding",
     )

@@ -1,22 +1,22 @@
-"""Tensor parallelism is wider than the key-value heads, so that ranks keep the same cache.
+"""The tensor-parallel degree exceeds the number of key-value heads, so ranks store copies of the cache.
 
 ## What it finds
 
-A serving layout whose tp exceeds the `kv_heads` of the model. It is a warning where a layout of the same accelerators with
-tp equal to the key-value heads is predicted to give over 15 % more throughput within the targets, else a note.
+A serving layout whose tp exceeds the `kv_heads` of the model. The finding is a warning if a layout on the same
+accelerators with tp equal to `kv_heads` is predicted to give over 15 % more throughput within the targets; otherwise a note.
 
 ## Why it matters
 
-A rank keeps whole key-value heads. With more ranks than heads each head is kept several times, so that the cache of the
-engine holds no more requests and every step reads no less of it.
+A rank stores whole key-value heads. With more ranks than heads, several ranks store the same head: the additional ranks
+neither let the cache hold more requests nor reduce the bytes that a rank reads per step.
 
 ## What to do
 
-Use a tp of at most `kv_heads`, and attention data parallelism or replicas for the rest.
+Use a tp of at most `kv_heads`, and the other ranks for attention data parallelism or replicas.
 
 ## When to ignore it
 
-Where the latency of a single request decides.
+When the latency of a single request matters most.
 
 ## Fires
 
@@ -73,14 +73,14 @@ def _problem(served: Served, legality: Legality, model: Model, layout: Layout, k
     beside = f"; {compared(gain)}" if gain and gain.share > 0 else ""
     return RULE.problem(
         f"{key}.tp",
-        f"tp {layout.tp} is wider than the {model.kv_heads} key-value heads of the model: the ranks keep {copies} copies of the cache{beside}",
+        f"tp {layout.tp} exceeds the {model.kv_heads} key-value heads of the model: the ranks store {copies} copies of the cache{beside}",
         f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest",
         severity=gain.severity if gain else "note",
     )
 
 
 def _candidates(model: Model, layout: Layout) -> Iterator[dict[str, object]]:
-    """tp of one rank a key-value head; the rest as attention data parallelism, or as replicas."""
+    """A tp with one rank per key-value head; the other ranks as attention data parallelism, or as replicas."""
     if layout.tp % model.kv_heads == 0:
         yield {"tp": model.kv_heads, "attention_dp": layout.attention_dp * layout.tp // model.kv_heads}
         if layout.ep == 1:

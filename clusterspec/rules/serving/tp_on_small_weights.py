@@ -1,15 +1,16 @@
-"""Tensor parallelism is doubled though the weights of a rank are under 10 GB.
+"""The tensor-parallel degree is high although each rank holds few weights.
 
 ## What it finds
 
-A serving layout in which half the tp keeps under 10 GB of weights on a rank, and twice the replicas are
-predicted to give at least as much throughput within the targets: a warning from 15 % more on, else a note. A note also where the
-wider tp shortens the time per output token of a single request by less than 15 %.
+A serving layout that with half the tp would still have under 10 GB of weights per rank, if twice the replicas are
+predicted to give at least as much throughput within the targets. The finding is a warning if the gain is 15 % or more;
+otherwise a note. It is also a note if the present tp shortens the time per output token of a single request by less than
+15 %.
 
 ## Why it matters
 
-Under 10 GB a step spends more time in kernel launches and all-reduces than in reading weights. Doubling tp halves the
-smaller part and adds two all-reduces a layer; two replicas answer twice the requests.
+With less than 10 GB per rank, a step spends more time on kernel launches and all-reduces than on reading weights. Doubling
+tp halves only the time for reading weights, while two replicas complete twice the requests.
 
 ## What to do
 
@@ -17,7 +18,7 @@ Halve tp and use the ranks as replicas (`dp` follows from the ranks).
 
 ## When to ignore it
 
-Where the latency of a single request decides.
+When the latency of a single request matters most.
 
 ## Fires
 
@@ -56,9 +57,9 @@ from clusterspec.units import say
 
 RULE = Rule.of(__name__, "note", "likely")
 LEAST = 0.15
-"""The gain in the time of an output token for which twice the ranks are worth a note no more."""
+"""The relative gain in time per output token from which doubling tp is not reported."""
 LIGHT = 10e9
-"""Bytes of weights on a rank that an accelerator of today reads in 2 to 5 ms."""
+"""Bytes of weights on a rank that a current accelerator reads in 2 to 5 ms."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:
@@ -86,5 +87,5 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         "layout.tp",
         f"{kept}: the time per output token of a single request is {say(now.times.tpot, 's')} instead of {say(then.times.tpot, 's')}, "
         f"for twice the accelerators",
-        f"use tp {layout.tp // 2} unless the latency of single requests decides",
+        f"use tp {layout.tp // 2}, unless the latency of single requests matters most",
     )

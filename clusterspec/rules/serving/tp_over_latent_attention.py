@@ -1,23 +1,23 @@
-"""Tensor parallelism over latent attention keeps the whole cache on every rank.
+"""With latent attention, tensor parallelism replicates the cache on every rank.
 
 ## What it finds
 
-A serving layout with tp above 1 of a model with latent attention. It is a warning where attention data parallelism over the
-same ranks is predicted to give over 15 % more throughput within the targets, else a note.
+A serving layout with tp above 1 for a model with latent attention. The finding is a warning if attention data
+parallelism over the same ranks is predicted to give over 15 % more throughput within the targets; otherwise a note.
 
 ## Why it matters
 
-The latent vector of a token belongs to all heads. tp cuts the heads and not the cache: each of eight ranks keeps and
-reads the same cache, and the engine holds the requests of one rank. With `attention_dp` each rank keeps the cache of its
-own requests.
+All heads share the latent vector of a token. tp shards the heads but not the cache: with tp 8, each of the eight ranks
+stores and reads the same cache, and the engine holds no more requests than one rank. With `attention_dp`, each rank
+stores only the cache of its own requests.
 
 ## What to do
 
-Use `attention_dp` in place of tp where many requests are in flight, with experts over all ranks (`ep`).
+Use `attention_dp` instead of tp when many requests are in flight, with the experts distributed over all ranks (`ep`).
 
 ## When to ignore it
 
-Where few requests are in flight: then tp reads the weights of attention faster.
+When few requests are in flight: then tp reads the attention weights faster.
 
 ## Fires
 
@@ -68,11 +68,9 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         beside = f"; {compared(gain)}" if gain and gain.share > 0 else ""
         yield RULE.problem(
             f"{key}.tp",
-            f"tp {layout.tp} does not cut the cache of latent attention, {say(served.times.kv_bytes_per_token, 'B')} a token: "
-            f"every rank keeps all of it{beside}",
-            f"use `{gain.words}`"
-            if gain and gain.share > 0
-            else "use `attention_dp` where many requests are in flight",
+            f"tp {layout.tp} does not shard the cache of latent attention ({say(served.times.kv_bytes_per_token, 'B')} per token): "
+            f"every rank stores all of it{beside}",
+            f"use `{gain.words}`" if gain and gain.share > 0 else "use `attention_dp` when many requests are in flight",
             severity=gain.severity if gain else "note",
         )
 

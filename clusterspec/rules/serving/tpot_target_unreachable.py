@@ -2,18 +2,18 @@
 
 ## What it finds
 
-A `targets.tpot` below the time of one token with one request in flight. It is an error where the target is below the
-memory roofline: the bytes of weights and cache that a token reads on one rank, over the full memory bandwidth. It is
-a warning where the predicted time of one request alone is above the target.
+A `targets.tpot` below the time of one token with one request in flight. The finding is an error if the target is below
+the memory roofline: the bytes of weights and cache that one token reads on one rank, divided by the nominal memory
+bandwidth. It is a warning if the predicted time of a single request is above the target.
 
 ## Why it matters
 
-A decode step reads every weight that the token is multiplied with. No engine reads faster than the memory, and
-collectives and kernel launches come on top: no concurrency meets the target.
+A decode step reads every weight that the token uses. No engine reads faster than the memory bandwidth, and collectives
+and kernel launches add to that time. No concurrency meets the target.
 
 ## What to do
 
-Raise tp, keep weights in fewer bytes (`parameter_precision`), use speculative decoding, or an accelerator with more
+Raise tp, store weights in fewer bytes (`parameter_precision`), use speculative decoding, or use an accelerator with more
 memory bandwidth. Otherwise raise the target.
 
 ## When to ignore it
@@ -90,7 +90,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _remedy(served: Served) -> str:
-    """A wider tp where one of the domain meets the target; else what else there is."""
+    """The smallest larger tp within the domain that meets the target; else the other remedies."""
     target, wider = served.load.tpot_target or 0.0, served.layout.tp * 2
     while served.load.decode is None and wider <= served.cluster.ranks_per_domain:
         other = served.with_layout(tp=wider)
@@ -98,4 +98,4 @@ def _remedy(served: Served) -> str:
         if alone is not None and alone.times.tpot <= target:
             return f"use tp {wider}, predicted at {say(alone.times.tpot, 's')} per output token for a single request"
         wider *= 2
-    return "raise the target, use fewer bytes a weight (`parameter_precision`), or speculative decoding"
+    return "raise the target, store weights in fewer bytes (`parameter_precision`), or use speculative decoding"

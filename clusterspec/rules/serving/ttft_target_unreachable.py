@@ -2,19 +2,18 @@
 
 ## What it finds
 
-A `targets.ttft` below the time of a prompt that has the engine to itself. It is an error where the target is below the
-arithmetic: two operations a weight and input token, at the dense peak of all ranks of the engine. It is a warning where
-the predicted time of one request alone is above the target.
+A `targets.ttft` below the time of a single prompt on an idle engine. The finding is an error if the target is below the
+time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. It is a
+warning if the predicted time of a single request is above the target.
 
 ## Why it matters
 
-A prompt passes through all layers before the first token. No scheduler makes that shorter: no concurrency meets the
-target.
+A prompt passes through all layers before the first token. Neither scheduling nor a lower concurrency makes that shorter.
 
 ## What to do
 
-Raise tp of the engine that runs prompts, use a lower precision, count the prefix that is found in the cache
-(`prefix_hit`), or shorten the input. Otherwise raise the target.
+Raise tp of the prefill engine, use a lower precision, state the share of input tokens found in the cache (`prefix_hit`),
+or shorten the input. Otherwise raise the target.
 
 ## When to ignore it
 
@@ -87,7 +86,7 @@ def check(served: Served) -> Iterator[Problem]:
         yield RULE.problem(
             KEY,
             f"a single prompt of {fresh:,} tokens is predicted at {say(alone.times.ttft, 's')}, above the target of "
-            f"{say(target, 's')}; its arithmetic takes {say(bound or 0.0, 's')} at the dense peak",
+            f"{say(target, 's')}; its GEMMs take {say(bound or 0.0, 's')} at the dense peak",
             REMEDY,
             severity="warning",
         )

@@ -1,24 +1,23 @@
-"""The engines of one side of a disaggregated plan could serve twice the requests of the other.
+"""Prefill and decode engines differ in request rate by more than a factor of two.
 
 ## What it finds
 
-Separate engines for prefill and decode where the requests in flight ask for more than twice the prompts a second that the
-prefill engines process, or where several prefill engines process more than twice what the engines that decode answer with the most
-requests in flight that the cache and the targets allow.
+Disaggregated serving in which the requests in flight generate more than twice the prompts per second that the prefill
+engines process; or in which several prefill engines process more than twice the requests per second that the decode
+engines complete at the highest concurrency that the cache and the targets allow.
 
 ## Why it matters
 
-The slower side sets the throughput of the plan. The other side idles more than half of the time, and its accelerators
-are paid for all of it.
+The slower engines determine the throughput of the plan. The others idle more than half of the time.
 
 ## What to do
 
-Move engines from one side to the other. In balance, the ratio of engines is that of the time of a prompt to the
-time of an answer over the requests in flight on an engine.
+Turn engines of one kind into the other. In balance, prefill engines over decode engines equals the time of a prompt over
+the decode time of a request, times the requests in flight on one decode engine.
 
 ## When to ignore it
 
-Where the load changes between long prompts and long answers, and the sides follow it.
+When the load alternates between long prompts and long outputs, and the number of engines is adapted to it.
 
 ## Fires
 
@@ -79,8 +78,8 @@ def check(served: Served) -> Iterator[Problem]:
     if asked > MOST * prompts:
         yield RULE.problem(
             PREFILL,
-            f"{plural(round(times.offered), 'request')} in flight ask for {plain(asked, 2)} prompts per second, {plain(asked / prompts, 2)} times "
-            f"the {plain(prompts, 2)} that the prefill engines process: the engines that decode idle",
+            f"{plural(round(times.offered), 'request')} in flight generate {plain(asked, 2)} prompts per second, {plain(asked / prompts, 2)} times "
+            f"the {plain(prompts, 2)} that the prefill engines process: the decode engines idle",
             "use more prefill engines, or move some from decode",
         )
         return
@@ -89,13 +88,13 @@ def check(served: Served) -> Iterator[Problem]:
         yield RULE.problem(
             PREFILL,
             f"the prefill engines process {plain(prompts, 2)} requests per second, {plain(prompts / answers, 2)} times the {plain(answers, 2)} "
-            f"that the decode engines answer at most",
+            f"that the decode engines complete at most",
             "move engines from prefill to decode, or remove some",
         )
 
 
 def _answers(served: Served) -> float | None:
-    """Requests a second of the engines that decode, with the most in flight that cache and targets allow."""
+    """Requests per second that the decode engines complete at the highest concurrency that cache and targets allow."""
     most = max(1, int(served.times.max_concurrency or 0), int(served.times.offered))
     full = served.with_load(concurrency=most, request_rate=None, load="closed", requests=None)
     return full.times.offered / (full.load.output_tokens * full.times.tpot) if full else None

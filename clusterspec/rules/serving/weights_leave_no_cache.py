@@ -1,23 +1,23 @@
-"""Weights leave no space for the cache of one request.
+"""The weights leave too little memory for the cache of one request.
 
 ## What it finds
 
-Engines whose weights fit, and whose cache cannot hold one request of full length in the rest of the memory that the engine
-may fill (`memory_fraction`), beside framework memory and the activations of one step.
+Engines whose weights fit, but leave too little of the memory that the engine may use (`memory_fraction`) for the cache of
+one request of full length, after framework memory and the activations of one step.
 
 ## Why it matters
 
-The engine refuses to start, or rejects every request of that length. vLLM and TensorRT-LLM fill 0.90 of the memory by
+The engine refuses to start, or rejects every request of that length. vLLM and TensorRT-LLM use 0.90 of the memory by
 default; 2 to 3 GB of that hold buffers, captured graphs and activations.
 
 ## What to do
 
-Raise tp or pp, keep weights in fewer bytes (`parameter_precision`), keep the cache in fp8 (`kv_precision`), or
+Raise tp or pp, store weights in fewer bytes (`parameter_precision`), store the cache in fp8 (`kv_precision`), or
 shorten the requests. A smaller `chunk_tokens` reduces the activations of a step.
 
 ## When to ignore it
 
-Where a measured run holds the request.
+When a measured run holds the request.
 
 ## Fires
 
@@ -68,7 +68,7 @@ def check(served: Served) -> Iterator[Problem]:
     needed = request_bytes(stored.job.workload, layout, load.tokens) / layout.pp * stored.ranks
     yield RULE.problem(
         LOAD,
-        f"{say(weights, 'B')} of weights leave too little of the {say(capacity, 'B')} that an engine may fill on each accelerator: "
+        f"{say(weights, 'B')} of weights leave too little of the {say(capacity, 'B')} that an engine may use on each accelerator: "
         f"one request of {load.tokens:,} tokens needs {say(needed, 'B')} of cache",
         "raise tp or pp, or use fewer bytes for weights (`parameter_precision`) or cache (`kv_precision: fp8`)",
     )

@@ -1,4 +1,4 @@
-"""Plans with separate engines for prefill and decode: few kinds of each side, in numbers that meet the targets."""
+"""Plans with separate prefill and decode engines: a few engine layouts for each, in numbers that meet the targets."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ MOST_KINDS = 5
 def separated(
     job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]], rate: Callable[..., Rated | None]
 ) -> Iterator[Rated]:
-    """Plans of every pair of the most useful kinds: the fewest engines of each side that meet the targets.
+    """Plans for every pair of the best prefill and decode layouts, with the fewest engines of each that meet the
+    targets.
 
-    ``ladders`` has each kind of engine with more and more requests in flight. Without targets, or where none meets
-    them, the splits of all ranks.
+    ``ladders`` has each kind of engine with increasing numbers of requests in flight. Without targets, or where none
+    meets them, the splits of all ranks.
     """
     lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
     prefill = _undominated(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
@@ -39,7 +40,7 @@ def _once(kinds: Iterable[Engines]) -> list[Engines]:
 
 
 def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
-    """The kinds with the most output tokens a second of an accelerator within the target of an output token."""
+    """The engine layouts with the most output tokens per second per accelerator within the target per output token."""
     target = job.load.tpot_target or inf
     best = {
         engine: max((one.per_accelerator for one in ladder if one.times.tpot <= target), default=0.0)
@@ -49,7 +50,7 @@ def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> lis
 
 
 def _ranks_per_prompt(one: Rated) -> float:
-    """Seconds of all ranks of an engine that one prompt takes."""
+    """Rank-seconds of an engine per prompt."""
     engine = one.plan[1]
     return one.times.prompt_time * engine.ranks / engine.attention_dp
 
@@ -57,7 +58,7 @@ def _ranks_per_prompt(one: Rated) -> float:
 def _undominated(
     single: Sequence[tuple[Engines, Rated]], costs: Callable[[Rated], tuple[float, float]]
 ) -> list[Engines]:
-    """The kinds that no other beats in both costs, spread over at most `MOST_KINDS`."""
+    """The Pareto front of engine layouts over both costs, at most `MOST_KINDS` of them."""
     kept: list[tuple[float, Engines]] = []
     for (_, second), engine in sorted(((costs(one), engine) for engine, one in single), key=lambda pair: pair[0]):
         if not kept or second < kept[-1][0]:
@@ -69,7 +70,7 @@ def _undominated(
 
 
 def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]) -> Iterator[Rated]:
-    """Plans of two kinds of engine: the least of each that meets the targets, or splits of all ranks."""
+    """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or splits of all ranks."""
     load = job.load
     if load.ttft_target is None and load.tpot_target is None:
         for count in steps((job.ranks - answers.ranks) // prompts.ranks):

@@ -1,4 +1,4 @@
-"""A serving plan with its numbers: what it gives, whether it meets the targets, and how it ranks."""
+"""A serving plan with its predicted figures, whether it meets the targets, and its rank by an objective."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HELD = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One plan: its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
+    """A plan, its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
 
     plan: Plan
     times: ServingTimes
@@ -34,7 +34,7 @@ class Rated:
 
     @property
     def per_user(self) -> float:
-        """Output tokens a second of one request, after the first."""
+        """Output tokens per second of one request, after the first token."""
         return 1 / self.times.tpot
 
     @property
@@ -57,7 +57,7 @@ def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = Non
 
 
 def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
-    """Whether the cache holds the requests in flight, and as many are answered as arrive where a rate is given."""
+    """Whether the cache holds the requests in flight, and throughput equals the request rate where that is stated."""
     if job.load.load != "offline" and times.offered > HELD * times.kv_capacity_sequences:
         return False
     wanted = job.load.request_rate
@@ -90,7 +90,7 @@ def ranked(found: Iterable[Rated], objective: str) -> list[Rated]:
 
 
 def front(found: Iterable[Rated]) -> list[Rated]:
-    """The plans that no other beats in output tokens a second of both a user and an accelerator, fastest user first."""
+    """The Pareto front of plans by output tokens per second per user and per accelerator, fastest user first."""
     kept: list[Rated] = []
     for one in sorted(found, key=lambda one: (-one.per_user, -one.per_accelerator)):
         if not kept or one.per_accelerator > kept[-1].per_accelerator:

@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class FoundPlans:
-    """What one search kept: ``best`` meet the targets; where none does, ``nearest`` misses them least."""
+    """The results of one search: ``best`` meet the targets; where none does, ``nearest`` misses them least."""
 
     evaluated: int
     meeting: int
@@ -57,7 +57,8 @@ def search(
     top: int,
     progress: Progress = lambda done, total: None,
 ) -> FoundPlans:
-    """Evaluates plans of one kind of engine and of separate engines; ``most`` bytes of an accelerator may be taken.
+    """Evaluates plans of one kind of engine and of separate engines; a plan may use at most ``most`` bytes of an
+    accelerator.
 
     `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan.
     """
@@ -94,7 +95,7 @@ def _degrees(pins: Pins) -> Pins:
 
 
 def _may_separate(job: ServingJob, pins: Pins) -> bool:
-    """Whether engines for prefill and decode apart are searched: not where degrees of one engine are fixed."""
+    """Whether the search includes separate prefill and decode engines: not where degrees of one engine are fixed."""
     if pins.values.get("pools") == "aggregated" or _degrees(pins).values or job.ranks < 2:
         return False
     return job.load.load in {"closed", "open"}
@@ -110,9 +111,10 @@ def _counted(seeker: _Search, engine: Engines, counts: list[int]) -> Iterator[Ra
 
 
 def _ladders(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[Rated]]:
-    """Each kind of engine that fits with more and more requests in flight.
+    """Each engine layout that fits, with increasing numbers of requests in flight.
 
-    Stages are for what does not fit otherwise, or for accelerators without a scale-up interconnect.
+    Pipeline stages are used only for models that do not fit otherwise, and for accelerators without scale-up
+    interconnect.
     """
     staged = "pp" in pins or seeker.job.cluster.scale_up.topology == "pcie"
     found: dict[Engines, list[Rated]] = {}
@@ -126,7 +128,7 @@ def _ladders(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines,
 
 
 def _refined(seeker: _Search, rough: list[Rated]) -> list[Rated]:
-    """A front with half and twice the requests in flight of each of its points."""
+    """The front extended by plans with half and twice the requests in flight of each of its points."""
     tried = {(one.plan, one.concurrency) for one in rough}
     more: list[Rated] = []
     for one in rough:
@@ -141,14 +143,16 @@ def _refined(seeker: _Search, rough: list[Rated]) -> list[Rated]:
 
 
 def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
-    """One kind of engine on all nodes, with more and more requests in flight until its cache is full."""
+    """The plans of one engine layout on all nodes, with increasing numbers of requests in flight until the cache is
+    full.
+    """
     job = seeker.job
     replicas = max(1, job.ranks // engine.ranks)
     yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
 
 
 def _full(one: Rated) -> bool:
-    """Whether the cache is full, or requests wait for long: with more of them, no more would be answered."""
+    """Whether throughput has reached its maximum: the cache is full, or requests queue for long."""
     times = one.times
     return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
 

@@ -1,4 +1,4 @@
-"""The engines that may serve a model, and the plans made of them: one kind of engine, or prefill and decode apart."""
+"""The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Plan = tuple[Engines | None, Engines]
 
 @dataclass(frozen=True, slots=True)
 class ServingJob:
-    """What is searched: a machine, the requests, and the layout whose other settings are kept."""
+    """The input of a serving search: a machine, the requests, and the layout that supplies the fixed settings."""
 
     design: Design
     cluster: Cluster
@@ -45,7 +45,7 @@ class ServingJob:
 
 
 def serving_job(design: Design) -> ServingJob | None:
-    """What there is to search; None where the design lacks a cluster, requests or a layout."""
+    """The input of a search from a design; None where it lacks a cluster, requests or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
@@ -93,7 +93,7 @@ def _in_nodes(job: ServingJob, engine: Engines) -> bool:
 
 
 def _expert(job: ServingJob, ranks: int) -> Sequence[int]:
-    """Experts cut like everything else, or whole experts over all ranks."""
+    """Expert degrees: every expert sharded over all ranks, or whole experts distributed over the ranks."""
     return (1, ranks) if job.workload.model.experts and ranks > 1 else (1,)
 
 
@@ -158,6 +158,6 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> 
 
 
 def replicated(job: ServingJob, engine: Engines, nodes: int) -> Plan | None:
-    """So many engines that they fill the nodes; None where they do not divide."""
+    """The engine with the number of replicas that fills the nodes; None where engines do not divide them."""
     ranks = nodes * job.cluster.ranks_per_node
     return None if ranks % engine.ranks else (None, replace(engine, replicas=ranks // engine.ranks))
