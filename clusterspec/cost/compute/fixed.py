@@ -21,7 +21,7 @@ TILES = (
         _taken(
             "tile.128x128",
             0.93,
-            "rate of products in tiles of 128 × 128 over those of 256 × 128: operands are read 1.5 times as often"
+            "rate of products in tiles of 128 × 128 over those of 256 × 128: operands are read a third more often"
             " (NVIDIA, Matrix Multiplication Background User's Guide)",
         ),
     ),

@@ -1,0 +1,58 @@
+"""The constants of the collective library are those that NCCL publishes, in its own units: us, GB/s and KiB."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.collectives import stack
+from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
+
+KIB = 1024
+PUBLISHED = [  # base latency and hops (NVLink, PCIe, network) of trees and of rings, posting, crossings, chunk
+    (LL, 0.5, (6.8, 0.6, 1.0, 5.0), (6.6, 0.6, 1.0, 2.7), 2, 1, 32),
+    (LL128, 0.92, (14, 1.25, 1.9, 14), (14, 1.9, 2.5, 14), 2, 1, 0.6 * 1024),
+    (SIMPLE, 1.0, (8.4, 4.0, 4.0, 14), (8.4, 3.4, 5.7, 14), 6, 2, 2 * 512),  # two steps of half a megabyte
+]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "share", "tree", "ring", "posting", "crossings", "chunk"), PUBLISHED, ids=lambda one: str(one)[:8]
+)
+def test_a_protocol_has_the_latencies_that_the_library_tunes_with(
+    protocol: Protocol,
+    share: float,
+    tree: tuple[float, ...],
+    ring: tuple[float, ...],
+    posting: float,
+    crossings: int,
+    chunk: float,
+) -> None:
+    micro = [1e6 * seconds for seconds in (protocol.tree, *protocol.tree_hops.values())]
+    assert micro == pytest.approx(tree)
+    assert [1e6 * seconds for seconds in (protocol.ring, *protocol.ring_hops.values())] == pytest.approx(ring)
+    assert list(protocol.tree_hops) == list(protocol.ring_hops) == ["nvlink", "pci", "net"]
+    assert (protocol.share, protocol.crossings) == (share, crossings)
+    assert 1e6 * protocol.posting == pytest.approx(posting)
+    assert protocol.chunk == pytest.approx(chunk * KIB)
+
+
+def test_trees_and_switches_have_the_factors_of_the_library() -> None:
+    assert stack.TREE_SHARE.value == 0.92
+    assert stack.LOW_LATENCY_TREE.value == pytest.approx(1 / 3.8)
+    assert stack.TREE_FLAGS_ALONE.value == pytest.approx(7 / 9)
+    assert {count: figure.value / 1e9 for count, figure in stack.LOW_LATENCY_BETWEEN.items()} == {2: 22.5, 3: 19}
+    assert 1e6 * stack.SWITCH_REDUCTION.value == pytest.approx(25 - 8.4)  # the base latency is counted apart
+    assert 1e6 * stack.SWITCH_TREE_HOP.value == pytest.approx(20.9)
+    assert 1e6 * stack.FABRIC_REDUCTION.value == pytest.approx(31)
+    assert stack.SWITCH_CHUNK == 128 * KIB
+
+
+def test_fitted_figures_lie_in_the_range_of_their_reason() -> None:
+    assert 0.91 <= stack.TREE_BETWEEN.value <= 0.97
+    assert 250 / 274 <= stack.SWITCH_TREE.value <= 260 / 274  # two H100 nodes over one
+    assert 16 <= stack.CHANNELS.value <= 32
+    assert stack.TREE_DEPTH.value == 2 * 8
+    assert 8e-6 <= stack.LAUNCH.value <= 45e-6
+    assert 56 * stack.LAUNCH_PER_CALL.value + stack.LAUNCH.value < 58e-6  # 8 ranks post 7 sends and 7 receives each
+    assert stack.PER_MESSAGE.value == stack.TORUS_HOP.value == 1e-6
+    assert stack.LAUNCH_PER_RANK.value == 1.5e-6
