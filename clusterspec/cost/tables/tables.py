@@ -23,6 +23,7 @@ from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.tables.layer import LayerKernels, name_of, timed_layer
 from clusterspec.cost.tables.phase import PhaseTimer
+from clusterspec.records import replace
 
 LANES = 16
 USUAL_SLOT = 4
@@ -75,12 +76,12 @@ class Tables:
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def hold_for(self, design: Design) -> bool:
-        """Whether these are tables of the cluster, the workload and the software of a design."""
+        """Whether these are tables of the cluster, the workload and the software of a design; its batch may differ."""
         layout = design.layout
         if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
             return False
         same_cluster = design.cluster is self.cluster or design.cluster == self.cluster
-        return same_cluster and (design.workload is self.workload or design.workload == self.workload)
+        return same_cluster and design.workload is not None and _same_micro_batch(design.workload, self.workload)
 
     def group(self, layout: Layout, axis: str) -> Group:
         """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
@@ -175,6 +176,13 @@ class Tables:
         generation = self.cluster.pcie_host or USUAL_SLOT
         transfers = PCIE_3_TRANSFERS * 2.0 ** (generation - 3)
         return slot_bandwidth(transfers, LANES, PCIE_128B130B) / self.cluster.ranks_per_accelerator
+
+
+def _same_micro_batch(one: Workload, other: Workload) -> bool:
+    """Whether one micro-batch of two workloads does the same work: all but the number of tokens is equal."""
+    if one is other:
+        return True
+    return one == replace(other, global_batch=one.global_batch, tokens=one.tokens, expected_mfu=one.expected_mfu)
 
 
 def _degrees(layout: Layout) -> tuple[int, int, int, bool]:

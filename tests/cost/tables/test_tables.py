@@ -155,6 +155,20 @@ def test_tables_hold_for_their_own_job_alone() -> None:
     assert known.hold_for(design(spec(layout={"tp": 4})))
 
 
+@pytest.mark.parametrize("change", [{"global_batch": 512}, {"tokens": 1e12}, {"expected_mfu": 0.5}], ids=str)
+def test_tables_of_another_number_of_tokens_give_what_fresh_ones_give(change: dict[str, Any]) -> None:
+    """The work of one micro-batch does not depend on how many of them a step or a run has."""
+    shared, other = tables(), design(spec(workload=change))
+    assert other.workload != shared.workload
+    assert shared.hold_for(other)
+    alone = tables_of(other)
+    assert alone is not None
+    again, fresh = timed(other, shared), timed(other, alone)
+    assert again is not None
+    assert fresh is not None
+    assert again.times == fresh.times
+
+
 def test_the_host_bus_is_a_slot_of_sixteen_lanes() -> None:
     """PCIe 5: 32 GT/s × 16 lanes × 128 / 130 / 8 = 63 GB/s."""
     assert tables().host_bandwidth == pytest.approx(63.015e9, rel=1e-4)
