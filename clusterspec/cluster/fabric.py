@@ -9,6 +9,7 @@ from clusterspec.cluster.fabric_levels import count_levels
 from clusterspec.cluster.fabric_plane import SwitchCount, count_plane
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.optics import ModuleCount, count_modules
+from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
@@ -82,6 +83,7 @@ class NoFabric:
     why: str
 
 
+@recent(8)
 def fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 

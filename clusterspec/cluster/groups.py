@@ -28,6 +28,7 @@ from clusterspec.cluster.rank_sets import (
     steps,
 )
 from clusterspec.cluster.sharing import groups_sharing_a_node
+from clusterspec.recent import recent
 from clusterspec.records import dataclass
 
 SHOWN = 16
@@ -108,6 +109,11 @@ def runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
 
 def place_runs(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
     """The placement of groups with the offsets ``group`` from the first ranks ``others``."""
+    return _placed(axis, group, others, nodes_per_domain, cluster)
+
+
+@recent(16)
+def _placed(axis: str, group: Runs, others: Runs, nodes_per_domain: int | None, cluster: Cluster) -> Placement:
     return _placement(axis, group, others, _Blocks.of(cluster, nodes_per_domain))
 
 

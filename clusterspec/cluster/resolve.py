@@ -7,14 +7,14 @@ from clusterspec.cluster.kernels import kernels_of
 from clusterspec.cluster.layout import resolve_layout
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import resolve_cluster
-from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.cluster.software import Software, resolve_software
 from clusterspec.cluster.workload import resolve_workload
 from clusterspec.document.schema_nodes import at
 from clusterspec.finding import Problem
 from clusterspec.records import replace
-from clusterspec.spec.model import LayoutSpec, Spec
+from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec
 from clusterspec.spec.schema import schema
 
 
@@ -28,7 +28,7 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     lookup = Lookup(catalog, log)
     if spec.cluster is None:
         log.missing(("cluster",), "nothing describes the machine", "describe it, at least `platform` and `nodes`")
-    cluster = resolve_cluster(spec.cluster, lookup) if spec.cluster else None
+    cluster = _cluster(spec.cluster, lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
     software = _software(spec, cluster, lookup)
     stack = software.stack if software else None
@@ -39,6 +39,30 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions)), log.problems
+
+
+MOST_CLUSTERS = 4
+_RECENT: dict[tuple[Catalog, str], tuple[Cluster | None, list[Assumption], list[Problem]]] = {}
+"""The clusters of recent specs by catalog and section: many specs describe one machine, and so does one that is edited.
+"""
+
+
+def _cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
+    """The cluster of a section. Its assumptions and problems are added to the log."""
+    log, key = lookup.log, (lookup.catalog, repr(section))
+    if log.spec.broken:  # which keys are unreadable determines what is reported
+        return resolve_cluster(section, lookup)
+    found = _RECENT.get(key)
+    if found is None:
+        own = ResolutionLog(log.spec)
+        found = resolve_cluster(section, Lookup(lookup.catalog, own)), own.assumptions, own.problems
+        while len(_RECENT) >= MOST_CLUSTERS:
+            _RECENT.pop(next(iter(_RECENT)), None)
+        _RECENT[key] = found
+    cluster, assumptions, problems = found
+    log.assumptions += assumptions
+    log.problems += problems
+    return cluster
 
 
 def _software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> Software | None:

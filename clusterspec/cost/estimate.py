@@ -37,7 +37,7 @@ _RECENT: deque[Tables] = deque(maxlen=4)
 
 def _known(design: Design) -> Tables | None:
     """The tables of a design; created where no recent ones apply to it."""
-    for tables in _RECENT:
+    for tables in reversed(tuple(_RECENT)):
         if tables.hold_for(design):
             return tables
     made = tables_of(design)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
-from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
+from clusterspec.recent import recent
 from clusterspec.records import dataclass
 
 
@@ -45,7 +45,7 @@ class Layer(NamedTuple):
     network: FeedForward
 
 
-@lru_cache(maxsize=64)  # asked several times for each of many layouts
+@recent(8)  # asked several times for each of many layouts
 def layers(model: Model) -> tuple[Layer, ...]:
     """Every layer of ``model`` in order."""
     mixing = min(model.layers, model.attention_layers + model.linear_layers)

@@ -6,7 +6,7 @@ separately, since published totals do not include them.
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from functools import reduce
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
@@ -16,6 +16,7 @@ from clusterspec.cost.formulas import flops, parameters
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk, expert_layers, stages
 from clusterspec.cost.mixers import LayerWeights
+from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
@@ -98,7 +99,7 @@ def blocks(held: Chunk) -> int:
     return held.full_layers + held.window_layers + held.linear_layers + held.dense_layers + held.moe_layers
 
 
-@lru_cache(maxsize=64)
+@recent(8)
 def count(model: Model) -> Parameters:
     """The weights of ``model`` by component."""
     hidden = model.hidden

@@ -26,11 +26,15 @@ class RulesFailedError(Exception):
 
 
 class PartCache(dict[str, Any]):
-    """The parts of a design by name, each computed on first use. The name of an optional part ends in ``?``."""
+    """The parts of a design by name, each computed on first use. The name of an optional part ends in ``?``.
+
+    ``absent`` are the required parts found to be missing.
+    """
 
     def __init__(self, facts: Facts) -> None:
         super().__init__()
         self.facts = facts
+        self.absent: set[str] = set()
 
     def __missing__(self, need: str) -> Any:
         part = self[need] = getattr(self.facts, need.removesuffix("?"))
@@ -42,6 +46,7 @@ class PartCache(dict[str, Any]):
         for need in needs:
             part = self[need]
             if part is None and need[-1] != "?":
+                self.absent.add(need)
                 return None
             known.append(part)
         return known
@@ -57,6 +62,8 @@ def judge(facts: Facts) -> list[Problem]:
     faults: list[tuple[str, Exception]] = []
     parts = PartCache(facts)
     for name, (_, needs) in RULES.items():
+        if not needs or not parts.absent.isdisjoint(needs):
+            continue
         try:
             problems += _run(name, needs, parts)
         except Exception as fault:
@@ -68,8 +75,8 @@ def judge(facts: Facts) -> list[Problem]:
 
 
 def _run(name: str, needs: tuple[str, ...], parts: PartCache) -> list[Problem]:
-    """The problems of one rule; none where the spec lacks a part that its check requires."""
-    known = parts.of(needs) if needs else None
+    """The problems of one rule that needs parts; none where the spec lacks a part that its check requires."""
+    known = parts.of(needs)
     if known is None:
         return []
     silent = _SILENT.get(name)

@@ -145,3 +145,22 @@ def test_no_platform_of_the_catalog_leaves_a_key_open() -> None:
         assert cluster.scale_out is not None, platform
         assert cluster.scale_up.bandwidth.value > 0, platform
         assert 0 < cluster.scale_up.peer_bandwidth.value <= cluster.scale_up.bandwidth.value, platform
+
+
+def test_specs_of_one_machine_are_resolved_alike() -> None:
+    """Also the second time, when the cluster is known: the same assumptions and the same problems."""
+    machine = "cluster: {platform: dgx-h100, nodes: 12, accelerators_per_node: 8, scale_out: {switch: qm-none}}\n"
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: %d}\n"
+    one, found = resolve_text(machine + work % 96)
+    other, again = resolve_text(machine + work % 192)
+    assert found and found == again
+    assert one.cluster == other.cluster
+    assert one.assumptions == other.assumptions
+
+
+def test_a_machine_with_an_unreadable_key_is_not_taken_for_a_complete_one() -> None:
+    """Read, both sections lack `nodes`; only of the first one is it missing."""
+    _, complete = resolve_text("cluster: {platform: dgx-h100}\n")
+    assert [problem.path for problem in complete] == [("cluster", "nodes")]
+    _, broken = resolve_text("cluster: {platform: dgx-h100, nodes: many}\n")
+    assert ("cluster", "nodes") not in [problem.path for problem in broken if problem.rule == "missing-key"]
