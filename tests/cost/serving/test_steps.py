@@ -1,0 +1,128 @@
+"""The numbers of a serving step, worked out by hand for Llama 3.1 8B and DeepSeek-V3 on H100."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.serving.constants import LOW_LATENCY_TOKENS, UNEVEN
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.steps import Part, StepTime
+from tests.cluster.resolving import clean
+
+WEIGHTS = 8.030e9 - 2 * 128256 * 4096
+"""Weights of Llama 3.1 8B without its two tables."""
+CHUNK = 8192
+
+
+def engine(model: str = "llama-3.1-8b", layout: str = "tp: 1", serving: str = "", nodes: int = 1) -> Engine:
+    design = clean(
+        f"cluster: {{platform: dgx-h100, nodes: {nodes}}}\n"
+        f"workload: {{kind: serve, model: {model}, serving: {{input_tokens: 1000, output_tokens: 200{serving}}}}}\n"
+        f"layout: {{framework: vllm, {layout}}}\n"
+    )
+    assert design.cluster and design.workload and design.layout
+    found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
+    assert found is not None
+    return found
+
+
+def numbers(step: StepTime, name: str) -> dict[str, float]:
+    [part] = [part for part in step.parts if part.name == name]
+    return part.numbers
+
+
+@pytest.mark.parametrize(
+    ("tokens", "steps"), [(1, 1), (1000, 1), (CHUNK, 1), (CHUNK + 1, 2), (2 * CHUNK, 2), (2 * CHUNK + 1, 3)]
+)
+def test_a_prompt_runs_in_equal_chunks(tokens: int, steps: int) -> None:
+    one = engine().prefill(float(tokens), float(tokens), 1.0)
+    here = tokens / steps
+    assert one.steps == steps
+    assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * here, rel=1e-3)
+    assert numbers(one, "head")["flops"] == pytest.approx(2 * 128256 * 4096 / steps, rel=1e-3)  # one token a prompt
+    # 32 layers of 32 heads, 128 for keys and 128 for values; every token sees half of the prompt in the mean
+    assert numbers(one, "attention")["flops"] == pytest.approx(2 * here * 32 * (tokens / 2) * 32 * 256)
+    assert one.device == pytest.approx(steps * sum(each.seconds for each in one.parts if each.name != "launch"))
+    assert one.total == pytest.approx(steps * sum(each.seconds for each in one.parts))
+
+
+def test_a_limit_of_tokens_in_a_step_makes_smaller_chunks() -> None:
+    assert engine(serving=", chunk_tokens: 512").prefill(1024.0, 1024.0, 1.0).steps == 2
+
+
+def test_sequences_that_decode_beside_a_prompt_add_their_tokens_to_each_step() -> None:
+    one = engine().prefill(2.0 * CHUNK, 2.0 * CHUNK, 1.0, decoding=64.0, context=1100.0)
+    assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * (CHUNK + 64), rel=1e-3)
+    assert numbers(one, "head")["flops"] == pytest.approx(2 * 128256 * 4096 * (0.5 + 64), rel=1e-3)
+    assert numbers(one, "cache")["calls"] == 32
+
+
+def test_tokens_found_in_the_cache_are_seen_and_not_computed() -> None:
+    """The last 250 of 1,000 tokens see 875 in the mean."""
+    one = engine().prefill(250.0, 1000.0, 1.0)
+    assert numbers(one, "attention")["flops"] == pytest.approx(2 * 250 * 32 * 875 * 32 * 256)
+
+
+@pytest.mark.parametrize(("sequences", "drafted"), [(1, 1), (64, 1), (64, 4)])
+def test_a_decode_step_reads_the_cache_once_and_multiplies_every_drafted_token(sequences: int, drafted: int) -> None:
+    one = engine().decode(float(sequences), 1100.0, float(drafted))
+    assert one.steps == 1
+    assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * sequences * drafted, rel=1e-3)
+    assert numbers(one, "dense")["bytes_read"] == pytest.approx(2 * WEIGHTS, rel=1e-3)
+    # 2 × 8 heads × 128 × 2 bytes of each of 32 layers: 4,096 bytes a token and layer
+    assert numbers(one, "cache")["bytes_read"] == pytest.approx(4096 * 1100 * sequences)
+    # two launches of attention and two of the network in each of 32 layers
+    assert numbers(one, "launch")["launches"] == 4 * 32
+    assert numbers(one, "launch")["sequences"] == sequences * drafted
+
+
+def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
+    plain, eager = (engine(serving=f", captured_graphs: {word}") for word in ("true", "false"))
+    captured, launched = (numbers(each.decode(1.0, 10.0), "launch")["each"] for each in (plain, eager))
+    assert captured == plain.rates.floor("bf16")
+    assert launched == eager.habits.eager > captured
+    assert plain.launching(3.0) == pytest.approx(3 * 128 * plain.habits.eager)
+
+
+EXPERTS = "tp: 1, attention_dp: 16, ep: 16"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "copies"), [(LOW_LATENCY_TOKENS, 8.0), (LOW_LATENCY_TOKENS + 1, 16 * (1 - (15 / 16) ** 8))]
+)
+def test_an_exchange_of_many_tokens_sends_one_copy_to_each_rank(tokens: int, copies: float) -> None:
+    """Eight experts of a token are on 6.45 of 16 ranks in the mean."""
+    found = numbers(engine("deepseek-v3", EXPERTS, nodes=2).decode(float(tokens), 1000.0), "expert_exchange")
+    assert found["copies"] == pytest.approx(copies)
+    assert (found["layers"], found["hidden"], found["bytes_each"]) == (58, 7168, 3)
+
+
+@pytest.mark.parametrize(("copies", "uneven"), [("", UNEVEN.value), (", redundant_experts: 16", 1.0)])
+def test_the_fullest_rank_has_more_tokens_unless_copies_of_experts_balance_them(copies: str, uneven: float) -> None:
+    one = engine("deepseek-v3", EXPERTS, copies, nodes=2).decode(32.0, 1000.0)
+    assert numbers(one, "expert_exchange")["tokens"] == pytest.approx(32 * uneven)
+    # 58 layers, 8 experts of 3 × 7,168 × 2,048 weights for each of 32 × 16 tokens over 16 ranks
+    flops = 2 * 58 * 8 * 3 * 7168 * 2048 * 32
+    assert numbers(one, "experts")["flops"] == pytest.approx(flops * uneven)
+
+
+def test_two_micro_batches_in_turns_launch_twice_and_expose_the_excess_of_the_exchange() -> None:
+    apart = engine("deepseek-v3", EXPERTS, nodes=2).decode(64.0, 1000.0)
+    turns = engine("deepseek-v3", f"{EXPERTS}, overlap: {{ep: true}}", nodes=2).decode(64.0, 1000.0)
+    for name, doubled in (("dense", "bytes_read"), ("expert_exchange", "layers"), ("launch", "launches")):
+        assert numbers(turns, name)[doubled] == pytest.approx(2 * numbers(apart, name)[doubled]), name
+    assert numbers(turns, "dense")["flops"] == pytest.approx(numbers(apart, "dense")["flops"])
+    assert numbers(turns, "expert_exchange")["tokens"] == pytest.approx(numbers(apart, "expert_exchange")["tokens"] / 2)
+    work = ("dense", "head", "experts", "cache", "latent_attention", "activations")
+    seconds = sum(part.seconds for part in turns.parts if part.name in work)
+    assert numbers(turns, "expert_exchange")["computing"] == pytest.approx(seconds)
+
+
+def test_the_device_is_busy_with_all_but_the_launches() -> None:
+    parts = (
+        Part("dense", lambda x: x, {"x": 2.0}, {}),
+        Part("launch", lambda x: x, {"x": 0.5}, {}),
+        Part("cache", lambda x: x, {"x": 1.0}, {}),
+    )
+    one = StepTime.of(parts, 4.0)
+    assert (one.steps, one.total, one.device) == (4, 14, 12)
