@@ -254,6 +254,7 @@ def test_each_limit_has_its_own_words(text: str, words: str) -> None:
 def test_within_the_limits_nothing_is_refused() -> None:
     assert read("[" * MAX_DEPTH + "]" * MAX_DEPTH).value
     assert len(read("[" + "1," * (MAX_NODES - 1) + "]").value) == MAX_NODES - 1
+    assert read("a: &a x\nb: [" + "*a," * MAX_ALIASES + "]").value["b"] == ["x"] * MAX_ALIASES
 
 
 def test_an_alias_is_a_copy_with_a_place_of_its_own() -> None:
