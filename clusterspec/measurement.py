@@ -44,7 +44,7 @@ def diagnose(one: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisRep
     """
     cluster = one.design.cluster
     if cluster is None:
-        raise FormatError("the cluster cannot be resolved; `clusterspec check` says why")
+        raise FormatError("the cluster cannot be resolved; `clusterspec check` reports the reason")
     found = compare(cluster, logs, stated)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")

@@ -42,7 +42,7 @@ class FrameworkMemory:
     logits before the loss. ``offloads_selective``: what selective recomputation saves goes to host memory.
 
     Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
-    that stay gathered; ``reduced`` bytes of one gradient on its way to the rank that keeps it.
+    that stay gathered; ``reduced`` bytes of one gradient in the reduction.
     """
 
     logits: Spread | None = None

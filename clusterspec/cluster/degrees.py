@@ -112,9 +112,9 @@ def _expert_tp(
     if section.expert_tp is not None:
         return max(1, section.expert_tp)
     if workload is not None and workload.kind == "serve":
-        found, why = default_expert_tp(engine), "experts lie over all tp × attention_dp ranks of an engine"
+        found, why = default_expert_tp(engine), "experts are distributed over all tp × attention_dp ranks of an engine"
     elif engine.ep == 1:
-        found, why = engine.tp, "without expert parallelism, tp cuts the experts as it cuts all else"
+        found, why = engine.tp, "without expert parallelism, tp shards experts like all other weights"
     else:
         found = engine.tp if framework in EXPERTS_CUT_BY_TP else 1
         why = f"the default of {framework}"

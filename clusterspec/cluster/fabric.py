@@ -103,7 +103,7 @@ def fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | No
     else:
         count = count_plane(cluster, scale_out.switch_ports) if scale_out.switch_ports else None
     if count is None:
-        return NoFabric("the ports of a switch are not known: name the `switch`, or say `switch_ports`")
+        return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`")
     return _assembled(cluster, count, written or ScaleOutSpec())
 
 
@@ -162,7 +162,7 @@ def _derivations(cluster: Cluster, count: SwitchCount, carries: LinkCounts) -> d
     carried = max(getattr(carries, level) or 1 for level in LEVELS)
     return {name: text + planes * ("none" not in text) for name, text in count.how.items()} | {
         "node_leaf": f"{ends}{planes}",
-        "cables": "as many as there are links" if carried == 1 else "links / links_per_cable, rounded up",
+        "cables": "one per link" if carried == 1 else "links / links_per_cable, rounded up",
     }
 
 

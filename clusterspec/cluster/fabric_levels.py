@@ -92,7 +92,7 @@ def _counted(rows: list[_Row], endpoints: int) -> SwitchCount:
 def _how(rows: list[_Row]) -> dict[str, str]:
     spine = rows[1].how if len(rows) > 1 else "one level has none"
     core = "; ".join(row.how for row in rows[2:]) or "these levels have none"
-    up = "what the ratios of the levels leave of the links below, the same from every switch"
+    up = "the links below divided by the ratios of the levels, equal for every switch"
     return {
         "leaf_switches": rows[0].how,
         "spine_switches": spine,

@@ -171,7 +171,9 @@ class _Blocks:
 
 
 def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placement:
-    """``group`` are the offsets of one group's members, ``others`` the first ranks of all groups."""
+    """The placement of groups: ``group`` has the offsets of one group's members, ``others`` the first ranks of all
+    groups.
+    """
     straddling, first = _straddling(group, others, blocks.domain)
     worst = _worst(group, others, blocks)
     in_domains, in_nodes = spread(worst, group, blocks.domain), spread(worst, group, blocks.node)

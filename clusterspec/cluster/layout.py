@@ -154,5 +154,5 @@ def _recompute(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | t
     if section.recompute is None and serves:
         return "none"
     if section.recompute is None:
-        return log.assume(f"{KEY}.recompute", "none", "activations are kept where nothing else is stated")
+        return log.assume(f"{KEY}.recompute", "none", "activations are stored unless recomputation is stated")
     return section.recompute

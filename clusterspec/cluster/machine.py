@@ -25,7 +25,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
     accelerator = _accelerator(section, platform, lookup)
     if section.nodes is None:
-        log.missing(("cluster", "nodes"), "the size of the machine is not known", "write how many nodes do work")
+        log.missing(("cluster", "nodes"), "the size of the machine is not known", "state how many nodes run the job")
     if accelerator is None or section.nodes is None:
         return None
     parts = Parts(section, platform, accelerator, section.nodes, _per_node(section, platform, accelerator, log), lookup)

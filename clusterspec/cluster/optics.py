@@ -76,7 +76,7 @@ def count_modules(
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The ends of ``links`` at so many ``switches``, ``per_module`` of them in one module."""
+    """The ends of ``links`` at a number of ``switches``, with ``per_module`` links per module."""
 
     links: int
     switches: int

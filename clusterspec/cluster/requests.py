@@ -35,9 +35,9 @@ class Serving:
     second), ``static`` (one batch that starts and ends together) or ``offline`` (as many as the cache holds).
     ``requests`` is the length of a finite run, None for steady state. ``max_sequences`` and ``chunk_tokens`` are limits
     of one engine, None where there is none. ``memory_fraction`` is the share of the memory available to weights and
-    cache, or, with ``of_free``, the share for the cache of what the weights leave. With ``whole_requests`` a request
-    starts only if the cache can hold it to its end; with ``raised`` the fraction rises where the requests need it.
-    ``prefill`` and ``decode`` are set where they run on separate engines.
+    cache, or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a
+    request starts only if the cache can hold it to its end; with ``raised`` the fraction rises where the requests need
+    it. ``prefill`` and ``decode`` are set where they run on separate engines.
     """
 
     input_tokens: int

@@ -27,7 +27,7 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     log = ResolutionLog(spec)
     lookup = Lookup(catalog, log)
     if spec.cluster is None:
-        log.missing(("cluster",), "nothing describes the machine", "describe it, at least `platform` and `nodes`")
+        log.missing(("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`")
     cluster = _cluster(spec.cluster, lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
     software = _software(spec, cluster, lookup)

@@ -101,7 +101,7 @@ def _technology(sources: _FabricSources) -> Interconnect | None:
     entry = sources.parts.lookup.known("interconnect", name) if name else None
     if isinstance(entry, Interconnect):
         return entry
-    sources.lacks("technology", "nothing says how the nodes reach each other", "name it, such as infiniband-ndr")
+    sources.lacks("technology", "no network between the nodes is described", "name it, such as infiniband-ndr")
     return None
 
 
@@ -131,7 +131,7 @@ def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwid
     typical = sources.parts.accelerator.nic_bandwidth
     supplied = named or typical or technology.bandwidth
     if supplied is None:
-        sources.lacks("nic_bandwidth", "no catalog entry supplies it", "say the line rate of one NIC")
+        sources.lacks("nic_bandwidth", "no catalog entry supplies it", "state the line rate of one NIC")
         return None
     of = (
         f"the typical NIC of {sources.parts.accelerator.id}"
@@ -157,7 +157,7 @@ def _nics(sources: _FabricSources, technology: Interconnect) -> int | None:
     if share:
         nics = max(1, round(sources.parts.per_node * share))
         return sources.log.assume(key, nics, f"{share:g} per accelerator is typical of {sources.parts.accelerator.id}")
-    sources.lacks("nics_per_node", "no catalog entry supplies it", "say how many NICs a node has")
+    sources.lacks("nics_per_node", "no catalog entry supplies it", "state the number of NICs per node")
     return None
 
 
@@ -227,7 +227,7 @@ def _oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float,
     written = tuple(ratio.value for ratio in section.oversubscription or () if ratio.value > 0)
     if written or section.levels:
         return written or tuple(_level(level, 0).oversubscription for level in section.levels or ())
-    return log.assume(f"{KEY}.oversubscription", (1.0,), "as much goes up from a leaf as comes in")
+    return log.assume(f"{KEY}.oversubscription", (1.0,), "a leaf has as much uplink as downlink bandwidth")
 
 
 def _level(section: LevelSpec, index: int) -> Level:

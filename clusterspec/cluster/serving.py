@@ -13,15 +13,15 @@ from clusterspec.spec.model import EnginesSpec, ServingSpec, SpeculativeSpec, Ta
 KEY = "workload.serving"
 PATH: Path = ("workload", "serving")
 CHUNK = 8192
-OF_FREE = "of what the weights leave"
-RAISED = "up to 0.95 where the requests in flight need more"
+OF_FREE = "of the memory left by the weights"
+RAISED = "up to 0.95 if the requests in flight need more"
 USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)
 """The defaults of software that the catalog does not know: those that vLLM and SGLang share."""
 
 
 def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog) -> Serving | None:
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer."""
-    for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of an answer")):
+    for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
         if getattr(section, key) is None:
             log.missing((*PATH, key), "the cache and every time depend on it", f"write the tokens {what}")
     if section.input_tokens is None or section.output_tokens is None:

@@ -51,7 +51,7 @@ def resolve_software(
     found = find(framework, release, generations, lookup) if release is not None else None
     if found is not None:
         return _sharded(found, section, lookup)
-    why = "the newest known" if release is None else f"the catalog knows no release of {framework}: the newest year"
+    why = "the newest known" if release is None else f"the catalog has no release of {framework}: the newest year"
     year = lookup.log.either(section.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
     if serves and not generations:
         return Software(framework, year, None, None)
@@ -77,7 +77,7 @@ def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) ->
     name, _, release = section.software.partition(" ")
     name = name.lower()
     if name not in frameworks:
-        message = f"`{section.software}` names no framework that the format knows"
+        message = f"`{section.software}` does not name a framework of the format"
         _report(lookup, message, f"write one of {', '.join(sorted(frameworks))}, and its release")
         return None, None
     if section.framework is not None and name != section.framework:
@@ -120,7 +120,7 @@ def _of_release(framework: str, release: str, generations: dict[int, str], looku
     ordered, wanted = sorted(known, key=version), version(release)
     nearest = next((name for name in reversed(ordered) if version(name) <= wanted), ordered[0])
     if version(nearest) != wanted[: len(version(nearest))]:
-        why = f"the nearest release to {release} that the catalog knows"
+        why = f"the nearest release to {release} in the catalog"
         lookup.log.assume(f"{KEY}.software", f"{framework} {nearest}", why)
     stack, year = known[nearest]
     return Software(framework, year, f"{framework} {nearest}", stack)

@@ -22,9 +22,7 @@ GPT_FFN = 4
 def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:
     """The model; None, with a problem, where it is absent, unknown or incompletely described."""
     if written is None:
-        lookup.log.missing(
-            PATH, "the spec does not name what is trained or served", "name a catalog model or describe one"
-        )
+        lookup.log.missing(PATH, "the spec does not name a model", "name a catalog model or describe one")
         return None
     if isinstance(written, str):
         return lookup.model(written, PATH)

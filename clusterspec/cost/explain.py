@@ -143,9 +143,9 @@ class _StepExplanation:
         arguments: dict[str, Argument] = {
             "calls": computed(sent.calls, "of one layer and micro-batch"),
             "seconds": seconds_of(one.cost),
-            "overlap_window": computed(one.overlap_window, "computation that may run beside each call", "s"),
+            "overlap_window": computed(one.overlap_window, "computation that may overlap with each call", "s"),
             "interference": self.interference,
-            "pipelined": computed(one.pipelined, "share that runs inside the products around it"),
+            "pipelined": computed(one.pipelined, "share that runs inside the adjacent GEMMs"),
         }
         return leaf(f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_calls, arguments, repeats)
 
@@ -203,9 +203,9 @@ class _StepExplanation:
             one = group.exposure
             arguments: dict[str, Argument] = {
                 "communication": self._together(group),
-                "overlap_window": computed(one.overlap_window, "computation that may run beside it", "s"),
+                "overlap_window": computed(one.overlap_window, "computation that may overlap with it", "s"),
                 "interference": self.interference,
-                "bucket": computed(one.bucket, "share that starts when no computation is left"),
+                "bucket": computed(one.bucket, "share that starts after the last computation"),
             }
             times = (("repeats", computed(one.repeats, "of a step")),) if one.repeats != 1 else ()
             yield leaf(f"data_parallel_{one.name}", overlap.exposed_at_least, arguments, times)

@@ -27,7 +27,7 @@ def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
         "share": share,
     }
     if not cost.candidate.overlapped:
-        inputs["held"] = computed(cost.candidate.held, "sending what a full pipeline holds", "s")
+        inputs["held"] = computed(cost.candidate.held, "sending the content of a full pipeline", "s")
     value = cost.candidate.queued(cost.size)
     overlapped: bool = cost.candidate.overlapped
     formula: Callable[..., float] = alpha_beta.overlapped if overlapped else alpha_beta.pipelined
@@ -57,7 +57,7 @@ def _at_line_rate(cost: CollectiveCost, prefix: str) -> Expanded:
         "size": computed(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
         "bus_factor": computed(cost.busbw / cost.algbw, "bus bandwidth over algorithm bandwidth"),
         "ceiling": computed(cost.ceiling_busbw, "bus bandwidth at line rate", "B/s"),
-        "launch": computed(cost.candidate.launch, "launching, which a queued collective does not wait for", "s"),
+        "launch": computed(cost.candidate.launch, "launch time, which a queued collective does not wait for", "s"),
     }
     expression = f"{prefix}size * {prefix}bus_factor / {prefix}ceiling - {prefix}launch"
     return Expanded(cost.queued, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))

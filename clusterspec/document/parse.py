@@ -27,7 +27,7 @@ _IN_WORDS = (  # messages of libyaml, with the message and advice of this progra
     ("found unexpected end of stream", "a quote is not closed", "close the quote"),
     ("block sequence entries are not allowed", "a list item (`-`) cannot start here", "put the list on its own lines"),
     ("unknown escape character", "an unknown escape in double quotes", "use single quotes, or write `\\\\`"),
-    ("expected <document start>", "text stands outside the mapping", "start every top-level key in column 1"),
+    ("expected <document start>", "text outside the mapping", "start every top-level key in column 1"),
 )
 
 
@@ -91,7 +91,7 @@ def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
         return unreadable(span, f"not YAML: {message}", advice)
     character = source.text[offset : offset + 1]
     if character == "\t":
-        return unreadable(span, "a tab stands where only spaces may", "indent with spaces")
+        return unreadable(span, "a tab in place of spaces", "indent with spaces")
     return unreadable(span, f"a value cannot start with `{character}`", "put the value in quotes")
 
 

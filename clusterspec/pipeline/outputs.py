@@ -71,7 +71,7 @@ def collective(
     from clusterspec.cost.collectives import CollectiveUnavailableError, table
 
     rows: tuple[CollectiveRow, ...] = ()
-    why = "the cluster cannot be resolved; `clusterspec check` says why"
+    why = "the cluster cannot be resolved; `clusterspec check` reports the reason"
     if one.design.cluster is not None:
         try:
             rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""

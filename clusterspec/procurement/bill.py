@@ -73,7 +73,7 @@ def bill(design: Design, switch_of: SwitchOf = lambda id_: None) -> Bill:
     """
     cluster, written = design.cluster, design.spec.cluster
     if cluster is None:
-        return Bill(why="the cluster cannot be resolved; `clusterspec check` says why")
+        return Bill(why="the cluster cannot be resolved; `clusterspec check` reports the reason")
     found = fabric(cluster, written.scale_out if written else None)
     built = found if isinstance(found, Fabric) else None
     lines = [*_nodes(cluster), *(_fabric_items(built) if built else ())]
@@ -90,7 +90,7 @@ def _nodes(cluster: Cluster) -> Iterator[Item]:
     bare = f"node of {cluster.accelerators_per_node} {cluster.accelerator.id}"
     node = _sold_as(cluster.platform.id, cluster) if cluster.platform else bare
     yield Item("node", node, cluster.nodes, "cluster.nodes")
-    spares = "cluster.spare_nodes, on top of the nodes that work"
+    spares = "cluster.spare_nodes, in addition to the nodes that run the job"
     yield Item("spare_node", node, cluster.spare_nodes, spares)
     scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
     if scale_out is not None and not included and not cluster.cloud:

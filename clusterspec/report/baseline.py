@@ -44,7 +44,7 @@ def read(written: str) -> Counter[BaselineEntry]:
             BaselineEntry(*(_text(row[key]) for key in ("file", "rule", "fingerprint"))) for row in found["findings"]
         )
     except (TypeError, KeyError, ValueError, RecursionError):
-        raise ValueError("this is no baseline of clusterspec") from None
+        raise ValueError("this is not a clusterspec baseline") from None
 
 
 def _text(value: object) -> str:

@@ -17,9 +17,9 @@ def text(report: BillReport, ink: Ink = PLAIN) -> str:
     """The parts with the derivation of each quantity, the total, the fabric in one line and omissions."""
     if not report.items:
         why = failing(report.findings, report.input.name, ink)
-        return "Nothing can be counted from what the spec states.\n\n" + fabric(report) + "\n" + why
+        return "The spec states too little to count parts.\n\n" + fabric(report) + "\n" + why
     priced = report.bill.total is not None
-    heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "how it was counted")
+    heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "derivation")
     rows = [_row(item, priced=priced) for item in report.items]
     if priced:
         rows.append((report.bill.total_title, "", "", "", money(report.bill.total, report.bill.currency), ""))

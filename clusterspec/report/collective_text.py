@@ -49,7 +49,7 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     ]
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.grid(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
-    note = "Sizes and bandwidths as nccl-tests counts them, bandwidths in GB/s; the ceiling is what the wires carry."
+    note = "Sizes and bandwidths as nccl-tests counts them, bandwidths in GB/s; the ceiling is the links at line rate."
     note_lines = [ink.paint("dim", line) for line in wrapped(note, ink.measure)]
     return head + table + "\n" + "\n".join(note_lines) + "\n" + failing(report.findings, report.input.name, ink)
 

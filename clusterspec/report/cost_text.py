@@ -19,7 +19,7 @@ def text(report: CostReport, ink: Ink = PLAIN) -> str:
     """The total with its parts, the cost by year, per run and per million tokens, and omissions."""
     cost = report.cost
     if cost is None:
-        return "The cluster cannot be resolved; `clusterspec check` says why.\n"
+        return "The cluster cannot be resolved; `clusterspec check` reports the reason.\n"
     parts = [_headline(cost, ink)]
     if cost.total is not None:
         parts.append(ink.paint("bold", "Parts") + "\n" + _parts(cost.total, cost.currency, ink))

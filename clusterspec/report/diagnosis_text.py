@@ -50,7 +50,7 @@ def _one(one: Compared, ink: Ink) -> str:
             lines += wrapped(plain(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
             lines += wrapped(plain(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
     elif one.verdict == "slow":
-        lines.append("No cause that is known explains it: compare pairs of nodes, then single nodes.")
+        lines.append("No known cause explains the difference: compare pairs of nodes, then single nodes.")
     return "\n".join(lines) + "\n"
 
 
@@ -64,7 +64,7 @@ def _drawn(measured: float, expected: float, width: int = 32) -> str:
 def _moved(report: DiagnosisReport) -> str:
     moved = report.moved
     if moved is None or moved.before is None or moved.after is None:
-        return "The spec has no step time that these measurements could move.\n"
+        return "The spec has no step time that the measurements could change.\n"
     share = percent(moved.after / moved.before - 1, 2)
     sign = "+" if moved.after >= moved.before else ""
     return f"Step time with these measurements: {say(moved.before, 's')} → {say(moved.after, 's')} ({sign}{share}).\n"

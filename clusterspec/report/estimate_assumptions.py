@@ -80,7 +80,7 @@ def assumptions(report: EstimateReport, ink: Ink = PLAIN) -> str:
     if not found:
         return "The estimate assumes no key of the spec.\n"
     rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
-    return heading("Assumed where the spec is silent", ink) + grid(
+    return heading("Assumptions for keys that the spec does not state", ink) + grid(
         ("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink
     )
 

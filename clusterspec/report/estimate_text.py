@@ -82,7 +82,7 @@ def heading(report: EstimateReport, ink: Ink) -> str:
     cluster, work = design.cluster, design.workload
     name = titled(design.spec.name or report.input.name)
     if cluster is None:
-        return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` says why\n"
+        return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` reports the reason\n"
     used = used_text(design)
     machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
     model = f", {plain(work.model.name)}" if work else ""
@@ -95,7 +95,7 @@ def headline(plan: Plan, ink: Ink) -> str:
     """The headline figures."""
     rows = [row for row in headline_rows(plan) if row is not None]
     if not rows:
-        return "Nothing can be estimated from what the spec says.\n"
+        return "The spec states too little for an estimate.\n"
     label = max(len(name) for name, _, _ in rows)
     figure = max(len(value) for _, value, _ in rows)
     return "".join(
@@ -112,11 +112,11 @@ def serving_rows(found: ServingTimes, held: str) -> Iterable[tuple[str, str, str
     rate = f"{found.output_tokens_per_second:,.0f}"
     each = f"{found.per_accelerator:,.0f} per accelerator of {found.accelerators:,.0f}"
     yield "output tokens per second", rate, _notes(each, held)
-    yield "request latency", say(found.request_latency, "s"), f"{percent(found.prefill_share)} of the time on prompts"
-    requests = f"{found.kv_capacity_sequences:,.0f} requests, {say(found.kv_bytes_per_token, 'B')} a token"
-    yield "cache holds", f"{found.kv_capacity_tokens:,.0f} tokens", requests
+    yield "request latency", say(found.request_latency, "s"), f"{percent(found.prefill_share)} of the time on prefill"
+    requests = f"tokens, {found.kv_capacity_sequences:,.0f} requests, {say(found.kv_bytes_per_token, 'B')} per token"
+    yield "cache holds", f"{found.kv_capacity_tokens:,.0f}", requests
     if found.max_concurrency is not None:
-        yield "most concurrency", f"{found.max_concurrency:,.0f}", "requests in flight within cache and targets"
+        yield "most concurrency", f"{found.max_concurrency:,.0f}", "in flight, within cache and targets"
 
 
 def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:

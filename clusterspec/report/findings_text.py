@@ -129,7 +129,7 @@ def about_baseline(report: CheckReport) -> list[str]:
     ]
     if len(report.stale) > MOST_STALE:
         more = plural(len(report.stale) - MOST_STALE, "further entry", "further entries")
-        lines.append(f"{more} of the baseline match nothing any more.")
+        lines.append(f"{more} of the baseline no longer match a finding.")
     return lines
 
 

@@ -13,7 +13,7 @@ def text(found: Readings, ink: Ink = PLAIN) -> str:
     """The interpretations, grouped by assumption if the text is ambiguous."""
     parts = [f"{ink.paint('bold', plain(found.written))}: {found.meaning}\n"]
     if found.ambiguous:
-        parts.append(ink.paint("yellow", "It can be read in more than one way:") + "\n")
+        parts.append(ink.paint("yellow", "The text is ambiguous:") + "\n")
     for assuming, rows in groupby(found.rows, key=lambda row: row.assuming):
         parts.append("\n" + (f"  if {assuming}\n" if assuming else "") + block(tuple(rows)))
     return "".join(parts)

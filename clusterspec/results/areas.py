@@ -89,7 +89,7 @@ def _links(plan: Plan) -> Iterator[Area]:
 def _schedule(plan: Plan) -> Iterator[Area]:
     work = plan.design.workload
     if plan.mfu is not None and work is not None and work.expected_mfu:
-        yield _area("compute", "MFU that the plan counts on", work.expected_mfu, plan.mfu, unit="1")
+        yield _area("compute", "MFU stated in the plan", work.expected_mfu, plan.mfu, unit="1")
     if plan.step_time is None and plan.serving is None:
         yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
@@ -129,7 +129,7 @@ def _storage(plan: Plan) -> Iterator[Area]:
     if store is None or interval is None or plan.parameters is None:
         return
     seconds = plan.parameters * CHECKPOINT_BYTES / store.per_direction
-    yield _area("storage", "writing one checkpoint, 14 B a parameter", seconds, interval.value, unit="s")
+    yield _area("storage", "writing one checkpoint, 14 B per parameter", seconds, interval.value, unit="s")
 
 
 CHECKPOINT_BYTES = 14.0

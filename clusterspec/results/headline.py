@@ -64,7 +64,7 @@ def _serving(found: ServingTimes) -> Iterator[Term]:
     )
     yield Term("cache holds", found.kv_capacity_tokens, "1", "kv_capacity_sequences * mean_context", held)
     if found.max_concurrency is not None:
-        formula = "the most requests in flight with which the cache has space and the targets are met, by bisection"
+        formula = "the highest concurrency at which the cache has space and the targets are met, by bisection"
         yield Term("most concurrency", found.max_concurrency, "1", formula)
 
 
@@ -90,7 +90,7 @@ def sent_term(row: Communication) -> Term:
         ("bytes", Figure(row.bytes, "B", Computed("size as nccl-tests counts it, all calls"))),
         ("seconds_per_call", Figure(row.seconds / row.calls if row.calls else 0.0, "s", Computed("one call"))),
         _count("ranks", row.ranks),
-        ("exposed", Figure(row.exposed, "s", Computed("seconds that no computation hides"))),
+        ("exposed", Figure(row.exposed, "s", Computed("seconds not overlapped with computation"))),
     )
     return Term(f"{row.axis} {row.collective}", row.seconds, "s", "calls * seconds_per_call", inputs, source=row.tier)
 

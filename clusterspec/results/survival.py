@@ -106,7 +106,7 @@ class Survival:
 def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival | None:
     """The grid around a design, of which only its own nodes and model unless ``live``.
 
-    None if it is no training on more than one node with a switched fabric."""
+    None unless the design is training on more than one node with a switched fabric."""
     cluster, work = design.cluster, design.workload
     if cluster is None or work is None or work.kind != "train" or cluster.scale_out is None or cluster.nodes < 2:
         return None

@@ -59,7 +59,7 @@ def condition(plan: Plan) -> str:
     Writers print it next to the step time, the throughput and derived figures.
     """
     if any(_ranks(plan.design)):
-        return "if the ranks added up"
+        return "if the ranks matched the nodes"
     return "if it fitted" if any(_misfit(plan)) else ""
 
 
@@ -180,7 +180,7 @@ def _ranks(design: Design) -> Iterator[str]:
     wanted = layout.tp * layout.attention_dp * layout.cp * layout.pp * _stated_dp(design, cluster)
     if wanted != there:
         axes = "tp × attention_dp × cp × pp × dp" if layout.attention_dp > 1 else "tp × cp × pp × dp"
-        yield f"the ranks do not add up: {axes} is {wanted:,}; the nodes of the layout hold {there:,}"
+        yield f"the ranks do not match the nodes: {axes} is {wanted:,}; the nodes of the layout hold {there:,}"
 
 
 def _stated_dp(design: Design, cluster: Cluster) -> int:

@@ -93,7 +93,7 @@ def parse(text: str, baseline: float | None = None) -> Condition:
         return Condition("fits", "fits", at_most=False, limit=1.0)
     match = _FORM.match(text)
     if match is None:
-        raise ConditionFault(f"`{text}` is no condition: write `fits`, or a metric with a limit, such as `mfu>=0.40`")
+        raise ConditionFault(f"`{text}` is not a condition; write `fits` or a metric with a limit, such as `mfu>=0.40`")
     metric, sign, written = match.groups()
     if metric not in METRICS and metric != RELATIVE:
         known = ", ".join((*METRICS, RELATIVE, "fits"))

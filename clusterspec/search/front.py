@@ -42,7 +42,7 @@ def _by_key(kept: Kept) -> tuple[float, float, int]:
 
 @dataclass
 class Front:
-    """The layouts that no other beats in both step time and memory, the fastest first."""
+    """The Pareto front of step time and memory, fastest first."""
 
     rows: list[Kept] = field(default_factory=list)
 

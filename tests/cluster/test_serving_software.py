@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Serving
 from tests.cluster.resolving import assumed, clean
 from tests.cluster.test_serving import REQUESTS, plan
 
-RAISED = "up to 0.95 where the requests in flight need more"
+RAISED = "up to 0.95 if the requests in flight need more"
 
 
 def found(framework: str, serving: str = REQUESTS) -> tuple[Serving, dict[str, str]]:
@@ -24,8 +24,8 @@ def found(framework: str, serving: str = REQUESTS) -> tuple[Serving, dict[str, s
         ("vllm, software: vllm 0.6", False, False, "vLLM 0.3 to 0.7", RAISED),
         ("vllm, software: vllm 0.9", False, False, "vLLM, from 0.8", RAISED),
         ("sglang", False, False, "SGLang, from 0.4", RAISED),
-        ("trt-llm, software: trt-llm 0.21", True, True, "TensorRT-LLM to 0.21", "of what the weights leave"),
-        ("trt-llm, software: trt-llm 1.0", True, True, "TensorRT-LLM, from 1.0", "of what the weights leave"),
+        ("trt-llm, software: trt-llm 0.21", True, True, "TensorRT-LLM to 0.21", "of the memory left by the weights"),
+        ("trt-llm, software: trt-llm 1.0", True, True, "TensorRT-LLM, from 1.0", "of the memory left by the weights"),
         ("custom", False, False, "most software", RAISED),
     ],
 )

@@ -70,7 +70,7 @@ def test_a_framework_without_entries_takes_those_of_another() -> None:
 @pytest.mark.parametrize(
     ("layout", "said"),
     [
-        ("{software: megatrom 0.15}", "names no framework that the format knows"),
+        ("{software: megatrom 0.15}", "does not name a framework of the format"),
         ("{software: nemo 2.0, framework: torchtitan}", "a release of nemo, and `framework` is torchtitan"),
     ],
 )
@@ -107,7 +107,7 @@ def test_the_reason_names_what_is_not_known() -> None:
         return next(reason for key, _, reason in design.assumptions if key == "layout.software_year")
 
     assert why("{framework: maxtext}") == "the newest known"
-    assert why("{software: maxtext 0.1}") == "the catalog knows no release of maxtext: the newest year"
+    assert why("{software: maxtext 0.1}") == "the catalog has no release of maxtext: the newest year"
 
 
 @pytest.mark.parametrize(

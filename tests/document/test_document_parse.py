@@ -185,7 +185,7 @@ def test_windows_line_ends_change_nothing() -> None:
         ("a: 1\n---\nb: 2", "2:1", "a second document begins here"),
         ("a: *x", "1:4", "the alias *x names no anchor above it"),
         ("a: &x [*x]", "1:8", "the alias *x is inside the value that it refers to"),
-        ("a:\n\tb: 1", "2:1", "a tab stands where only spaces may"),
+        ("a:\n\tb: 1", "2:1", "a tab in place of spaces"),
         ("a: @b", "1:4", "a value cannot start with `@`"),
         ("a: b: c", "1:5", "not YAML: unexpected second `:`"),
         ("a: [1, 2", "1:4", "not YAML: a `[` is not closed"),

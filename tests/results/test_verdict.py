@@ -56,13 +56,13 @@ CASES = {
     "ranks that do not add up fail": Case(
         RUNS.replace("pp: 2", "pp: 3"),
         "fails",
-        ("the ranks do not add up: tp × cp × pp × dp is 504; the nodes of the layout hold 512",),
+        ("the ranks do not match the nodes: tp × cp × pp × dp is 504; the nodes of the layout hold 512",),
     ),
     "ranks that do not add up fail when waived": Case(
         WAIVER.format("world-size-mismatch, layers-indivisible-by-pp, global-batch-indivisible")
         + RUNS.replace("pp: 2", "pp: 3"),
         "fails",
-        ("waived error", "the ranks do not add up"),
+        ("waived error", "the ranks do not match the nodes"),
     ),
     "more nodes than the cluster has fail": Case(
         RUNS.replace("tp: 8,", "nodes: 65, tp: 8,"), "fails", ("the layout uses 65 nodes; the cluster has 64",)

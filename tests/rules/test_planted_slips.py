@@ -1,4 +1,4 @@
-"""Each slip planted on each part that the catalog knows is found and named; the right figure stays silent."""
+"""Each slip planted on each part in the catalog is found and named; the right figure stays silent."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def run(asked: argparse.Namespace) -> int:
     try:
         report, unclear = accept(one, benchmarks(asked.logs))
     except FormatError as why:
-        raise UsageFault(f"{asked.spec}: {why}; `clusterspec check` says more") from None
+        raise UsageFault(f"{asked.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
         say_error(f"clusterspec: {each}; skipped")
     if asked.format == "json":

@@ -18,17 +18,17 @@ REDUCTION_RANKS = assumed(LINKS, "reduction.ranks", 5, "SHARP gains from five ra
 REDUCTION_CHANNELS = assumed(LINKS, "reduction.channels", 32, "as NVLink 5 between domains")
 HOST = assumed(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
 NETWORKS = "networks"
-RING_BETWEEN = assumed(NETWORKS, "ring", 0.9, "by judgment, the least of the families whose NICs move the data")
+RING_BETWEEN = assumed(NETWORKS, "ring", 0.9, "by judgment, the lowest share of the families with RDMA")
 """Share of line rate that rings achieve, where an entry has no figure."""
 LATENCY = assumed(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
 """Seconds that one crossing adds to the network hop of NCCL, where an entry has no figure."""
 WITHOUT_DIRECT = assumed(
-    NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte passes the accelerator's slot twice"
+    NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte crosses the accelerator's slot twice"
 )
 SOCKETS = Cited(
     "stack/nccl",
     "socket fall-back",
-    "aws-ofi-nccl issue 803: 5.4 GB/s a node without the plugin, 122.6 with it",
+    "aws-ofi-nccl issue 803: 5.4 GB/s per node without the plugin, 122.6 with it",
     "https://github.com/aws/aws-ofi-nccl/issues/803",
     "2026-11-20",
 )

@@ -157,7 +157,7 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
     nearest = max(network.line, own) / taper
     derivation = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
     derivation += f" among {sharing} groups" if sharing > 1 else ""
-    origin = Computed(derivation + (f", behind levels that taper {taper:g}:1" if taper > 1 else ""))
+    origin = Computed(derivation + (f", behind levels oversubscribed {taper:g}:1" if taper > 1 else ""))
     return Between(
         tier="scale-out",
         islands=islands,

@@ -38,7 +38,7 @@ def timing_of(cluster: Cluster, name: str, group: Placement, algorithm: str | No
     """
     paths = paths_of(cluster, group)
     if paths is None:
-        raise CollectiveUnavailableError(f"{group.nodes} nodes, and nothing says how they reach each other")
+        raise CollectiveUnavailableError(f"{group.nodes} nodes, and no network between them is described")
     return timing_on(cluster, name, paths, algorithm)
 
 

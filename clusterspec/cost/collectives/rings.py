@@ -118,7 +118,11 @@ def torus_broadcast(paths: Paths) -> Candidates:
 
 
 def _torus(paths: Paths, near: float, far: float, passes: int) -> Candidates:
-    """``near`` and ``far`` are the bytes that a rank sends inside and an island between, for each byte of the size."""
+    """The candidates of an algorithm along all axes of a torus.
+
+    ``near`` and ``far`` are the bytes that a rank sends inside an island, and an island to others, per byte of the
+    size.
+    """
     inside, between = paths.inside, paths.between
     if inside.topology != "torus":
         return

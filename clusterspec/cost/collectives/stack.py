@@ -125,7 +125,7 @@ TREE_DEPTH = assumed(
     " deeper trees hold more in proportion",
 )
 LAUNCH = assumed(
-    LIBRARY, "launch", 12e-6, "launching a kernel and seeing its end: 8 bytes take 13 to 45 us in all", "s"
+    LIBRARY, "launch", 12e-6, "launching a kernel and detecting its end: 8 bytes take 13 to 45 us in total", "s"
 )
 LAUNCH_PER_RANK = assumed(
     LIBRARY,
@@ -150,7 +150,7 @@ TORUS_HOP = cited(
     Cited(
         "stack/xla",
         "hop",
-        "How to scale your model, chapter 3: about 1 us a hop (Google DeepMind)",
+        "How to scale your model, chapter 3: about 1 us per hop (Google DeepMind)",
         "https://jax-ml.github.io/scaling-book/sharding/",
         "2026-11-20",
     ),

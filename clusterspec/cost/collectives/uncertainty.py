@@ -14,7 +14,7 @@ SENDING = {
     "assumed": assumed(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
 }
 """Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
-STARTING = assumed(GROUP, "starting", 0.3, f"of launching, latency and filling, {_COUNTED}")
+STARTING = assumed(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
 
 
 def band(paths: Paths, candidate: Candidate, sending: float, total: float, least: float) -> tuple[float, float]:

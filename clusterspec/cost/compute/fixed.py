@@ -21,7 +21,7 @@ TILES = (
         _taken(
             "tile.128x128",
             0.93,
-            "rate of products in tiles of 128 × 128 over those of 256 × 128: operands are read a third more often"
+            "rate of GEMMs in tiles of 128 × 128 over those in tiles of 256 × 128: operands are read a third more often"
             " (NVIDIA, Matrix Multiplication Background User's Guide)",
         ),
     ),
@@ -29,7 +29,7 @@ TILES = (
 )
 """Tiles of GEMM libraries: rows, columns, and the rate relative to the largest tile."""
 DEPTH_START = _taken(
-    "tile.depth", 50.0, "depth of a product whose multiplication takes as long as filling and draining one tile"
+    "tile.depth", 50.0, "depth of a GEMM whose multiplication takes as long as filling and draining one tile"
 )
 LENGTH_START = _taken(
     "attention.length",
@@ -64,9 +64,9 @@ ROUTER_BYTES = _taken(
     "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
 )
 USUAL = {
-    "matmul": _taken("usual.matmul", 0.75, "best product over the peak, where an accelerator has no figure of its own"),
+    "matmul": _taken("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
     "sustained": _taken(
-        "usual.sustained", 0.9, "what training keeps of it, likewise: the middle of those that have one"
+        "usual.sustained", 0.9, "the share of it in training, likewise: the median of the accelerators with a figure"
     ),
     "attention": _taken("usual.attention", 0.45, "attention core over the peak, likewise"),
     "attention.backward": _taken("usual.attention.backward", 0.78, "backward core over the forward one, likewise"),
@@ -84,5 +84,5 @@ FLASH_BACKWARD_TRAFFIC = _taken(
     "the same of its reads and writes: queries, keys, values, outputs and their gradients",
 )
 ALTERNATE = _taken("recompute.alternate", 0.5, "part of a forward pass that runs again where every second one does")
-CAST = _taken("usual.cast", 4.0, "bytes that narrowing one number moves, where a stack has no figure of its own", "B")
+CAST = _taken("usual.cast", 4.0, "bytes that narrowing one number moves, for stacks without a figure", "B")
 LOSS = _taken("usual.loss", 12.0, "bytes that the loss moves for each logit, likewise", "B")

@@ -52,7 +52,7 @@ class _Reached:
     def share(self, name: str, usual: str) -> Figure:
         found = self.accelerator.achievable.get(name)
         if found is None:
-            why = f"{self.accelerator.id} has no figure of its own: the middle of the accelerators that do"
+            why = f"{self.accelerator.id} has no figure: the median of the accelerators that have one"
             found = Figure(USUAL[usual], "1", Assumed(f"{self.accelerator.id} {name}", why))
             self.assumptions.append((f"accelerator.{name}", found.value, why))
         self.figures[name] = found

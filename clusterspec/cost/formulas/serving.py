@@ -191,7 +191,7 @@ def burst_wait(requests: float, service: float, rounds: float) -> float:
     """The addition to the mean wait of ``rounds`` times as many prompts, where ``requests`` prompts of a rank start at
     once.
 
-    Source: the mean place in a queue of so many; arithmetic.
+    Source: the mean position in a queue of ``requests``; arithmetic.
 
     >>> burst_wait(65, 0.05, 10)
     0.16
@@ -275,11 +275,12 @@ def wait_at(mean: float, share: float) -> float:
 
 
 def burst_wait_at(mean: float, of_burst: float, share: float) -> float:
-    """The wait at a share of the requests of a run, of which a part ``of_burst`` start together and wait in a row.
+    """The queueing time at a percentile of the requests of a run, of which the fraction ``of_burst`` starts together.
 
-    ``mean`` is the wait over all requests of the run; the last of the burst waits ``2 mean / of_burst``.
+    ``mean`` is the mean queueing time of all requests of the run; the last request of the burst waits ``2 mean /
+    of_burst``.
 
-    Source: the places in a queue of so many; arithmetic.
+    Source: the positions in a queue; arithmetic.
 
     >>> round(burst_wait_at(0.5, 0.1, 0.95), 6), burst_wait_at(0.5, 0.1, 0.5)
     (5.0, 0.0)

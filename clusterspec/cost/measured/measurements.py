@@ -62,7 +62,7 @@ class Measurement:
         return self.rows[-1] if self.rows else None
 
     def group(self, cluster: Cluster) -> Placement | None:
-        """The placement of its ranks; None where they are not known, or are one."""
+        """The placement of its ranks; None for a single rank or an unknown number of ranks."""
         if self.ranks is None or self.ranks < 2:
             return None
         return contiguous(cluster, self.ranks, self.nodes)
@@ -150,7 +150,7 @@ def _text(name: str, folder: FilePath) -> str:
         path = (folder / name).resolve()
         inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
     except (OSError, ValueError, RuntimeError):
-        raise NotALogError("no file of that name can be had") from None
+        raise NotALogError("the file cannot be opened") from None
     if not inside:
         raise NotALogError("lies outside the folder of the spec")
     data = _bytes(path)
@@ -163,7 +163,7 @@ def _bytes(path: FilePath) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
     except FileNotFoundError:
-        raise NotALogError("no such file in the folder of the spec") from None
+        raise NotALogError("the folder of the spec has no such file") from None
     except OSError as error:
         raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
     try:

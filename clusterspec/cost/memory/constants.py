@@ -33,19 +33,19 @@ class Range(NamedTuple):
     why: str
 
 
-_TENSORS = Range(0.9, 1.1, "frameworks differ in which tensors of a layer they save: a tenth either way, by judgment")
-_GATHERS = Range(0.5, 1.5, "how many layers are gathered at a time depends on prefetching, by judgment")
+_TENSORS = Range(0.9, 1.1, "frameworks differ in the tensors of a layer that they save: ±10 %, by judgment")
+_GATHERS = Range(0.5, 1.5, "the number of layers gathered at a time depends on prefetching; by judgment")
 RANGES = {
     "normalizations": _TENSORS,
-    "dropout masks": Range(0.0, 1.0, "without dropout there are none"),
+    "dropout masks": Range(0.0, 1.0, "no dropout masks without dropout"),
     "attention": _TENSORS,
     "quantized attention output": _TENSORS,
     "softmax": _TENSORS,
-    "scores": Range(0.4, 1.1, "fused kernels keep two bytes of a score of the five, unfused ones a copy more"),
+    "scores": Range(0.4, 1.1, "fused kernels store two of the five bytes per score, unfused ones an additional copy"),
     "attention gate": _TENSORS,
     "compressed latents": _TENSORS,
-    "sparse index": Range(0.5, 1.5, "kernels keep the chosen tokens or choose again"),
-    "linear attention": Range(0.7, 1.4, "which of the convolution's inputs and outputs are kept differs by kernel"),
+    "sparse index": Range(0.5, 1.5, "kernels store the selected tokens or select them again"),
+    "linear attention": Range(0.7, 1.4, "kernels differ in the inputs and outputs of the convolution that they store"),
     "latents": _TENSORS,
     "expanded latents": _TENSORS,
     "attention output": _TENSORS,
@@ -53,25 +53,23 @@ RANGES = {
     "shared experts": _TENSORS,
     "router": _TENSORS,
     "experts": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, up to 1.5 times with a capacity limit"),
-    "layer inputs": Range(1.0, 1.1, "a copy in another precision for some layers, by judgment"),
+    "layer inputs": Range(1.0, 1.1, "some layers have a copy in another precision; by judgment"),
     "layer outputs": Range(1.0, 1.1, "as layer inputs"),
-    "projections": Range(0.8, 2.0, "recipes save the attention output too, or less"),
-    "pipeline buffers": Range(0.5, 1.1, "inputs are freed where the first layer keeps them itself"),
-    "outputs kept": Range(0.5, 1.0, "one of the copies may be freed first"),
-    "placeholders": Range(0.0, 1.0, "only fused weight-gradient kernels need them"),
-    "gathered tables": Range(0.5, 1.0, "a tied or split table is gathered in part"),
+    "projections": Range(0.8, 2.0, "recipes also save the attention output, or save less"),
+    "pipeline buffers": Range(0.5, 1.1, "inputs are freed if the first layer stores them itself"),
+    "outputs kept": Range(0.5, 1.0, "one of the copies may be freed earlier"),
+    "placeholders": Range(0.0, 1.0, "needed only by fused weight-gradient kernels"),
+    "gathered tables": Range(0.5, 1.0, "a tied or sharded table is gathered in part"),
     "gathered layers": _GATHERS,
-    "layer being reduced": Range(0.3, 1.5, "reduced in buckets smaller than a layer, or with the next one beside it"),
-    "working space": Range(0.6, 1.4, "which gradients are there at once depends on the order of kernels, by judgment"),
-    "context exchange": Range(0.5, 1.0, "gradients travel in the backward pass only"),
-    "buckets": Range(0.25, 1.0, "buffers are allocated as they are first used"),
+    "layer being reduced": Range(0.3, 1.5, "reduced in buckets smaller than a layer, or with those of the next layer"),
+    "working space": Range(0.6, 1.4, "gradients stored at once depend on the order of kernels; by judgment"),
+    "context exchange": Range(0.5, 1.0, "gradients are sent only in the backward pass"),
+    "buckets": Range(0.25, 1.0, "buffers are allocated on first use"),
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
 }
 """The uncertainty range of each size; a size without an entry follows from counts exactly."""
 FACTOR_RANGES = {
-    "every_second": Range(
-        0.2, 1.6, "selective checkpointing of layers takes a share that its users set, from one layer in five to four"
-    ),
+    "every_second": Range(0.2, 1.6, "the share of checkpointed layers is set by users, from one fifth to four fifths"),
 }
 """The uncertainty range by a factor of the size; it precedes that of the size's name."""
 for _name, _range in (RANGES | FACTOR_RANGES).items():

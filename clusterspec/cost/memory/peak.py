@@ -56,7 +56,7 @@ def in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
 
 
 def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
-    """Embedding and head where they are gathered: in use, or kept."""
+    """Gathered weights of embedding and head, in use or stored until the backward pass."""
     there = {*job.framework.tables_kept, *at_work}
     if not job.sharded_fully or not there:
         return ()

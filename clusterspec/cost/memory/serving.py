@@ -44,7 +44,9 @@ class SequenceBytes(NamedTuple):
 
 
 def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> SequenceBytes:
-    """What the layers of a rank keep of one sequence of ``context`` tokens, in the precision of the cache."""
+    """The cache of one sequence in the layers of a rank, for a sequence of ``context`` tokens, in the precision of the
+    cache.
+    """
     kept = of_sequence(job.model, chunks, context / job.layout.cp, job.layout.tp)
     each = width(job.workload.kv_precision)
     return SequenceBytes(each * (kept.keys_values + kept.index_keys), STATE * kept.state)

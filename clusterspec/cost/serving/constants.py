@@ -6,15 +6,13 @@ from clusterspec.cost.constants import assumed
 
 GROUP = "serving"
 
-FLOOR = assumed(GROUP, "floor", 4e-6, "the smallest product where none was measured: as on Hopper and Blackwell", "s")
-STREAMING = assumed(GROUP, "streaming", 0.8, "of the memory bandwidth, of kernels that read and write activations")
-NETWORK = assumed(GROUP, "network", 0.9, "of the line rate of NICs in an exchange of many bytes")
+FLOOR = assumed(GROUP, "floor", 4e-6, "the smallest GEMM where none was measured: as on Hopper and Blackwell", "s")
+STREAMING = assumed(GROUP, "streaming", 0.8, "share of the memory bandwidth of kernels that read and write activations")
+NETWORK = assumed(GROUP, "network", 0.9, "share of the line rate of NICs in a large dispatch or combine")
 NETWORK_LATENCY = assumed(GROUP, "network_latency", 20e-6, "the smallest collective between domains", "s")
-EXCHANGE = assumed(
-    GROUP, "exchange", 25e-6, "the smallest exchange of experts, both ways, where none was measured", "s"
-)
+EXCHANGE = assumed(GROUP, "exchange", 25e-6, "the smallest dispatch and combine, where none was measured", "s")
 EXCHANGE_LINE = assumed(
-    GROUP, "exchange_line", 0.55, "of the scale-up bandwidth in an exchange, where none was measured"
+    GROUP, "exchange_line", 0.55, "share of the scale-up bandwidth in dispatch and combine, where none was measured"
 )
 EXCHANGE_BYTES = 3.0
 """Bytes of an element sent to an expert in 8 bits and back in 16 (DeepSeek-V3, arXiv 2412.19437, section 3.2)."""
@@ -26,15 +24,15 @@ PASSES = assumed(
     GROUP,
     "passes",
     6.0,
-    "times that a hidden state is read or written between the products of a layer, by count; published plans agree",
+    "reads and writes of a hidden state between the GEMMs of a layer, by count; published plans agree",
 )
-ROUTED_PASSES = assumed(GROUP, "routed_passes", 4.0, "the same of each copy for an expert: sorted, narrowed, added up")
+ROUTED_PASSES = assumed(GROUP, "routed_passes", 4.0, "the same per copy for an expert: sorting, conversion, sum")
 HABITS = {
     "serving.host": assumed(
         GROUP,
         "host",
         0.8e-3,
-        "scheduling and sampling of one step that the device does not hide; fitted to published plans",
+        "exposed scheduling and sampling of one step; fitted to published plans",
         "s",
     ),
     "serving.sequence": assumed(GROUP, "sequence", 3e-6, "sampling and detokenizing of one sequence", "s"),
@@ -42,7 +40,7 @@ HABITS = {
         GROUP,
         "eager",
         0.17e-3,
-        "launching one kernel of a prompt from the host, with its Python code; fitted to published plans",
+        "launching one prefill kernel from the host, including Python overhead; fitted to published plans",
         "s",
     ),
     "serving.request": assumed(
@@ -58,24 +56,24 @@ WEIGHT_ONLY = assumed(
     GROUP,
     "weight_only",
     0.3,
-    "rate of products whose weights are widened as they are read, over plain ones; fitted to published plans",
+    "rate of GEMMs that convert weights to a wider precision on load, over other GEMMs; fitted to published plans",
 )
 HANDOFF = assumed(
     GROUP,
     "handoff",
     60e-3,
-    "passing a request to another engine beside its cache: routing, polling; fitted to published plans",
+    "transfer of a request to another engine without its cache: routing, polling; fitted to published plans",
     "s",
 )
 WAVE = assumed(
     GROUP,
     "wave",
     0.2,
-    "of the idle time of a pool for prompts in which requests that started together return; fitted to published plans",
+    "share of idle prefill time over which requests that started together spread; fitted to published plans",
 )
 MOST_LOAD = 0.8
 """Utilization above which the queueing model is not valid; a closed loop stays below it."""
-RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB of a rank", "B")
+RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B")
 HIGHEST_FRACTION = 0.95
 """Share of memory to which operators raise the default where weights leave little: published plans use 0.95 to 0.98."""
 UNEVEN = assumed(

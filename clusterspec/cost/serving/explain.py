@@ -37,9 +37,9 @@ def time_of_token(found: ServingTimes) -> Term:
     step = _step("step", found.decode)
     inputs = (
         ("sequences", _computed(found.carried, "sequences in flight on one attention rank")),
-        ("output_tokens", _computed(found.output_tokens, "tokens of an answer")),
-        ("prefill", _computed(found.carried_prefill, "seconds of a prompt beside launching, on this engine", "s")),
-        ("tokens_per_step", _computed(found.tokens_per_step, "one, and the drafted tokens that are accepted")),
+        ("output_tokens", _computed(found.output_tokens, "output tokens of a request")),
+        ("prefill", _computed(found.carried_prefill, "seconds of a prompt on this engine, without launches", "s")),
+        ("tokens_per_step", _computed(found.tokens_per_step, "one, plus the accepted draft tokens")),
     )
     return Term(
         "tpot",
@@ -56,8 +56,8 @@ def time_of_token(found: ServingTimes) -> Term:
 def time_of_first_token(found: ServingTimes) -> Term:
     """The time to first token: the wait, the prompt, and half a step."""
     inputs = (
-        ("wait", _computed(found.wait, "the wait for a place and for other prompts", "s")),
-        ("request", _computed(found.overhead, "the request outside the engines", "s")),
+        ("wait", _computed(found.wait, "the queueing time, for cache space and for other prompts", "s")),
+        ("request", _computed(found.overhead, "time of a request outside the engines", "s")),
         ("tpot", _computed(found.started, "the time of an output token", "s")),
     )
     return Term(
@@ -76,7 +76,7 @@ def time_of_first_token(found: ServingTimes) -> Term:
 def _prompt(found: ServingTimes) -> Term:
     """The prompt: its steps on the device, or its kernel launches on the host."""
     inputs = (
-        ("steps", _computed(found.prefill.steps, "the chunks that a step takes")),
+        ("steps", _computed(found.prefill.steps, "chunks processed in one step")),
         ("floor", _computed(found.prompt_floor, "launching every kernel of the prompt without captured graphs", "s")),
     )
     step = _step("step", found.prefill, found.prefill.total / found.prefill.steps)

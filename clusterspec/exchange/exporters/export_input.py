@@ -35,7 +35,7 @@ class ExportInput:
     @property
     def cluster(self) -> Cluster:
         if self.design.cluster is None:
-            raise NotExportable("the cluster cannot be resolved; `clusterspec check` says why")
+            raise NotExportable("the cluster cannot be resolved; `clusterspec check` reports the reason")
         return self.design.cluster
 
     @property

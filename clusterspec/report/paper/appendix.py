@@ -93,7 +93,7 @@ def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None
         moved = (change(one.step_time), change(one.memory)) if one else ("", "")
         rows.append(TableRow((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]"))
     title = "Decisive assumptions" if decisive else "Assumptions and constants by effect"
-    lead = "The effect is that of another value: the end of the range, 10 %, or the alternative that costs the most."
+    lead = "Alternative values are the ends of the range, 10 % more or less, or the keyword with the largest effect."
     table = PaperTable(columns, tuple(rows), "estimate.assumptions")
     return Section("assumptions", title, (table,), lead=lead, appendix=True) if rows else None
 

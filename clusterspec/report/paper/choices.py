@@ -49,9 +49,9 @@ def survival(report: FullReport) -> Section | None:
         f"Values are interpolated in a table of the cost model; the largest error at {grid.checked:,} positions is "
         f"{percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
     )
-    lead = "What needs more seconds on the wire than computation takes cannot be hidden, however well it overlaps."
+    lead = "Communication that takes longer than the computation is partly exposed, even with perfect overlap."
     return Section(
-        "survival", "Which parallelism survives this fabric", (picture, Text(error, "survival.error")), lead=lead
+        "survival", "Communication time by kind of parallelism", (picture, Text(error, "survival.error")), lead=lead
     )
 
 
@@ -134,9 +134,9 @@ def sensitivity(report: FullReport) -> Section | None:
         ]
         if levers:
             alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
-            caption = f"What another value of an assumption does to the {name}"
+            caption = f"Effect of assumptions on the {name}"
             blocks.append(Picture(tornado(levers, alt, tint), caption, "influences"))
-    lead = "Numbers vary over their range or by 10 %, words to the alternative that costs the most."
+    lead = "Numbers vary over their range or by 10 %; keywords to the largest effect."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
 
@@ -156,7 +156,7 @@ def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
     ]
     if levers:
         alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
-        caption = "What one step of each lever does to the time for a token"
+        caption = "Effect of one step of each lever on the time per token"
         yield Picture(tornado(levers, alt, "dp"), caption, "sensitivity.levers")
 
 

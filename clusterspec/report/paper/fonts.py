@@ -50,7 +50,7 @@ def drawable(page: str) -> tuple[str, str]:
     swapped = {ord(char): f"[U+{ord(char):04X}]" for char in unknown}
     named = ", ".join(f"U+{ord(char):04X}" for char in sorted(unknown)[:MOST_NAMED])
     more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
-    alt = f"The font of this document cannot draw {named}{more}; the code stands in place of the character."
+    alt = f"The font of this document lacks {named}{more}; the code of each character is printed instead."
     return page.translate(swapped), alt
 
 

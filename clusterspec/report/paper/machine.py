@@ -57,7 +57,7 @@ def _work_rows(work: Workload) -> Iterator[TableRow]:
     load = work.serving
     tokens = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens"
     flight = f", {load.concurrency:,} in flight" if load.concurrency else ""
-    arriving = f", {load.request_rate:g} a second" if load.request_rate else ""
+    arriving = f", {load.request_rate:g} per second" if load.request_rate else ""
     yield TableRow(("Requests", f"{tokens}{flight}{arriving}"), "spec")
     kept = f"weights {work.parameter_precision}, cache {work.kv_precision}"
     experts = f", experts {work.expert_parameter_precision}" if work.model.experts else ""
@@ -108,7 +108,7 @@ def _drawing(machine: Machine, pod: Pod | None) -> Picture:
         rows.append(DrawnLevel(name, row.count, tints.get(row.name, "other"), note, block))
     alt = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
     wired = f"; {machine.rails} rails" if machine.rails > 1 else ""
-    caption = f"The machine drawn to its counts, nodes below one leaf together{wired}"
+    caption = f"The machine with all its parts; nodes below one leaf are grouped{wired}"
     return Picture(levels(rows, alt), caption, "machine.rows", "pod", embedded(pod.to_json()) if pod else "")
 
 
@@ -122,7 +122,7 @@ def _failures(machine: Machine) -> PaperTable:
         TableRow((one.part[0].upper() + one.part[1:], percent(one.lost, 2), one.who), f"machine.failures[{number}]")
         for number, one in enumerate(machine.failures)
     )
-    return PaperTable(columns, rows, "machine.failures", caption="What one failed part costs")
+    return PaperTable(columns, rows, "machine.failures", caption="Effect of single failures")
 
 
 def _power(machine: Machine) -> PaperTable:
@@ -185,7 +185,7 @@ def _readings(found: tuple[Tier, ...]) -> PaperTable:
         )
         for number, tier in enumerate(found)
     )
-    return PaperTable(columns, rows, "tiers", caption="Every reading of each tier")
+    return PaperTable(columns, rows, "tiers", caption="All bandwidth conventions of each tier")
 
 
 def _costs(found: tuple[Tier, ...]) -> PaperTable:

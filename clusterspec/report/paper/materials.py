@@ -41,7 +41,7 @@ def _parts(report: FullReport, *, priced: bool) -> PaperTable:
     columns = [TableColumn("Part", key="part"), TableColumn("Quantity", "right", "quantity")]
     if priced:
         columns += [TableColumn("Unit price", "right", "unit_price"), TableColumn("Price", "right", "price")]
-    columns.append(TableColumn("How it was counted", key="derivation"))
+    columns.append(TableColumn("Derivation", key="derivation"))
     rows = [_part(item, number, priced=priced) for number, item in enumerate(bill.items)]
     if priced:
         whole = money(bill.total, bill.currency)
@@ -181,9 +181,9 @@ def acceptance(report: FullReport) -> Section | None:
             TableColumn("Duration", "right", "duration"),
         )
         rows = tuple(_demand(one, number) for number, one in enumerate(demanded))
-        blocks.append(PaperTable(columns, rows, "acceptance.demanded", caption="What the spec demands"))
+        blocks.append(PaperTable(columns, rows, "acceptance.demanded", caption="Tests required by the spec"))
     lead = (
-        "Bus bandwidth as the benchmark counts it, per direction. The threshold is the slow end of the predicted range."
+        "Bus bandwidth as the benchmark counts it, per direction. The threshold is the low end of the predicted range."
     )
     return Section("acceptance", "Acceptance plan", tuple(blocks), lead=lead) if blocks else None
 

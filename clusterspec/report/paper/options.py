@@ -132,7 +132,7 @@ ROWS = (
         "estimate.serving.output_tokens_per_second_per_accelerator",
         _serving("per_accelerator", "1"),
     ),
-    ("Drafted tokens a step (speculative)", "estimate.serving", _drafted),
+    ("Draft tokens per step (speculative)", "estimate.serving", _drafted),
     ("Memory of the fullest accelerator", "estimate.memory.total", _memory),
     ("Run with interruptions", "reliability.with_interruptions", _run),
     ("A million trained tokens", "cost.per_million_tokens", _trained),

@@ -29,7 +29,7 @@ def quote_table(report: FullReport) -> PaperTable | None:
         TableColumn("Quoted price", "right"),
         TableColumn("Remark"),
     )
-    return PaperTable(columns, tuple(rows), "bill.items", caption="The bill against the quote")
+    return PaperTable(columns, tuple(rows), "bill.items", caption="Bill of materials against the quote")
 
 
 def _kind(line: QuoteLine) -> str:

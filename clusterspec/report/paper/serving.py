@@ -51,7 +51,7 @@ def _lead(found: ServingTimes, load: Serving) -> str:
     requests = f"{plural(max(1, round(found.offered)), 'request')} in flight, {each}"
     kinds = {
         "closed": f"Held for {requests}; a request that ends is replaced at once.",
-        "open": f"Held for {load.request_rate or 0:g} requests a second, which keep {requests}.",
+        "open": f"Held for {load.request_rate or 0:g} requests per second, which result in {requests}.",
         "static": f"Held for one batch of {requests}, which start and end together.",
         "offline": f"Held for as many requests as the cache holds: {requests}.",
     }
@@ -59,7 +59,7 @@ def _lead(found: ServingTimes, load: Serving) -> str:
     if load.draft_tokens:
         drafted = (
             f" Speculative figures: {plural(load.draft_tokens, 'drafted token')} a step, "
-            f"{percent(load.draft_acceptance, 2)} accepted; they do not compare with plain ones."
+            f"{percent(load.draft_acceptance, 2)} accepted; they are not comparable with figures without speculation."
         )
     return kinds[load.load].replace("Held", "The figures hold", 1) + drafted
 
@@ -90,7 +90,7 @@ def _times(found: ServingTimes, load: Serving) -> PaperTable:
         _plain("Output tokens per second of an accelerator", say(found.per_accelerator, "1"), each),
         _plain("Output tokens per second of a user", say(1 / found.tpot, "1"), "estimate.serving.tpot"),
         _plain("Request latency", say(found.request_latency, "s"), latency),
-        _plain("Share of the engines' time on prompts", percent(found.prefill_share, 2), share),
+        _plain("Share of the engines' time on prefill", percent(found.prefill_share, 2), share),
     ]
     columns = (
         TableColumn("What"),
@@ -118,7 +118,7 @@ def _step(found: ServingTimes) -> Picture:
         shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, say(prompts, "s")))
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
     drawn = timeline(shown, (), lambda tick: say(tick, "s"), alt, title="one decode step, and its share of prompts")
-    return Picture(drawn, "Where the time of a step goes", "estimate.terms[1]")
+    return Picture(drawn, "Time of a decode step by part", "estimate.terms[1]")
 
 
 def _parts(found: ServingTimes) -> PaperTable:

@@ -55,7 +55,7 @@ def _timeline(plan: Plan) -> Picture:
         if value > LEAST * total
     ]
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    caption = "One step: computation and exposed communication in order, hidden communication beneath"
+    caption = "One step: computation and exposed communication in order, overlapped communication below"
     return Picture(timeline(shown, under, lambda tick: say(tick, "s"), alt), caption, "estimate.terms[0]")
 
 

@@ -1,4 +1,4 @@
-"""What a spec states about the overlap of communication with computation."""
+"""The overlap of communication with computation as stated in a spec."""
 
 from __future__ import annotations
 
