@@ -90,7 +90,7 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
                 faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, why, FORM))
             if parsed[comment.file] > _MOST:
                 continue
-            waiver = _parsed(comment, alone, first.get(comment.file, 1))
+            waiver = _parsed(comment, alone, first.get(comment.file))
             if isinstance(waiver, str):
                 faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, waiver, FORM))
             else:
@@ -98,8 +98,11 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     return waivers, faults
 
 
-def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int) -> Waiver | str:
-    """The waiver in a comment, or the reason why it is invalid; ``first`` is the line of the file's first key."""
+def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int | None) -> Waiver | str:
+    """The waiver in a comment, or the reason why it is invalid.
+
+    ``first`` is the line of the file's first key; None for a base whose keys are all replaced.
+    """
     match = _WAIVER.fullmatch(comment.text.rstrip())
     if match is None:
         return "this waiver cannot be read and has no effect"
@@ -110,7 +113,7 @@ def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int) -> Waiver
         until = date.fromisoformat(match["until"]) if match["until"] else None
     except ValueError:
         return f"`{match['until'][:20]}` is not a date; the waiver has no effect"
-    if match["file"] and comment.line >= first:
+    if match["file"] and first is not None and comment.line >= first:
         return "a waiver for the whole file must precede its first key; this one has no effect"
     line = None if match["file"] else _line(comment, alone)
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())

@@ -88,6 +88,15 @@ def test_a_waiver_in_a_base_speaks_for_the_base_and_is_never_unused(tmp_path: Pa
         assert [finding.rule for finding in waivers.apply(found, document, TODAY)] == left
 
 
+def test_a_waiver_for_a_whole_base_is_read_where_the_spec_replaces_every_key_of_it(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("# clusterspec: ignore-file[shared-nic]: x\na: 1\n")
+    for name, keys in (("all", "a: 2"), ("none", "b: 2")):
+        (tmp_path / f"{name}.yaml").write_text(f"extends: base.yaml\n{keys}\n")
+        document, _ = load(str(tmp_path / f"{name}.yaml"))
+        assert document is not None
+        assert waivers.apply([], document, TODAY) == []
+
+
 @given(st.text(st.sampled_from("ab[],: -#untilreasonclusterspec:ignore[a]:"), max_size=60), st.integers(0, 3))
 def test_no_comment_makes_a_finding_of_another_rule_vanish(comment: str, line: int) -> None:
     lines = ["a: 1", "b: 2", "c: 3"]
