@@ -162,6 +162,24 @@ def test_an_order_that_is_too_small_is_below_the_least() -> None:
     assert (found.spine_switches, found.least_spine_switches, found.least_leaf_spine_links) == (16, 12, 760)
 
 
+LEAST = [  # nodes, ratios, planes, and the fewest spines, cores and uplinks of leaves, with 64 ports
+    (95, (1.0,), 1, (12, 0, 760)),  # 760 / 64
+    (512, (1.0,), 1, (128, 64, 4096)),  # 4,096 / 32 down, 4,096 / 64
+    (512, (1.0, 7.0), 1, (74, 10, 4096)),  # 4,096 / 56 down; 4,096 / 7 = 586 of 64 ports
+    (512, (3.0, 1.0), 1, (43, 22, 1366)),  # 4,096 / 3; / 32; / 64
+    (512, (2.0, 2.0), 1, (49, 16, 2048)),  # 2,048 / 42 down; 2,048 / 2 / 64
+    (512, (2.0, 2.0), 2, (98, 32, 4096)),
+]
+
+
+@pytest.mark.parametrize(("nodes", "ratios", "planes", "least"), LEAST)
+def test_the_least_switches_and_links_follow_from_the_ratios(
+    nodes: int, ratios: tuple[float, ...], planes: int, least: tuple[int, int, int]
+) -> None:
+    found = counted(cluster(nodes, topology="fat-tree", switch_ports=64, oversubscription=ratios, planes=planes))
+    assert (found.least_spine_switches, found.least_core_switches, found.least_leaf_spine_links) == least
+
+
 LEVELS = """
 cluster:
   accelerator: h100-sxm-80gb
