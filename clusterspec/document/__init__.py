@@ -13,7 +13,7 @@ from clusterspec.document.model import Comment, Document, Place
 from clusterspec.document.nearest import nearest
 from clusterspec.document.parse import parse
 from clusterspec.document.places import text_at, to_finding
-from clusterspec.document.schema import meant_keys, validate
+from clusterspec.document.schema import meant_keys, prepare, validate
 from clusterspec.document.source_text import LARGEST, decode, read_bytes
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "merge",
     "nearest",
     "parse",
+    "prepare",
     "project_root",
     "read_bytes",
     "text_at",

@@ -93,6 +93,13 @@ def _whole(_: Any, value: Any) -> bool:
     return _finite(_, value) and value == math.floor(value)
 
 
+def prepare(schema: Schema) -> None:
+    """Load what describes violations of a schema, so that the first document with one takes no longer than others."""
+    from clusterspec.document import messages  # noqa: F401 - imported for the next use
+
+    _validator(schema)
+
+
 def _validator(schema: Schema) -> Any:
     """The validator of a schema, built once; jsonschema is slow to import and is imported only here."""
     if id(schema) not in _validators:

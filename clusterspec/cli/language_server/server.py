@@ -14,10 +14,11 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import completion, hover
 from clusterspec.cli.language_server.positions import from_client_position, to_client_range
-from clusterspec.document import project_root
+from clusterspec.document import prepare, project_root
 from clusterspec.finding import Finding, Severity
 from clusterspec.pipeline import Settings, Study, study_text
 from clusterspec.source import Source
+from clusterspec.spec.schema import schema
 
 PAGES = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
 SEVERITIES = {
@@ -143,8 +144,9 @@ def definition(study: Study, at: types.Position) -> types.Location | None:
 
 
 def server(asked: argparse.Namespace) -> Server:
-    """A server with its handlers registered."""
+    """A server with its handlers registered, ready to describe errors without further imports."""
     made = Server(asked)
+    prepare(schema())
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def _(one: Server, opened: types.DidOpenTextDocumentParams) -> None:
