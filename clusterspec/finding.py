@@ -51,7 +51,7 @@ class Replacement:
 class Fix:
     """A fix as a description and replacements; offered only if it is unambiguous.
 
-    ``safe`` fixes are applied by ``--fix``: a quantity with exactly one reading, a misspelt key with exactly one near
+    ``safe`` fixes are applied by ``--fix``: a quantity with exactly one reading, a misspelled key with exactly one near
     key. All others are suggestions, applied by ``--unsafe-fixes`` alone: a value that names hardware, a model, a
     platform, a switch, a topology or the version of the format, and every change of the design.
     """

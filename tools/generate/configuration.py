@@ -11,9 +11,9 @@ HEAD = """# Configuration
 
 Made from `schemas/config.schema.json` by `make docs`; the same schema validates the file.
 
-`clusterspec.toml`, or `[tool.clusterspec]` in `pyproject.toml`. The nearest folder upward from a spec that has one
-counts, no further than the root of the repository. `--config FILE` names another one. Options of the command line
-add to it. `clusterspec config PATH` shows what holds for a file and where each choice comes from.
+`clusterspec.toml`, or `[tool.clusterspec]` in `pyproject.toml`. The file in the nearest parent folder of a
+spec applies, up to the root of the repository. `--config FILE` selects another one. Command-line options add to it.
+`clusterspec config PATH` shows the settings of a file and the origin of each.
 
 A key that does not exist, a rule or group that does not exist, and a threshold of a rule that has none are refused
 (exit status 2).
@@ -41,38 +41,39 @@ ignore = ["shared-nic"]
 
 ## Pull requests: `--trust`
 
-A pull request may change its own configuration, catalog, rules, waivers and baseline. `--trust` says whose count:
+A pull request may change its own configuration, catalog, rules, waivers and baseline. `--trust` selects which of them apply:
 
 | | configuration, its catalogs and rules, `.gitignore` | waivers | baseline, `--catalog` |
 |---|---|---|---|
-| `--trust spec` (default) | of the files as they are | all | as they are |
-| `--trust base` | of the base revision | those that the base revision holds on the same keys | of the base revision |
-| `--trust none` | none | none | a baseline is refused, a catalog that the call names is read as it is |
+| `--trust spec` (default) | the current files | all | the current files |
+| `--trust base` | those of the base revision | those at the same keys in the base revision | those of the base revision |
+| `--trust none` | none | none | a baseline is refused; the current files of a named catalog apply |
 
 The base revision is `--base-revision`, else the target branch of the pull request (`GITHUB_BASE_REF`) or merge request
 (`CI_MERGE_REQUEST_DIFF_BASE_SHA`, `CI_MERGE_REQUEST_TARGET_BRANCH_NAME`), else the default branch of `origin`; it must
 have been fetched. With `--trust base`, a spec that uses a new catalog entry passes once the entry has been merged. A
-catalog or a folder of rules outside of the repository is read as it is.
+catalog or a folder of rules outside the repository is always read in its current state.
 
-Whatever is chosen, `duplicate-key`, `unreadable-yaml`, `unresolved-extends` and `unsupported-spec-version` are
-reported: what else is wrong with such a text is not known.
+`duplicate-key`, `unreadable-yaml`, `unresolved-extends` and `unsupported-spec-version` are always reported, since such
+a text cannot be checked completely.
 
 ## Waivers
 
-A comment on the line of a finding, or on the line above, takes it out, with a reason and perhaps a date:
+A comment on the line of a finding, or on the line above, suppresses it. The comment
+needs a reason and may have an expiry date:
 
 ```yaml
 nics_per_node: 4   # clusterspec: ignore[shared-nic] until 2027-01-31: dual-rail by design
 ```
 
-`# clusterspec: ignore-file[rule]: reason` above the first key holds for the file. A waiver without a reason waives
-nothing. One that matches nothing is reported, and `--fix` removes it; one of a rule that does not exist is reported.
+`# clusterspec: ignore-file[rule]: reason` above the first key applies to the whole file. A waiver without a reason has
+no effect. A waiver without a matching finding or of an unknown rule is reported; `--fix` removes unused ones.
 
 ## Baselines
 
-`--write-baseline FILE` writes what is found now; `--baseline FILE` reports only what is new. Findings are compared by
-rule, file (relative to the project), key path and the value as written. The summary counts what is hidden, and names
-entries that match nothing any more.
+`--write-baseline FILE` writes the current findings; `--baseline FILE` reports only new ones. Findings are compared by
+rule, file (relative to the project), key path and the value as written. The summary counts hidden findings and
+lists entries that no longer match any.
 """
 
 

@@ -1,4 +1,4 @@
-"""How well slips in running text are found: measured on labelled claims, and the page that says so."""
+"""How well slips in running text are found: measured on labeled claims, and the page that says so."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ HEAD = """# Slips in running text
 
 Made by `make docs`; the figures below are computed from `tests/prose/claims.toml`.
 
-`clusterspec check notes.md` (and `.txt`) holds the quantities of a document against the catalog and against each
-other: the figures of its sentences, lists and tables, with the part they are of, their direction and scope; the sums
-and conversions that the text works out itself; ratios between tiers; figures of collectives and bisections. Fenced
-code, comments and addresses are passed over.
+`clusterspec check notes.md` (and `.txt`) compares the quantities of a document with the catalog and with each
+other: figures in sentences, lists and tables, with their part, direction and scope; sums and conversions stated in the
+text; ratios between tiers; figures of collectives and bisections. Fenced
+code, comments and addresses are skipped.
 
-A claim that is merely unusual stays silent. A finding needs a figure that is wrong in every reading which its words
-allow, and a slip that explains it: another direction, bits for bytes, a prefix, another scope, another generation,
-sparse for dense. Every reading that fits is listed.
+A merely unusual claim is not reported. A finding requires a figure that is wrong in every interpretation that its words
+allow, and a known error that explains it: another direction, bits for bytes, a prefix, another scope, another generation,
+sparse for dense. The finding lists every error that fits.
 
-What the author means is waived on its line, or on the line above, with a reason:
+An intended figure is waived on its line, or on the line above, with a reason:
 
 ```markdown
 <!-- clusterspec: ignore[metric-unsaid] until 2027-01-31: quoted from the supplier -->
@@ -38,9 +38,9 @@ What the author means is waived on its line, or on the line above, with a reason
 Text in double quotes, and code that spells a direction, are examples and not claims.
 """
 MEASURED = """
-## How well it does
+## Accuracy
 
-{claims} claims of five public documents on interconnects were labelled by hand against cited sources, line by line,
+{claims} claims of five public documents on interconnects were labeled by hand against cited sources, line by line,
 and restated in other words with the same quantities. Of the {wrong} wrong ones {found} are found, a recall of {recall}.
 Of the {right} right ones {false} is reported, so {precision} of all findings are true. {ambiguous} further claims are
 ambiguous and count neither way. The tests hold recall to 80 % and precision to 85 %.
@@ -96,13 +96,13 @@ class ProseScore:
 
 
 def claims() -> tuple[WrongClaim, ...]:
-    """The labelled claims."""
+    """The labeled claims."""
     return tuple(WrongClaim(**each) for each in tomllib.loads(CLAIMS.read_text("utf-8"))["claim"])
 
 
-def measure(labelled: Iterable[WrongClaim], catalog: Catalog) -> ProseScore:
+def measure(labeled: Iterable[WrongClaim], catalog: Catalog) -> ProseScore:
     """The score of the restated claims, each judged as a text of its own."""
-    counted = [claim for claim in labelled if claim.verdict != "ambiguous"]
+    counted = [claim for claim in labeled if claim.verdict != "ambiguous"]
     return ProseScore(
         tuple((claim, rules_of(check_text(Source("claim.md", claim.text), catalog))) for claim in counted)
     )
@@ -114,8 +114,8 @@ def rules_of(problems: Sequence[Problem]) -> tuple[str, ...]:
 
 def page() -> str:
     """The text of ``docs/prose.md``."""
-    labelled = claims()
-    score = measure(labelled, Catalog.open())
+    labeled = claims()
+    score = measure(labeled, Catalog.open())
     wrong, right = score.of("wrong"), score.of("right")
     text = MEASURED.format(
         claims=len(score.reported),
@@ -125,7 +125,7 @@ def page() -> str:
         right=len(right),
         false=score.false or "none",
         precision=percent(score.precision),
-        ambiguous=len(labelled) - len(score.reported),
+        ambiguous=len(labeled) - len(score.reported),
     )
     missed = [f"- {one_line(claim.text)}" for claim, rules in wrong if not rules]
     return HEAD + text + "\n".join(rows(wrong)) + "\n" + MISSED + "\n".join(missed) + "\n"
