@@ -41,12 +41,12 @@ ignore = ["shared-nic"]
 
 ## Pull requests: `--trust`
 
-A pull request may change its own configuration, catalog, rules, waivers and baseline. `--trust` selects which of them apply:
+A pull request may change its own configuration, catalog, rules, waivers and baseline. `--trust` selects which apply:
 
 | | configuration, its catalogs and rules, `.gitignore` | waivers | baseline, `--catalog` |
 |---|---|---|---|
 | `--trust spec` (default) | the current files | all | the current files |
-| `--trust base` | those of the base revision | those at the same keys in the base revision | those of the base revision |
+| `--trust base` | that of the base revision | those at the same keys there | that of the base revision |
 | `--trust none` | none | none | a baseline is refused; the current files of a named catalog apply |
 
 The base revision is `--base-revision`, else the target branch of the pull request (`GITHUB_BASE_REF`) or merge request

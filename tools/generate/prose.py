@@ -25,8 +25,8 @@ other: figures in sentences, lists and tables, with their part, direction and sc
 text; ratios between tiers; figures of collectives and bisections. Fenced
 code, comments and addresses are skipped.
 
-A merely unusual claim is not reported. A finding requires a figure that is wrong in every interpretation that its words
-allow, and a known error that explains it: another direction, bits for bytes, a prefix, another scope, another generation,
+A merely unusual claim is not reported. A finding requires a figure that is wrong in every possible interpretation,
+and a known error that explains it: another direction, bits for bytes, a prefix, another scope, another generation,
 sparse for dense. The finding lists every error that fits.
 
 An intended figure is waived on its line, or on the line above, with a reason:
