@@ -124,6 +124,8 @@ def test_a_layout_violates_exactly_the_conditions_that_its_numbers_break(
         ({}, 3, 16, 1, 16),
         ({"micro_batch": 2}, 16, 16, 4, 2),
         ({"micro_batch": 3}, 16, 16, 4, None),
+        ({"micro_batch": 4}, 16, 24, 4, None),  # 24 / (4 × 4)
+        ({"micro_batch": 8}, 16, 16, 4, None),
         ({"cp": 2, "attention_dp": 2}, 16, 16, 1, 16),
         ({}, 16, None, 4, None),
     ],
