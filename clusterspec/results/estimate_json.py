@@ -44,6 +44,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
             "memory": list(plan.memory_range) if plan.memory_range else None,
         },
         "memory": memory_json(plan.memory),
+        "allocated_memory": plan.memory.allocator if plan.memory else None,
         "serving": serving_json(plan.serving),
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
@@ -133,10 +134,9 @@ def layout_json(layout: Layout | None) -> Json | None:
 def memory_json(memory: MemoryUse | None) -> Json:
     parts = ("total", "weights", "gradients", "optimizer", "activations", "other")
     if memory is None:
-        return dict.fromkeys((*parts, "capacity", "allocator"))
+        return dict.fromkeys((*parts, "capacity"))
     return {part: getattr(memory, part).value for part in parts} | {
         "capacity": memory.capacity.value if memory.capacity else None,
-        "allocator": memory.allocator,
     }
 
 

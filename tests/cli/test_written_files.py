@@ -117,7 +117,7 @@ def test_what_cannot_be_written_leaves_what_stood_there(tmp_path: Path, monkeypa
 
     place = tmp_path / "out.html"
     place.write_text("before")
-    monkeypatch.setattr("clusterspec.cli.output._dress", full)
+    monkeypatch.setattr("clusterspec.cli.output._copy_mode_and_owner", full)
     with pytest.raises(UsageFault, match=r"out\.html: No space left on device"):
         write_whole(place, b"after")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("out.html", "before")]

@@ -15,6 +15,7 @@ from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section,
 from clusterspec.report.serving_search_text import engines
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
+from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural, say
 
 TINTS = {
@@ -113,7 +114,7 @@ def _step(found: ServingTimes) -> Picture:
         tint = TINTS.get(part.name) or next(spare, "other")
         if part.value:
             shown.append(StackPart(part.label, tint, part.value, say(part.value, "s")))
-    prompts = found.tpot * found.tokens_per_step - sum(part.value for part in shown)
+    prompts = found.tpot * found.tokens_per_step - sum_of(part.value for part in shown)
     if prompts > 0.002 * found.tpot:
         shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, say(prompts, "s")))
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)

@@ -7,7 +7,7 @@ entry (200 Gb/s for an A100, 400 Gb/s for Hopper, Blackwell and MI300X).
 
 ## Why it matters
 
-Compute grows with each generation and gradients do not shrink. 50 Gb/s per H100 is an eighth of the network bandwidth
+Compute grows with each generation and gradients do not shrink. 100 Gb/s per H100 is a quarter of the network bandwidth
 of the reference design. Users report ZeRO-3 over 100 Gb/s per node as unusable, over 200 to 400 Gb/s as workable.
 
 ## What to do
