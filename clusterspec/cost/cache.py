@@ -12,6 +12,21 @@ from clusterspec.catalog.architecture import CompressedAttention
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.formulas import cache, compressed, linear_attention, parameters
 from clusterspec.cost.layers import Chunk
+from clusterspec.precision import width
+
+STATE = width("fp32")
+"""Bytes of an element of recurrent state."""
+
+
+class SequenceBytes(NamedTuple):
+    """Bytes that one rank keeps of one sequence: its keys and values, and recurrent state of constant size."""
+
+    keys_values: float
+    state: float
+
+    @property
+    def total(self) -> float:
+        return self.keys_values + self.state
 
 
 class Cache(NamedTuple):
@@ -20,6 +35,10 @@ class Cache(NamedTuple):
     keys_values: float
     index_keys: float
     state: float
+
+    def stored(self, precision: str) -> SequenceBytes:
+        """The bytes, with keys and values in the precision of the cache."""
+        return SequenceBytes(width(precision) * (self.keys_values + self.index_keys), STATE * self.state)
 
 
 def of_sequence(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1) -> Cache:

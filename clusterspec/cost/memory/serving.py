@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from clusterspec.cost.cache import of_sequence
+from clusterspec.cost.cache import SequenceBytes, of_sequence
 from clusterspec.cost.formulas import states
 from clusterspec.cost.formulas.rank_memory import several, tensor_bytes
 from clusterspec.cost.layers import Chunk
@@ -16,8 +14,6 @@ from clusterspec.precision import width
 PAPER = "Pope et al., arXiv 2211.05102"
 STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
 CHUNKED = "Agrawal et al., Sarathi-Serve, arXiv 2403.02310"
-STATE = width("fp32")
-"""Bytes of an element of recurrent state."""
 ROUNDED = 1 - 1e-9
 """So that the sum of what fills the memory is not above it by an error of rounding."""
 
@@ -32,24 +28,12 @@ def weights(job: Job, share: Share) -> Lines:
     return tuple(line(name, states.sharded, weights=count, width=width(kept), ranks=1.0) for name, count, kept in kinds)
 
 
-class SequenceBytes(NamedTuple):
-    """Bytes that one rank keeps of one sequence: its keys and values, and recurrent state of constant size."""
-
-    keys_values: float
-    state: float
-
-    @property
-    def total(self) -> float:
-        return self.keys_values + self.state
-
-
 def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> SequenceBytes:
     """The cache of one sequence in the layers of a rank, for a sequence of ``context`` tokens, in the precision of the
     cache.
     """
     kept = of_sequence(job.model, chunks, context / job.layout.cp, job.layout.tp)
-    each = width(job.workload.kv_precision)
-    return SequenceBytes(each * (kept.keys_values + kept.index_keys), STATE * kept.state)
+    return kept.stored(job.workload.kv_precision)
 
 
 def mean_context(job: Job) -> float:

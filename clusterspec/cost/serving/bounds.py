@@ -43,7 +43,7 @@ def token_weight_bytes(workload: Workload, layout: Layout) -> float:
 def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
     """Bytes of cache of one request with ``tokens`` tokens on one rank, over all stages."""
     kept = of_sequence(workload.model, (_whole(workload),), tokens, layout.tp)
-    return width(workload.kv_precision) * (kept.keys_values + kept.index_keys) + 4.0 * kept.state
+    return kept.stored(workload.kv_precision).total
 
 
 def prompt_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:

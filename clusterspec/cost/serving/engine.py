@@ -104,7 +104,7 @@ class Engine:
     def sequence_bytes(self, context: float) -> float:
         """Bytes of cache of one sequence on one rank, over all layers."""
         kept = of_sequence(self.model, (self.whole,), context, self.layout.tp)
-        return width(self.workload.kv_precision) * (kept.keys_values + kept.index_keys) + 4.0 * kept.state
+        return kept.stored(self.workload.kv_precision).total
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``tokens`` of each of ``sequences`` on every attention rank: one, or drafted ones."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
+from clusterspec.cost.cache import of_next_token
 from clusterspec.cost.formulas.serving import (
     burst_wait,
     handoff_time,
@@ -19,7 +20,8 @@ from clusterspec.cost.serving.bounds import handoff
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, steady
 from clusterspec.cost.serving.steps import StepTime
-from clusterspec.records import dataclass, replace
+from clusterspec.precision import width
+from clusterspec.records import dataclass
 
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
@@ -242,8 +244,7 @@ def _accelerators(pools: Pools) -> float:
 
 def _bytes_per_token(engine: Engine) -> float:
     """Bytes of cache per token over the whole model, for any sharding."""
-    whole = replace(engine, layout=replace(engine.layout, tp=1))
-    return whole.sequence_bytes(200_001.0) - whole.sequence_bytes(200_000.0)
+    return width(engine.workload.kv_precision) * of_next_token(engine.model, (engine.whole,))
 
 
 def _most(pools: Pools) -> float | None:
