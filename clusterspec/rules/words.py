@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def either(values: Iterable[object]) -> str:
@@ -32,6 +32,15 @@ def as_yaml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
+
+
+def changed_keys(changes: Mapping[str, object]) -> str:
+    """Changed keys as written in a spec, without those that are removed.
+
+    >>> changed_keys({"tp": 8, "dp": None, "overlap": True})
+    'tp: 8, overlap: true'
+    """
+    return ", ".join(f"{key}: {as_yaml(value)}" for key, value in changes.items() if value is not None)
 
 
 def _joined(values: Iterable[object], word: str) -> str:

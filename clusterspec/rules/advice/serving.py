@@ -9,6 +9,7 @@ from clusterspec.cost.serving.targets import missed
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.words import changed_keys
 from clusterspec.units import percent, say
 
 WORTH = 0.15
@@ -34,7 +35,7 @@ class Gain:
     @property
     def words(self) -> str:
         """The changed keys as written in a spec: `tp: 1, attention_dp: 8`."""
-        return ", ".join(f"{key}: {value}" for key, value in self.changes.items())
+        return changed_keys(self.changes)
 
 
 def best(served: Served, legality: Legality, candidates: Iterable[Mapping[str, object]]) -> Gain | None:

@@ -14,7 +14,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass, replace
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.words import as_yaml
+from clusterspec.rules.words import changed_keys
 from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.units import percent, say
 
@@ -38,7 +38,7 @@ class Alternative:
     @property
     def words(self) -> str:
         """The changed keys as written in a spec: `tp: 8, pp: 4`."""
-        return ", ".join(f"{key}: {as_yaml(value)}" for key, value in self.changes.items() if value is not None)
+        return changed_keys(self.changes)
 
     @property
     def seconds(self) -> float:
