@@ -47,13 +47,18 @@ def _words(one: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             yield from ((str(choice), "") for choice in action.choices)
 
 
+def _held(values: Values) -> Iterator[tuple[str, str]]:
+    """Each command with an option, and the values of that option."""
+    for name, options in values.items():
+        for option, held in options.items():
+            yield f"{name} {option}", " ".join(held)
+
+
 def bash(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The bash script, for ``source <(clusterspec completion bash)``."""
     cases = "\n".join(f'    {name}) words="{" ".join(word for word, _ in words[name])}" ;;' for name in words)
     known = "\n".join(
-        f'    "{name} {option}") COMPREPLY=($(compgen -W "{" ".join(held)}" -- "$current")); return ;;'
-        for name, options in values.items()
-        for option, held in options.items()
+        f'    "{option}") COMPREPLY=($(compgen -W "{held}" -- "$current")); return ;;' for option, held in _held(values)
     )
     return f"""\
 _clusterspec() {{
@@ -82,11 +87,7 @@ def zsh(words: Words, values: Values, summaries: dict[str, str]) -> str:
     commands = "\n".join(f"    {_quoted(f'{name}:{description}')}" for name, description in summaries.items())
     offered = {name: " ".join(_quoted(f"{word}:{description}") for word, description in words[name]) for name in words}
     cases = "\n".join(f"    {name}) offered=({offered[name]}) ;;" for name in words)
-    known = "\n".join(
-        f"    '{name} {option}') compadd -- {' '.join(held)}; return ;;"
-        for name, options in values.items()
-        for option, held in options.items()
-    )
+    known = "\n".join(f"    '{option}') compadd -- {held}; return ;;" for option, held in _held(values))
     return f"""\
 #compdef clusterspec
 _clusterspec() {{
