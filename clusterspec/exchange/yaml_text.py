@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.exchange.import_result import Value
 
 _PLAIN = re.compile(r"[A-Za-z0-9./][A-Za-z0-9 ./_+()@%-]*")
-_SPACED = re.compile(r" (?=#)|: |:$")
 _WORDS = {"true", "false", "null", "~", "yes", "no", "on", "off"}
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|nan)", re.IGNORECASE)
 
