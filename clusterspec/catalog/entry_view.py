@@ -11,7 +11,7 @@ from clusterspec.catalog.status import Status
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
-from clusterspec.units import bandwidth_readings, say
+from clusterspec.units import bandwidth_readings, display
 
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
 """The fact with the number of links of each total bandwidth."""
@@ -37,7 +37,7 @@ class FactView:
         """The value in decimal SI units, per direction and dense; words and bare numbers as written."""
         if self.value is None or self.unit in {"", "1"}:
             return self.written
-        return say(self.value, self.unit, digits)
+        return display(self.value, self.unit, digits)
 
     def to_json(self) -> dict[str, object]:
         """The fact as JSON values; fields that do not apply are null."""
@@ -180,5 +180,5 @@ def _readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Iterator[t
             yield "per link", f"{each.one_way} one way, {each.duplex} both ways"
     elif quantity.unit == "B":
         yield "bytes", f"{quantity.value:,.0f}"
-        yield "decimal", say(quantity.value, "B", 4)
+        yield "decimal", display(quantity.value, "B", 4)
         yield "binary", f"{quantity.value / 2**30:.4g} GiB"

@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     internal error.
     """
     from clusterspec.cli.parser import parser
-    from clusterspec.cli.terminal import say_error
+    from clusterspec.cli.terminal import print_error
 
     debug = "--debug" in arguments
     try:
@@ -41,16 +41,16 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else CALL
     except KeyboardInterrupt:
-        say_error("clusterspec: interrupted")
+        print_error("clusterspec: interrupted")
         return INTERRUPTED
     except Exception as fault:
         if is_callers_fault(fault):
             named = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else str(fault)
-            say_error(f"clusterspec: {named}")
+            print_error(f"clusterspec: {named}")
             return CALL
         if debug:
             raise
-        say_error(f"clusterspec: internal error ({one_line(fault)}); please report it with the spec and --debug")
+        print_error(f"clusterspec: internal error ({one_line(fault)}); please report it with the spec and --debug")
         return INTERNAL
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
-from clusterspec.cli.terminal import say_error
+from clusterspec.cli.terminal import print_error
 from clusterspec.report import baseline
 from clusterspec.results import CheckReport
 from clusterspec.units import plural
@@ -24,7 +24,7 @@ def with_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport
     if asked.write_baseline:
         text = baseline.text(report)
         write_whole(Path(asked.write_baseline), text.encode())
-        say_error(f"wrote {plural(len(baseline.entries(report)), 'finding')} to {asked.write_baseline}")
+        print_error(f"wrote {plural(len(baseline.entries(report)), 'finding')} to {asked.write_baseline}")
         return baseline.beyond(report, baseline.read(text))
     if not asked.baseline:
         return report

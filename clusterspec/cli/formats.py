@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clusterspec import rules
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
-from clusterspec.cli.terminal import ink, say
+from clusterspec.cli.terminal import ink, print_text
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass
 from clusterspec.report import findings_text
@@ -91,7 +91,7 @@ def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Opt
     if target:
         write_whole(Path(target), text.encode("utf-8", "backslashreplace"))
     else:
-        say(text, exact=form in (*MACHINES, "github"))
+        print_text(text, exact=form in (*MACHINES, "github"))
 
 
 def described(rule: str) -> RuleText:

@@ -67,9 +67,9 @@ class Version(argparse.Action):
     """Print the version. Raises `UsageFault` if standard output cannot be written."""
 
     def __call__(self, *_: object) -> NoReturn:
-        from clusterspec.cli.terminal import say
+        from clusterspec.cli.terminal import print_text
 
-        say(f"clusterspec {clusterspec.__version__}\n")
+        print_text(f"clusterspec {clusterspec.__version__}\n")
         raise SystemExit(0)
 
 

@@ -21,7 +21,7 @@ NARROWEST, WIDEST = 40, 200
 """Columns that are used whatever a terminal says of itself."""
 
 
-def say(text: str, *, exact: bool = False) -> None:
+def print_text(text: str, *, exact: bool = False) -> None:
     """Write to standard output. Characters that its encoding lacks are replaced by similar ones or escaped.
 
     Lines that a CI runner would execute as commands are neutralized. ``exact`` only escapes and changes nothing else,
@@ -41,14 +41,14 @@ def say(text: str, *, exact: bool = False) -> None:
         raise UsageFault(f"standard output: {fault.strerror}") from None
 
 
-def say_json(document: object) -> None:
+def print_json(document: object) -> None:
     """Write a JSON document to standard output."""
     from clusterspec.report.findings_machines import dumps
 
-    say(dumps(document), exact=True)
+    print_text(dumps(document), exact=True)
 
 
-def say_error(text: str) -> None:
+def print_error(text: str) -> None:
     """Write one line to standard error, if possible; line breaks in file names are escaped."""
     if sys.stderr is not None:
         line = plain(text)

@@ -18,7 +18,7 @@ from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import plural, say
+from clusterspec.units import display, plural
 
 _RUNS = re.compile(r"\s*([0-9]{1,4})\s*(?:of|/)\s*([0-9]{1,4})\s*")
 _SCOPE = re.compile(r"every-([0-9]{1,5})-nodes")
@@ -172,7 +172,7 @@ def _outcome(test: AcceptanceCase, found: Sequence[Series]) -> AcceptanceOutcome
     if wrong:
         return AcceptanceOutcome(test.name, test.threshold, measured, "fail", f"{wrong} wrong values in the results")
     if failed > (test.runs - test.passes) * test.groups:
-        share = f"{failed} of {plural(len(lowest), 'run')} below {say(test.threshold, 'B/s')}"
+        share = f"{failed} of {plural(len(lowest), 'run')} below {display(test.threshold, 'B/s')}"
         return AcceptanceOutcome(test.name, test.threshold, measured, "fail", share)
     if len(lowest) < needed:
         why = f"{len(lowest)} of {plural(needed, 'run')} found" + (

@@ -15,7 +15,7 @@ from clusterspec.procurement.money import added, plain
 from clusterspec.procurement.networks import network_items
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, Price, ProcurementSpec
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _nodes(cluster: Cluster) -> Iterator[Item]:
     scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
     if scale_out is not None and not included and not cluster.cloud:
         derivation = f"{cluster.all_nodes} nodes × {scale_out.nics_per_node}"
-        part = f"{scale_out.technology.id} NIC, {say_bits(scale_out.nic_bandwidth.value)}"
+        part = f"{scale_out.technology.id} NIC, {display_bits(scale_out.nic_bandwidth.value)}"
         yield Item("nic", part, cluster.all_nodes * scale_out.nics_per_node, derivation)
 
 

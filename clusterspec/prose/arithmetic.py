@@ -19,7 +19,7 @@ from clusterspec.prose.lexicon import COUNTED
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, words_of
-from clusterspec.units import plain, say, say_bits
+from clusterspec.units import display, display_bits, plain
 from clusterspec.units.slips import near
 
 TOLERANCE_EXACT = 0.01
@@ -94,7 +94,7 @@ def _mismatch(rule: str, sentence: Sentence, equation: Equation, value: float) -
     if token.unit:
         message += f", {as_multiple(token.value / value)} the figure written"
     if token.unit == "B/s":
-        message += f" ({say(value, 'B/s', 4)}, {say_bits(value, 4)})"
+        message += f" ({display(value, 'B/s', 4)}, {display_bits(value, 4)})"
     return TextProblem(
         rule, sentence.words[equation.start], message, f"write `{right}`, or correct the left side", token
     )

@@ -10,7 +10,7 @@ from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PhraseMatch
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, words_of
-from clusterspec.units import say
+from clusterspec.units import display
 from clusterspec.units.slips import near
 
 
@@ -37,7 +37,7 @@ def _summed_injection(sentence: Sentence, phrase: PhraseMatch) -> Iterator[TextP
             and "/" not in found
         ):
             message = f"{token.written} is the total injection bandwidth, twice the bisection bandwidth"
-            yield TextProblem("injection-called-bisection", token, message, f"write {say(token.value / 2, 'B/s')}")
+            yield TextProblem("injection-called-bisection", token, message, f"write {display(token.value / 2, 'B/s')}")
 
 
 def _is_bisection(sentence: Sentence, phrase: PhraseMatch, at: int) -> bool:
@@ -73,7 +73,7 @@ def _bisection(sentence: Sentence, at: int, text: ProseText) -> Iterator[TextPro
     for one in (sentence.words[other] for other in sentence.quantities if other != at):
         for count in sentence.counts:
             if one.unit == "B/s" and count.value > 1 and near(token.value, one.value * count.value, 0.02):
-                half = say(token.value / 2, "B/s")
+                half = display(token.value / 2, "B/s")
                 message = f"{token.written} is {count.value:.0f} times {one.written}: the total injection bandwidth, twice the bisection"
                 yield TextProblem("injection-called-bisection", token, message, f"write {half}, in the same direction")
                 return
@@ -104,6 +104,6 @@ def _bisection_of_platform(sentence: Sentence, token: Token, text: ProseText) ->
             ):
                 message = f"{token.written} is {fact.what} of {fact.owner}: the total injection bandwidth, twice the bisection"
                 yield TextProblem(
-                    "injection-called-bisection", token, message, f"write {say(token.value / 2, 'B/s')} duplex"
+                    "injection-called-bisection", token, message, f"write {display(token.value / 2, 'B/s')} duplex"
                 )
                 return

@@ -12,7 +12,7 @@ from clusterspec.prose.peak_errors import peak_errors
 from clusterspec.prose.possible_values import agrees
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.quantity import Direction
-from clusterspec.units import plain, say, say_bits
+from clusterspec.units import display, display_bits, plain
 
 _ORDER = (
     FigureScope.DEVICE,
@@ -39,7 +39,7 @@ def check_claim(claim: Claim, known: KnownFigures) -> Iterator[TextProblem]:
 def _expected(claim: Claim, fact: KnownFigure) -> tuple[str, str]:
     """The catalog figure in the direction of a claim, and the ratio of the claim to it, both as text."""
     value = fact.value * (2 if claim.direction is Direction.DUPLEX else 1)
-    shown = say_bits(value) if fact.unit == "B/s" and claim.token.bits else say(value, fact.unit)
+    shown = display_bits(value) if fact.unit == "B/s" and claim.token.bits else display(value, fact.unit)
     ratio = claim.token.value / (8 if claim.token.unit == "T/s" else 1) / value
     times = f"{plain(ratio)} times" if ratio >= 1 else f"1/{plain(1 / ratio)} of"
     if fact.directed:

@@ -11,7 +11,7 @@ from clusterspec.prose.lexicon import Channel, FigureScope, Hint
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import TokenKind, words_of
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 from clusterspec.units.slips import near
 
 METRIC_REACH = 6
@@ -118,10 +118,10 @@ def times(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
             if fact.scope is FigureScope.DEVICE and fact.channel is Channel.SCALE_UP and subject.kind == "interconnect":
                 needed = sizes[0].value / spans[0].value
                 if 1.05 < needed / fact.value < 2.1:
-                    least = say(sizes[0].value / fact.value, "s")
+                    least = display(sizes[0].value / fact.value, "s")
                     message = (
-                        f"{sizes[0].written} in {spans[0].written} is {say(needed, 'B/s')}, but {fact.owner} carries"
-                        f" {say(fact.value, 'B/s')} in one direction: an all-reduce takes more than {least}"
+                        f"{sizes[0].written} in {spans[0].written} is {display(needed, 'B/s')}, but {fact.owner} carries"
+                        f" {display(fact.value, 'B/s')} in one direction: an all-reduce takes more than {least}"
                     )
                     yield TextProblem(
                         "duplex-counted-as-one-way", spans[0], message, "compute the time from the one-way figure"

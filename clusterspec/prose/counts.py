@@ -10,7 +10,7 @@ from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import AMBIGUOUS_RATE, Token, TokenKind, words_of
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 from clusterspec.units.slips import near
 
 _TOTAL = frozenset(("total", "totaling", "totalling", "altogether"))
@@ -113,7 +113,7 @@ def _lanes(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
         for at in sentence.quantities if count and ports and lanes else ():
             token = sentence.words[at]
             if count is not None and token.unit == "B/s" and near(token.value, ports[0] * count.value, 0.02):
-                right = say_bits(lanes[0] * count.value)
+                right = display_bits(lanes[0] * count.value)
                 message = f"{count.value:.0f} lanes of {named.subject.name} carry {right}; {token.written} is the rate of that many ports"
                 yield TextProblem(
                     "lanes-counted-as-nics", token, message, f"write {right}, or `ports` instead of `lanes`"

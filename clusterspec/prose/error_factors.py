@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction
-from clusterspec.units import plain, say, say_bits
+from clusterspec.units import display, display_bits, plain
 from clusterspec.units.slips import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, near
 
 TOLERANCE = 0.03
@@ -38,7 +38,7 @@ def in_unit_of(token: Token, value: float) -> str:
     """A value in the unit and style of a token."""
     if token.kind is TokenKind.NUMBER or not token.unit:
         return plain(abs(value), 6)
-    return say_bits(value) if token.bits and token.unit == "B/s" else say(value, token.unit, 4)
+    return display_bits(value) if token.bits and token.unit == "B/s" else display(value, token.unit, 4)
 
 
 def mentions_direction(sentence: Sentence) -> bool:

@@ -17,7 +17,7 @@ from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 from clusterspec.units.slips import near
 
 RATIO_TOLERANCE = 0.12
@@ -50,7 +50,7 @@ class TierRate:
     owner: str
 
     def rate_text(self, ways: int) -> str:
-        return say(self.one_way * ways, "B/s")
+        return display(self.one_way * ways, "B/s")
 
 
 def ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
@@ -193,7 +193,7 @@ def mixed_pair(one: tuple[Claim, DirectionCount], other: tuple[Claim, DirectionC
         f" and {single.token.written} of {single.subjects[0].name} next to it is one-way"
     )
     yield TextProblem(
-        RULE, both.token, message, f"write {say(both.token.value / 2, 'B/s')} here, or state the direction of both"
+        RULE, both.token, message, f"write {display(both.token.value / 2, 'B/s')} here, or state the direction of both"
     )
 
 
@@ -238,7 +238,9 @@ def _versus(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
         message = (
             f"{both.written} of {min(summed)} sums both directions, and {single.written} of {min(lone)} is one-way"
         )
-        yield TextProblem(RULE, both, message, f"write {say(both.value / 2, 'B/s')}, or state the direction of both")
+        yield TextProblem(
+            RULE, both, message, f"write {display(both.value / 2, 'B/s')}, or state the direction of both"
+        )
 
 
 def _matches(value: float, channels: Sequence[Channel], text: ProseText) -> set[str]:

@@ -20,7 +20,7 @@ from clusterspec.prose.lexicon import FigureScope, Hint
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, TokenKind
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 from clusterspec.units.slips import near
 
 _TOTAL = frozenset(("total", "totals", "totaling", "totalling", "altogether"))
@@ -133,7 +133,7 @@ def durations(sentence: Sentence) -> Iterator[TextProblem]:
     takes = size.value / rate.value
     for factor, rule in RULE_OF_FACTOR.items():
         if near(time.value / takes, factor, TOLERANCE):
-            right, ratio = say(takes, "s"), time.value / takes
+            right, ratio = display(takes, "s"), time.value / takes
             message = f"{size.written} at {rate.written} takes {right}, {as_multiple(ratio)} the {time.written} written"
             yield TextProblem(rule, time, message, f"write `{right}`")
 

@@ -7,7 +7,7 @@ from typing import Any
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import Bandwidth, Figure, Quantity
-from clusterspec.units import say
+from clusterspec.units import display
 
 
 def groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
@@ -24,7 +24,7 @@ def value_text(value: Any) -> str:
     ('yes', 'tp, dp', 'none')
     """
     if isinstance(value, Figure):
-        return say(value.value, value.unit, 4) + (" each way" if isinstance(value, Bandwidth) else "")
+        return display(value.value, value.unit, 4) + (" each way" if isinstance(value, Bandwidth) else "")
     if isinstance(value, Quantity):
         return value.written
     if isinstance(value, bool):
@@ -32,5 +32,5 @@ def value_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(value_text(one) for one in value)
     if isinstance(value, float):
-        return say(value, "1", 4)
+        return display(value, "1", 4)
     return "none" if value is None else str(value)

@@ -6,7 +6,7 @@ from clusterspec.report import grid
 from clusterspec.report.failing import failing
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.results import CollectiveReport
-from clusterspec.units import say
+from clusterspec.units import display
 
 HEADS = ("size", "time", "algbw", "busbw", "ceiling", "reached", "algorithm", "bound by", "tier")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -38,7 +38,7 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     rows = [
         (
             size,
-            say(row.seconds, "s"),
+            display(row.seconds, "s"),
             *(f"{rate / 1e9:,.2f}" for rate in (row.algbw, row.busbw, row.ceiling_busbw)),
             f"{100 * row.busbw / row.ceiling_busbw:.0f} %" if row.ceiling_busbw else "",
             row.algorithm,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.term import Communication
-from clusterspec.units import say
+from clusterspec.units import display
 
 HEADS = ("axis", "collective", "tier", "ranks", "calls", "bytes", "on the wire", "exposed")
 NUMBERS = range(3, len(HEADS))
@@ -17,8 +17,8 @@ def row(sent: Communication) -> tuple[str, ...]:
         sent.collective,
         sent.tier,
         f"{sent.ranks:,}",
-        say(sent.calls, "1"),
-        say(sent.bytes, "B"),
-        say(sent.seconds, "s"),
-        say(sent.exposed, "s"),
+        display(sent.calls, "1"),
+        display(sent.bytes, "B"),
+        display(sent.seconds, "s"),
+        display(sent.exposed, "s"),
     )

@@ -12,7 +12,7 @@ from clusterspec.report import grid
 from clusterspec.report.assumed import value_text
 from clusterspec.report.ink import PLAIN, Ink, wrapped
 from clusterspec.results.cost import CostReport
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 
 def text(report: CostReport, ink: Ink = PLAIN) -> str:
@@ -46,10 +46,18 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     yield ("total", _amount(cost.total, cost.currency), f"{span}, {when}{partial}")
     used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     if cost.per_run is not None and cost.run is not None:
-        without = f"{say(cost.run.inputs[0][1].value, 's')} without interruptions"
-        yield ("one run", _amount(cost.per_run, cost.currency), f"{say(cost.run.value, 's')}; {without}; uses {used}")
+        without = f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
+        yield (
+            "one run",
+            _amount(cost.per_run, cost.currency),
+            f"{display(cost.run.value, 's')}; {without}; uses {used}",
+        )
     elif cost.run is not None:
-        yield ("one run", say(cost.run.value, "s"), f"{say(cost.run.inputs[0][1].value, 's')} without interruptions")
+        yield (
+            "one run",
+            display(cost.run.value, "s"),
+            f"{display(cost.run.inputs[0][1].value, 's')} without interruptions",
+        )
     if cost.per_million_tokens is not None:
         what = cost.per_million_tokens.name.removeprefix("per_").replace("_", " ")
         yield (f"a {what}", _amount(cost.per_million_tokens, cost.currency), f"uses {used}")
@@ -58,7 +66,11 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         spread = f"{percent(low)} to {percent(high)} over the published failure rates" if low and high else ""
         yield ("goodput", percent(cost.goodput.value), spread)
     if cost.watts.parts:
-        yield ("power", say(cost.watts.value, "W"), "IT power at full load: " + cost.watts.formula.replace("_", " "))
+        yield (
+            "power",
+            display(cost.watts.value, "W"),
+            "IT power at full load: " + cost.watts.formula.replace("_", " "),
+        )
 
 
 def _amount(term: Term | None, currency: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 WORDS = {"expected": "as expected", "slow": "slower than expected", "fast": "faster than expected"}
 STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
@@ -67,7 +67,8 @@ def _moved(report: DiagnosisReport) -> str:
         return "The spec has no step time that the measurements could change.\n"
     share = percent(moved.after / moved.before - 1, 2)
     sign = "+" if moved.after >= moved.before else ""
-    return f"Step time with these measurements: {say(moved.before, 's')} → {say(moved.after, 's')} ({sign}{share}).\n"
+    before, after = display(moved.before, "s"), display(moved.after, "s")
+    return f"Step time with these measurements: {before} → {after} ({sign}{share}).\n"
 
 
 def acceptance(report: AcceptanceReport, ink: Ink = PLAIN) -> str:

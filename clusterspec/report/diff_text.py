@@ -12,7 +12,7 @@ from clusterspec.report.grid import grid
 from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
 from clusterspec.results.diff import DiffReport, Effect
 from clusterspec.source import dotted
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 LONGEST = 60
 """Characters of a value that are shown."""
@@ -68,7 +68,7 @@ def figure(one: Effect, number: float | None) -> str:
     if number is None:
         return "not known"
     if one.unit in {"B", "B/s", "s"}:
-        return ("-" if number < 0 else "") + say(abs(number), one.unit)
+        return ("-" if number < 0 else "") + display(abs(number), one.unit)
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
 
 

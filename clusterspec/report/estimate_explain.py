@@ -12,7 +12,7 @@ from clusterspec.report.step_parts import breakdown
 from clusterspec.results import EstimateReport
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.headline import headline, sent_term
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 ALIASES = {"step time": "step", "one optimizer step": "step"}
 """Printed names of terms that have another one."""
@@ -58,17 +58,17 @@ def _folded(name: str) -> str:
 
 def explained(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
     """A term with its formula, source and range, its inputs with their origins, and its parts."""
-    value = percent(term.value) if term.name in SHARES else say(term.value, term.unit)
+    value = percent(term.value) if term.name in SHARES else display(term.value, term.unit)
     lines = [f"{ink.paint('bold', term.name)} = {value}"]
     lines += wrapped(term.formula, ink.measure, "  formula  ", " " * 11)
     if term.source:
         lines += wrapped(term.source, ink.measure, "  source   ", " " * 11)
     if term.low is not None and term.high is not None:
-        lines.append(f"  range    {say(term.low, term.unit)} to {say(term.high, term.unit)}")
+        lines.append(f"  range    {display(term.low, term.unit)} to {display(term.high, term.unit)}")
     out = "\n".join(lines) + "\n"
     if term.inputs:
         rows = [
-            (f"  {name}", say(figure.value, figure.unit, 4), report.provenance.text(figure.origin))
+            (f"  {name}", display(figure.value, figure.unit, 4), report.provenance.text(figure.origin))
             for name, figure in term.inputs
         ]
         out += "\n" + grid(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)

@@ -20,7 +20,7 @@ from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import VerdictStatus, condition, used_text
 from clusterspec.summation import sum_of
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 SCREEN = 60
 """Lines of the whole text."""
@@ -60,9 +60,8 @@ def moved(plan: Plan) -> str:
     if not before or not after:
         return ""
     sign = "+" if after >= before else ""
-    return (
-        f"  step time {sign}{percent(after / before - 1, 2)}: {say(before, 's')} without them, {say(after, 's')} with\n"
-    )
+    change = f"{sign}{percent(after / before - 1, 2)}"
+    return f"  step time {change}: {display(before, 's')} without them, {display(after, 's')} with\n"
 
 
 def judged(report: EstimateReport, ink: Ink) -> str:
@@ -108,12 +107,18 @@ def serving_rows(found: ServingTimes, held: str) -> Iterable[tuple[str, str, str
     """The latencies of a serving plan with their ranges, and the KV cache capacity."""
     for title, name in (("time to first token", "ttft"), ("time per output token", "tpot")):
         low, high = serving_range(found, name)
-        yield title, say(getattr(found, name), "s"), _notes(f"{say(low, 's')} to {say(high, 's')}", held)
+        yield title, display(getattr(found, name), "s"), _notes(f"{display(low, 's')} to {display(high, 's')}", held)
     rate = f"{found.output_tokens_per_second:,.0f}"
     each = f"{found.per_accelerator:,.0f} per accelerator of {found.accelerators:,.0f}"
     yield "output tokens per second", rate, _notes(each, held)
-    yield "request latency", say(found.request_latency, "s"), f"{percent(found.prefill_share)} of the time on prefill"
-    requests = f"tokens, {found.kv_capacity_sequences:,.0f} requests, {say(found.kv_bytes_per_token, 'B')} per token"
+    yield (
+        "request latency",
+        display(found.request_latency, "s"),
+        f"{percent(found.prefill_share)} of the time on prefill",
+    )
+    requests = (
+        f"tokens, {found.kv_capacity_sequences:,.0f} requests, {display(found.kv_bytes_per_token, 'B')} per token"
+    )
     yield "cache holds", f"{found.kv_capacity_tokens:,.0f}", requests
     if found.max_concurrency is not None:
         yield "most concurrency", f"{found.max_concurrency:,.0f}", "in flight, within cache and targets"
@@ -125,8 +130,8 @@ def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
     share = f"on {used}" if " of " in used else ""
     if plan.step_time:
         band = plan.step_time_range
-        span = f"{say(band[0], 's')} to {say(band[1], 's')}" if band else ""
-        yield "step time", say(plan.step_time.value, "s"), _notes(span, share, held)
+        span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
+        yield "step time", display(plan.step_time.value, "s"), _notes(span, share, held)
     if plan.tokens_per_second_per_accelerator is not None:
         rate = f"{plan.tokens_per_second_per_accelerator:,.0f}"
         yield "tokens per second", rate, _notes(f"per accelerator{' used' if share else ''}", held)
@@ -139,10 +144,10 @@ def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
         yield memory_row(plan)
     if plan.parameters is not None:
         active = plan.active_parameters
-        note = f"{say(active, '1')} active per token" if active and active != plan.parameters else ""
-        yield "parameters", say(plan.parameters, "1"), note
+        note = f"{display(active, '1')} active per token" if active and active != plan.parameters else ""
+        yield "parameters", display(plan.parameters, "1"), note
     if plan.time_to_train is not None:
-        yield "time to train", say(plan.time_to_train, "s"), _notes("without interruptions", share, held)
+        yield "time to train", display(plan.time_to_train, "s"), _notes("without interruptions", share, held)
 
 
 def _notes(*parts: str) -> str:
@@ -153,12 +158,12 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
     use = plan.memory
     assert use is not None
     if use.capacity is None:
-        return "memory", say(use.total.value, "B"), "capacity not known"
+        return "memory", display(use.total.value, "B"), "capacity not known"
     share, capacity = use.total.value / use.capacity.value, use.capacity.value
     low, high = plan.memory_range or (use.total.value, use.total.value)
     fit = "does not fit" if low > capacity else "may not fit" if high > capacity else "fits"
-    span = f"; {say(low, 'B')} to {say(high, 'B')}" if high > low else ""
-    return "memory", say(use.total.value, "B"), f"{fit}: {percent(share)} of {say(capacity, 'B')}{span}"
+    span = f"; {display(low, 'B')} to {display(high, 'B')}" if high > low else ""
+    return "memory", display(use.total.value, "B"), f"{fit}: {percent(share)} of {display(capacity, 'B')}{span}"
 
 
 def communication(plan: Plan, ink: Ink) -> str:
@@ -167,7 +172,9 @@ def communication(plan: Plan, ink: Ink) -> str:
     rest = kept[FLOWS - 1 :] if len(kept) > FLOWS else []
     rows = [(f"  {axis}", *more) for axis, *more in map(traffic.row, _in_order(plan.communication, rest))]
     if rest:
-        seconds, exposed = (say(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed"))
+        seconds, exposed = (
+            display(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed")
+        )
         rows.append((f"  {len(rest)} more", "", "", "", "", "", seconds, exposed))
     return grid((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 
@@ -183,7 +190,7 @@ def memory(use: MemoryUse, ink: Ink) -> str:
     rows = [
         (
             f"  {part.label}",
-            say(part.value, "B"),
+            display(part.value, "B"),
             percent(part.value / whole, 2),
             ink.paint("blue", bar(part.value / whole)),
         )
@@ -191,7 +198,7 @@ def memory(use: MemoryUse, ink: Ink) -> str:
         if part.value or part is use.total
     ]
     table = grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
-    views = f"  (as the driver reports it; the framework's allocator holds {say(use.allocator, 'B')} of it)"
+    views = f"  (as the driver reports it; the framework's allocator holds {display(use.allocator, 'B')} of it)"
     return f"{table.rstrip()}\n{ink.paint('dim', views)}\n"
 
 

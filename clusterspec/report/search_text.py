@@ -15,7 +15,7 @@ from clusterspec.results.search import (
     SolveReport,
     SweepRow,
 )
-from clusterspec.units import percent, plural, say, say_bits
+from clusterspec.units import display, display_bits, percent, plural
 
 SHORT = {"virtual_stages": "vpp", "micro_batch": "mb", "shard_group": "group", "expert_tp": "etp"}
 SHOWN = (
@@ -46,7 +46,7 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
         parts += [_ties(report, ink), _front(report, ink)]
     else:
         least = report.smallest.memory if report.smallest else None
-        smallest = f" The smallest takes {say(least, 'B')}." if least else ""
+        smallest = f" The smallest takes {display(least, 'B')}." if least else ""
         parts.append("\n".join(wrapped(f"No layout found: {report.why}.{smallest}", ink.measure)) + "\n")
     if report.present is not None:
         parts.append("\n".join(wrapped(_present(report), ink.measure)) + "\n")
@@ -73,10 +73,12 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink) -> str:
         (
             f"{number}{'=' if row.tied and number > 1 else ''}",
             *(_value(row.layout.get(key, "")) for key in keys),
-            say(row.step_time, "s") if row.step_time is not None else "?",
-            f"{say(row.low, 's')} – {say(row.high, 's')}" if row.low is not None and row.high is not None else "",
+            display(row.step_time, "s") if row.step_time is not None else "?",
+            f"{display(row.low, 's')} – {display(row.high, 's')}"
+            if row.low is not None and row.high is not None
+            else "",
             percent(row.mfu) if row.mfu is not None else "?",
-            say(row.memory, "B") if row.memory is not None else "?",
+            display(row.memory, "B") if row.memory is not None else "?",
             *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
         )
         for number, row in enumerate(rows, 1)
@@ -108,7 +110,7 @@ def _front(report: SearchReport, ink: Ink) -> str:
 def _present(report: SearchReport) -> str:
     present = report.present
     assert present is not None and present.step_time is not None
-    text = f"The layout of the spec takes {say(present.step_time, 's')} a step"
+    text = f"The layout of the spec takes {display(present.step_time, 's')} a step"
     if present.fits is False:
         text += " and does not fit in memory"
     lost = report.lost
@@ -133,7 +135,7 @@ def heat(found: Grid, ink: Ink) -> str:
 def _cell(cell: GridCell | None) -> str:
     if cell is None or cell.step_time is None:
         return "·"
-    return say(cell.step_time, "s") + (" x" if cell.fits is False else "") + (" *" if cell.present else "")
+    return display(cell.step_time, "s") + (" x" if cell.fits is False else "") + (" *" if cell.present else "")
 
 
 def search_csv(report: SearchReport) -> str:
@@ -190,9 +192,9 @@ def _answer(report: SolveReport) -> str:
 
 def _amount(report: SolveReport, value: float) -> str:
     if report.key == "nic_bandwidth":
-        return say_bits(value)
+        return display_bits(value)
     if report.unit == "B/s":
-        return f"{say(value, 'B/s')} each way"
+        return f"{display(value, 'B/s')} each way"
     return f"{value:.4g}:1" if report.key == "oversubscription" else f"{value:,.0f}"
 
 
@@ -209,8 +211,8 @@ def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
             _lever_value(row, row.before),
             _lever_value(row, row.after),
             f"{row.effect:+.1%}".replace("%", " %") if row.effect is not None else "?",
-            say(row.step_time, "s") if row.step_time is not None else "?",
-            (say(row.memory, "B") if row.memory is not None else "?") + (" x" if row.fits is False else ""),
+            display(row.step_time, "s") if row.step_time is not None else "?",
+            (display(row.memory, "B") if row.memory is not None else "?") + (" x" if row.fits is False else ""),
             *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
         )
         for row in report.levers
@@ -223,9 +225,9 @@ def _lever_value(row: LeverRow, value: object) -> str:
     if not isinstance(value, float | int) or isinstance(value, bool):
         return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
     if row.key == "nic_bandwidth":
-        return say_bits(float(value))
+        return display_bits(float(value))
     if row.unit == "B/s":
-        return say(float(value), "B/s")
+        return display(float(value), "B/s")
     return f"{value:g}:1" if row.key == "oversubscription" else f"{value:,.0f}"
 
 
@@ -251,9 +253,9 @@ def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
     lines = [
         (
             *(str(row.axes[name]) for name in names),
-            say(row.step_time, "s") if row.step_time is not None else "",
+            display(row.step_time, "s") if row.step_time is not None else "",
             percent(row.mfu) if row.mfu is not None else "",
-            say(row.memory, "B") if row.memory is not None else "",
+            display(row.memory, "B") if row.memory is not None else "",
             *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
             row.why or _layout_text(row),
         )

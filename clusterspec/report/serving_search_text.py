@@ -6,7 +6,7 @@ from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
 from clusterspec.results.search import LayoutRow, SearchReport
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 DEGREES = ("tp", "attention_dp", "ep", "pp")
 SHORT = {"attention_dp": "adp"}
@@ -65,14 +65,14 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
     for number, row in enumerate(rows, 1):
         found = row.serving or {}
         whole = f"{found['concurrency']:,.0f}" if fronted else f"{found['accelerators']:,.0f}"
-        memory = say(row.memory, "B") if row.memory is not None else "?"
+        memory = display(row.memory, "B") if row.memory is not None else "?"
         lines.append(
             (
                 str(number),
                 engines(row),
                 whole,
-                say(found["ttft"], "s"),
-                say(found["tpot"], "s"),
+                display(found["ttft"], "s"),
+                display(found["tpot"], "s"),
                 f"{found['tokens_per_second_per_user']:,.0f}",
                 f"{found['output_tokens_per_second_per_accelerator']:,.0f}",
                 *(() if fronted else (memory,)),
@@ -86,14 +86,14 @@ def _nearest(report: SearchReport) -> str:
     row = report.smallest
     if row is None or row.serving is None:
         return ""
-    first, each = (say(row.serving[name], "s") for name in ("ttft", "tpot"))
+    first, each = (display(row.serving[name], "s") for name in ("ttft", "tpot"))
     return f" The nearest, {engines(row)}, reaches a TTFT of {first} and a TPOT of {each}."
 
 
 def _present(report: SearchReport, present: LayoutRow) -> str:
     found = present.serving or {}
     text = (
-        f"The plan of the spec gives {say(found['output_tokens_per_second'], '1')} output tokens per second on "
+        f"The plan of the spec gives {display(found['output_tokens_per_second'], '1')} output tokens per second on "
         f"{plural(round(found['accelerators']), 'accelerator')}"
     )
     if present.fits is False:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from clusterspec.cost.term import Term
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import Ink
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 MOST = 10
 """Rows of one sum on the first screen; the small parts are put together in a last one."""
@@ -19,7 +19,7 @@ def breakdown(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> 
     rows = [
         (
             "  " * level + part.label,
-            say(part.value, part.unit),
+            display(part.value, part.unit),
             percent(part.value / term.value, 2) if term.value else "",
             ink.paint("blue", bar(part.value / term.value)) if term.value and level == 1 else "",
         )

@@ -10,7 +10,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 
 class VerdictStatus(StrEnum):
@@ -160,8 +160,8 @@ def fit_text(plan: Plan) -> str:
     assert plan.memory is not None and plan.memory.capacity is not None
     total, capacity = plan.memory.total.value, plan.memory.capacity.value
     low, high = plan.memory_range or (total, total)
-    band = f" (range {say(low, 'B')} to {say(high, 'B')})" if high > low else ""
-    return f"memory {say(total, 'B')}{band} is {percent(total / capacity)} of {say(capacity, 'B')}"
+    band = f" (range {display(low, 'B')} to {display(high, 'B')})" if high > low else ""
+    return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {display(capacity, 'B')}"
 
 
 def _ranks(design: Design) -> Iterator[str]:

@@ -17,7 +17,7 @@ from clusterspec.rules.knowledge.stated import StatedFigure, bandwidth_figure
 from clusterspec.rules.rule import rewrite
 from clusterspec.rules.words import either
 from clusterspec.source import Path, dotted
-from clusterspec.units import UnitFault, read, say
+from clusterspec.units import UnitFault, display, read
 from clusterspec.units.slips import AGREES, near
 
 TOTAL = 0.015
@@ -72,7 +72,7 @@ def _instead(problem: Problem, facts: Facts) -> str:
     if figure is None:
         return ""
     own = figure.known[0]
-    return f"; {own.whose} has {say(own.value, 'B/s')} unidirectional, {say(2 * own.value, 'B/s')} duplex"
+    return f"; {own.whose} has {display(own.value, 'B/s')} unidirectional, {display(2 * own.value, 'B/s')} duplex"
 
 
 def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
@@ -118,11 +118,11 @@ def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
     own = [quantity for quantity in read_as if near(quantity.dense, wanted, AGREES)]
     for quantity in own:
         of = f"{whose} in {precision}"
-        sparse = f"the peak of {of} with 2:4 sparsity, {say(wanted, 'FLOP/s')} dense"
+        sparse = f"the peak of {of} with 2:4 sparsity, {display(wanted, 'FLOP/s')} dense"
         is_sparse = quantity.sparsity is Sparsity.SPARSE
         yield Headline(sparse if is_sparse else f"the dense peak of {of}", quantity.written)
     for what in () if own else _other_peaks(_groups(facts, whose), peaks, read_as):
-        yield Headline(what, f"{say(wanted, 'FLOP/s', 4)} dense", certain=False)
+        yield Headline(what, f"{display(wanted, 'FLOP/s', 4)} dense", certain=False)
 
 
 def _other_peaks(

@@ -1,6 +1,6 @@
 """Quantities: the only package that parses and formats units.
 
-`read` parses a quantity, `say` formats one, `readings` lists its possible interpretations.
+`read` parses a quantity, `display` formats one, `readings` lists its possible interpretations.
 Conversion factors come from a table generated from the pint registry of ``definitions.txt``,
 because importing pint takes 0.1 s (measured; more with NumPy, which pint imports), and importing
 this package without it 0.01 s.
@@ -8,11 +8,19 @@ this package without it 0.01 s.
 
 from __future__ import annotations
 
+from clusterspec.units.display import (
+    BandwidthReadings,
+    bandwidth_readings,
+    display,
+    display_bits,
+    percent,
+    plain,
+    plural,
+)
 from clusterspec.units.fault import UnitFault
 from clusterspec.units.grammar import read
 from clusterspec.units.kinds import KINDS, Kind
 from clusterspec.units.readings import Reading, Readings, readings
-from clusterspec.units.say import BandwidthReadings, bandwidth_readings, percent, plain, plural, say, say_bits
 
 __all__ = [
     "KINDS",
@@ -22,11 +30,11 @@ __all__ = [
     "Readings",
     "UnitFault",
     "bandwidth_readings",
+    "display",
+    "display_bits",
     "percent",
     "plain",
     "plural",
     "read",
     "readings",
-    "say",
-    "say_bits",
 ]

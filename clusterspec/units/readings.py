@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 from clusterspec.units import hints
+from clusterspec.units.display import display, plain, plural
 from clusterspec.units.grammar import divide, read
 from clusterspec.units.kinds import MEANING, Kind
 from clusterspec.units.number import split, text_of
 from clusterspec.units.registry import convert
-from clusterspec.units.say import plain, plural, say
 from clusterspec.units.symbols import COUNTS, both_symbols
 from clusterspec.units.table import TABLE
 
@@ -177,7 +177,7 @@ def _time(quantity: Quantity) -> Iterator[_Row]:
 
 
 def _number(quantity: Quantity) -> Iterator[_Row]:
-    short, full = say(quantity.value, "1", DIGITS), f"{quantity.value:,.12g}"
+    short, full = display(quantity.value, "1", DIGITS), f"{quantity.value:,.12g}"
     if quantity.value.is_integer():
         full = f"{quantity.value:,.0f}"
     for shown in dict.fromkeys((full, short)):

@@ -6,7 +6,7 @@ catalog's and describe it in the same words.
 
 from __future__ import annotations
 
-from clusterspec.units.say import percent, plain
+from clusterspec.units.display import percent, plain
 
 BITS = "bits-and-bytes-swapped"
 PREFIX = "thousandfold-slip"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.units import plural, read, say
+from clusterspec.units import display, plural, read
 from clusterspec.units.slips import bits_ratio, is_prefix_slip, meant_by_bits, near, swapped, times
 
 
@@ -88,7 +88,7 @@ def test_a_ratio_that_no_fabric_has_is_refused(text: str) -> None:
     ],
 )
 def test_a_time_changes_its_unit_where_it_reads_best(seconds: float, words: str) -> None:
-    assert say(seconds, "s") == words
+    assert display(seconds, "s") == words
 
 
 @pytest.mark.parametrize(

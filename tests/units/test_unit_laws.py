@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clusterspec.quantity import Direction, Quantity
-from clusterspec.units import KINDS, UnitFault, percent, read, readings, say, say_bits
+from clusterspec.units import KINDS, UnitFault, display, display_bits, percent, read, readings
 from clusterspec.units.table import TABLE
 from tests.effort import steps
 
@@ -123,25 +123,25 @@ def test_no_text_takes_much_work(text: str) -> None:
 
 @given(value=SIZES, unit=st.sampled_from(sorted(SAID)), digits=st.integers(2, 8))
 def test_what_is_said_is_read_back_to_its_digits(value: float, unit: str, digits: int) -> None:
-    text = say(value, unit, digits)
+    text = display(value, unit, digits)
     assert "e" not in text.split(" ")[0]
     assert read(text, SAID[unit]).value == pytest.approx(value, rel=0.51 * 10 ** (1 - digits))
 
 
 @given(value=st.floats(min_value=1e-9, max_value=1e11), digits=st.integers(2, 8))
 def test_a_time_that_is_said_is_read_back(value: float, digits: int) -> None:
-    assert read(say(value, "s", digits), "time").value == pytest.approx(value, rel=0.51 * 10 ** (1 - digits))
+    assert read(display(value, "s", digits), "time").value == pytest.approx(value, rel=0.51 * 10 ** (1 - digits))
 
 
 @given(value=st.integers(0, 10**9 - 1))
 def test_a_count_under_a_thousand_million_is_said_in_full(value: int) -> None:
-    assert read(say(value, "1", 12), "count").value == value
+    assert read(display(value, "1", 12), "count").value == value
 
 
 @given(value=SIZES)
 def test_bits_are_bytes_times_eight(value: float) -> None:
     assert read(f"{8 * value!r} Gb/s", "rate").value == pytest.approx(read(f"{value!r} GB/s", "rate").value, rel=1e-14)
-    assert read(say_bits(value, 9), "rate").value == pytest.approx(value, rel=1e-8)
+    assert read(display_bits(value, 9), "rate").value == pytest.approx(value, rel=1e-8)
 
 
 @given(value=st.floats(1e-3, 1e9), unit=st.sampled_from(["Gb/s", "GB/s", "GiB/s", "Tb/s"]))

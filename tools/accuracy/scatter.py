@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from clusterspec.report.charts.svg import FONT, box, line, text
-from clusterspec.units import say
+from clusterspec.units import display
 from tools.accuracy.cases import Case
 
 SIDE, LEFT, TOP, WIDTH = 420.0, 80.0, 20.0, 720
@@ -30,8 +30,8 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
         parts += [
             line(LEFT + at, TOP, LEFT + at, TOP + SIDE, LINE),
             line(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at, LINE),
-            text(LEFT + at, TOP + SIDE + 18, say(10.0**power, unit), size=10, tint=SOFT, end="middle"),
-            text(LEFT - 8, TOP + SIDE - at + 4, say(10.0**power, unit), size=10, tint=SOFT, end="end"),
+            text(LEFT + at, TOP + SIDE + 18, display(10.0**power, unit), size=10, tint=SOFT, end="middle"),
+            text(LEFT - 8, TOP + SIDE - at + 4, display(10.0**power, unit), size=10, tint=SOFT, end="end"),
         ]
     for factor, color in ((1.0, INK), (1.25, LINE), (0.8, LINE)):
         shift = math.log10(factor) * scale

@@ -7,7 +7,7 @@ import argparse
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.inputs import study_of
 from clusterspec.cli.logs import benchmarks
-from clusterspec.cli.terminal import ink, say, say_error, say_json
+from clusterspec.cli.terminal import ink, print_error, print_json, print_text
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.measurement import accept
 from clusterspec.report import diagnosis_text
@@ -21,9 +21,9 @@ def run(asked: argparse.Namespace) -> int:
     except FormatError as why:
         raise UsageFault(f"{asked.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
-        say_error(f"clusterspec: {each}; skipped")
+        print_error(f"clusterspec: {each}; skipped")
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     else:
-        say(diagnosis_text.acceptance(report, ink(asked)))
+        print_text(diagnosis_text.acceptance(report, ink(asked)))
     return OK if report.passed and not unclear else FOUND

@@ -11,7 +11,7 @@ from typing import Any
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, lookup, rows, tables
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, today
-from clusterspec.cli.terminal import ink, say, say_error, say_json
+from clusterspec.cli.terminal import ink, print_error, print_json, print_text
 
 WHOLE = ("list", "search", "export", "audit")
 """The actions that read all entries, and leave out those of a company that are broken."""
@@ -46,11 +46,11 @@ def run(asked: argparse.Namespace) -> int:
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
     if asked.format == "json":
-        say_json(headed(asked, body))
+        print_json(headed(asked, body))
     else:
-        say(text)
+        print_text(text)
         for one in broken:
-            say_error(f"clusterspec: {one}")
+            print_error(f"clusterspec: {one}")
     return FOUND if body.get("faults") else OK
 
 

@@ -14,7 +14,7 @@ from clusterspec.catalog.skeleton import skeleton
 from clusterspec.cli import FOUND, OK, UsageFault, formats
 from clusterspec.cli.choices import configured, today
 from clusterspec.cli.output import write_whole
-from clusterspec.cli.terminal import say, say_error
+from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.pipeline import Checked, Settings
 from clusterspec.results import Input
 
@@ -61,7 +61,7 @@ def new(asked: argparse.Namespace) -> int:
         raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
     text = skeleton(kind, id_, today(asked), FOLDER_OF_KIND[kind])
     if not asked.into:
-        say(text, exact=True)
+        print_text(text, exact=True)
         return OK
     target = Path(asked.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
     if not Path(asked.into).is_dir():
@@ -73,7 +73,7 @@ def new(asked: argparse.Namespace) -> int:
     except OSError as fault:
         raise UsageFault(f"{target.parent}: {fault.strerror}") from None
     write_whole(target, text.encode())
-    say_error(f"wrote {target}")
+    print_error(f"wrote {target}")
     return OK
 
 

@@ -10,7 +10,7 @@ from clusterspec import pipeline
 from clusterspec.cli import FOUND, OK, UsageFault, files, fixes, formats
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.output import keep_apart, keep_out, write_whole
-from clusterspec.cli.terminal import say, say_error
+from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
 from clusterspec.pipeline import Checked, Settings
 from clusterspec.report import findings_text
@@ -58,7 +58,7 @@ def announce(asked: argparse.Namespace, reader: StudyReader, names: Sequence[str
     for name in names:
         settings = reader.settings_of(name)
         by = settings.config.file or "no configuration"
-        say_error(f"clusterspec: {shown(asked, name)}: {by}, catalog {settings.catalog.version}")
+        print_error(f"clusterspec: {shown(asked, name)}: {by}, catalog {settings.catalog.version}")
 
 
 def trust(asked: argparse.Namespace) -> None:
@@ -91,7 +91,7 @@ def difference(changes: fixes.Changes, asked: argparse.Namespace) -> None:
     if asked.output:
         write_whole(Path(asked.output[0]), text.encode("utf-8", "backslashreplace"))
     else:
-        say(text)
+        print_text(text)
 
 
 def apply(
@@ -110,12 +110,12 @@ def apply(
     if not asked.quiet:
         for change in changes.values():
             for line in change.lines():
-                say_error(line)
-        say_error(f"fixed {plural(len(changes), 'file')}")
+                print_error(line)
+        print_error(f"fixed {plural(len(changes), 'file')}")
     if typed is not None:
         text = changes[typed].after if typed in changes else reader.stdin_text()
         reader.replace_stdin(text)
-        say(text, exact=True)
+        print_text(text, exact=True)
     return files.recheck(reader, names, found, {*changes})
 
 
@@ -127,9 +127,9 @@ def show(
     options = formats.Options(threshold, quiet=asked.quiet, statistics=asked.statistics)
     if fixed_input and not target:
         for line in formats.rendered(report, form, PLAIN, options).splitlines():
-            say_error(line)
+            print_error(line)
     else:
         formats.put(report, pair, asked, options)
     if form != "text" and not asked.quiet:
         for line in findings_text.about_baseline(report):
-            say_error(f"clusterspec: {line}")
+            print_error(f"clusterspec: {line}")

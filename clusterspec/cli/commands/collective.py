@@ -7,7 +7,7 @@ import argparse
 from clusterspec import pipeline, units
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.cost.collectives import names_of
 from clusterspec.report import collective_text
 from clusterspec.units import plural
@@ -34,9 +34,9 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault(f"--ranks {asked.ranks}: the cluster has {plural(most, 'rank')}")
     report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm, asked=asked.size)
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     else:
-        say(collective_text.csv(report) if asked.format == "csv" else collective_text.text(report, ink(asked)))
+        print_text(collective_text.csv(report) if asked.format == "csv" else collective_text.text(report, ink(asked)))
     return status_of(one)
 
 
@@ -47,5 +47,5 @@ def size_of(text: str) -> float:
     except units.UnitFault as fault:
         raise UsageFault(f"--size: {fault}") from None
     if not 1 <= size <= LARGEST:
-        raise UsageFault(f"--size {text}: a message has from one byte to {units.say(LARGEST, 'B')}")
+        raise UsageFault(f"--size {text}: a message has from one byte to {units.display(LARGEST, 'B')}")
     return size

@@ -6,10 +6,10 @@ import argparse
 
 from clusterspec.cli import OK
 from clusterspec.cli.completions import script
-from clusterspec.cli.terminal import say
+from clusterspec.cli.terminal import print_text
 
 
 def run(asked: argparse.Namespace) -> int:
     """Print the completion script of a shell."""
-    say(script(asked.shell), exact=True)
+    print_text(script(asked.shell), exact=True)
     return OK

@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec import __version__
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.choices import configured, opened
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.config import Config
 from clusterspec.config.schema import schema
 from clusterspec.report.grid import grid
@@ -27,10 +27,10 @@ def run(asked: argparse.Namespace) -> int:
     rows = [(key, *value_and_origin(config, key, asked.path)) for key in schema()["properties"] if key != "overrides"]
     if asked.format == "json":
         keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
-        say_json(head(Tool(__version__, catalog.version), Input(asked.path)) | {"keys": keys})
+        print_json(head(Tool(__version__, catalog.version), Input(asked.path)) | {"keys": keys})
     else:
         shown = [(key, plain(str(value)), plain(origin)) for key, value, origin in rows]
-        say(
+        print_text(
             f"for {plain(asked.path)}, catalog {catalog.version}\n\n"
             + grid(("key", "value", "from"), shown, ink=ink(asked))
         )

@@ -7,7 +7,7 @@ import argparse
 from clusterspec import units
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.choices import headed
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import readings_text
 
 
@@ -18,7 +18,7 @@ def run(asked: argparse.Namespace) -> int:
     except units.UnitFault as fault:
         raise UsageFault(str(fault)) from None
     if asked.format == "json":
-        say_json(headed(asked, found.to_json()))
+        print_json(headed(asked, found.to_json()))
     else:
-        say(readings_text.text(found, ink(asked)))
+        print_text(readings_text.text(found, ink(asked)))
     return OK

@@ -6,7 +6,7 @@ import argparse
 
 from clusterspec import pipeline
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import cost_text
 
 
@@ -15,7 +15,7 @@ def run(asked: argparse.Namespace) -> int:
     one = study_of(asked, asked.spec)
     report = pipeline.cost(one)
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     else:
-        say(cost_text.csv(report) if asked.format == "csv" else cost_text.text(report, ink(asked)))
+        print_text(cost_text.csv(report) if asked.format == "csv" else cost_text.text(report, ink(asked)))
     return status_of(one)

@@ -9,7 +9,7 @@ from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.inputs import STDIN, study_of
 from clusterspec.cli.logs import benchmarks
 from clusterspec.cli.output import write_whole
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exchange.diagnosis.compare import LogOverrides
 from clusterspec.exchange.import_result import FormatError, shown
 from clusterspec.exchange.merge import Merged
@@ -30,9 +30,9 @@ def run(asked: argparse.Namespace) -> int:
         _write(asked, one, merged)
         report = replace(report, written=[shown(each.value) for each in merged.written])
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     else:
-        say(diagnosis_text.text(report, ink(asked)))
+        print_text(diagnosis_text.text(report, ink(asked)))
     return FOUND if any(each.verdict == "slow" for each in report.compared) else OK
 
 

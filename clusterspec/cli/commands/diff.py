@@ -9,7 +9,7 @@ from pathlib import Path
 from clusterspec import pipeline
 from clusterspec.cli.inputs import StudyReader, status_of
 from clusterspec.cli.revisions import checked_out, revision_of
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.report import diff_text
@@ -27,9 +27,9 @@ def run(asked: argparse.Namespace) -> int:
         report = compare(studies[1].settings.tool, *sides)
         status = status_of(studies[1])
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     else:
-        say(diff_text.markdown(report) if asked.format == "markdown" else diff_text.text(report, ink(asked)))
+        print_text(diff_text.markdown(report) if asked.format == "markdown" else diff_text.text(report, ink(asked)))
     return status
 
 

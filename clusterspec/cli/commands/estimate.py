@@ -7,7 +7,7 @@ import argparse
 from clusterspec import pipeline
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
 from clusterspec.results import EstimateReport
 
@@ -20,17 +20,17 @@ def run(asked: argparse.Namespace) -> int:
     one = study_of(asked, asked.spec)
     report = pipeline.estimate(one)
     if asked.explain:
-        say(explained(report, asked))
+        print_text(explained(report, asked))
     elif asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     elif asked.assumptions or asked.constants:
         shown = [
             (asked.assumptions, estimate_assumptions.assumptions),
             (asked.constants, estimate_assumptions.constants),
         ]
-        say("\n".join(write(report, ink(asked)) for wanted, write in shown if wanted))
+        print_text("\n".join(write(report, ink(asked)) for wanted, write in shown if wanted))
     else:
-        say(estimate_text.text(report, ink(asked), pipeline.influences(one)))
+        print_text(estimate_text.text(report, ink(asked), pipeline.influences(one)))
     return status_of(one)
 
 

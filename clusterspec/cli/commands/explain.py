@@ -7,7 +7,7 @@ import argparse
 from clusterspec import rules
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.choices import headed
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import page_text
 from clusterspec.report.ink import Ink
 
@@ -16,9 +16,9 @@ def run(asked: argparse.Namespace) -> int:
     """Print the page of a rule, or the list of all rules."""
     text, body = listed() if asked.rule is None else explained(asked.rule, ink(asked))
     if asked.format == "json":
-        say_json(headed(asked, body))
+        print_json(headed(asked, body))
     else:
-        say(text)
+        print_text(text)
     return OK
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.output import keep_apart, write_whole
-from clusterspec.cli.terminal import say, say_error
+from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
 from clusterspec.report.grid import grid
@@ -18,7 +18,7 @@ from clusterspec.report.grid import grid
 def run(asked: argparse.Namespace) -> int:
     """Write the file, and list on standard error what the format omits."""
     if asked.list:
-        say(grid(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
+        print_text(grid(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
         return OK
     if not asked.kind or not asked.spec:
         raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
@@ -30,7 +30,7 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault(f"{asked.spec}: {why}") from None
     _put(asked, exported)
     for each in exported.omitted:
-        say_error(f"clusterspec: {exporter.name} omits {each}")
+        print_error(f"clusterspec: {exporter.name} omits {each}")
     return status_of(one)
 
 
@@ -40,7 +40,7 @@ def _put(asked: argparse.Namespace, exported: ExportedFile) -> None:
         keep_apart("--output", asked.output, [asked.spec])
         write_whole(Path(asked.output), content if isinstance(content, bytes) else content.encode("utf-8"))
     elif isinstance(content, str):
-        say(content)
+        print_text(content)
     elif sys.stdout is None or sys.stdout.isatty():
         raise UsageFault("this format is binary: name a file with -o")
     else:

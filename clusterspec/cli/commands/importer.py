@@ -10,7 +10,7 @@ from clusterspec import document as documents
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes
 from clusterspec.cli.output import keep_apart, write_whole
-from clusterspec.cli.terminal import say, say_json
+from clusterspec.cli.terminal import print_json, print_text
 from clusterspec.exchange import import_formats, merge
 from clusterspec.exchange.import_result import FormatError, ImportResult, combined, shown, to_json
 from clusterspec.exchange.input_file import LARGEST, InputFile
@@ -27,7 +27,7 @@ def run(asked: argparse.Namespace) -> int:
     Raises `UsageFault` if a file cannot be read in its format.
     """
     if asked.list:
-        say(
+        print_text(
             grid(
                 ("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS]
             )
@@ -42,9 +42,9 @@ def run(asked: argparse.Namespace) -> int:
     if asked.into:
         _into(asked, reading, digest.hexdigest())
     elif asked.format == "json":
-        say_json(_document(asked, reading, digest.hexdigest()))
+        print_json(_document(asked, reading, digest.hexdigest()))
     else:
-        say(merge.new_spec(reading))
+        print_text(merge.new_spec(reading))
     return OK
 
 
@@ -79,13 +79,13 @@ def _into(asked: argparse.Namespace, reading: ImportResult, digest: str) -> None
     if merged.written:
         write_whole(Path(asked.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
     if asked.format == "json":
-        say_json(_document(asked, reading, digest) | {"merged": _merged_json(merged)})
+        print_json(_document(asked, reading, digest) | {"merged": _merged_json(merged)})
         return
     lines = [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
     lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]
     lines += [f"kept  {held}; {each.at} states {shown(each.value)}" for each, held in merged.kept]
     lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
-    say("".join(f"{comment(line)}\n" for line in lines))
+    print_text("".join(f"{comment(line)}\n" for line in lines))
 
 
 def _merged_json(merged: merge.Merged) -> dict[str, object]:

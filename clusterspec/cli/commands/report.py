@@ -9,7 +9,7 @@ from clusterspec import pipeline
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.inputs import StudyReader, status_of
 from clusterspec.cli.output import keep_apart, write_whole
-from clusterspec.cli.terminal import Progress, say_error
+from clusterspec.cli.terminal import Progress, print_error
 from clusterspec.exploration.levers import sensitivity
 from clusterspec.exploration.serving import plans
 from clusterspec.report import paper
@@ -35,8 +35,8 @@ def run(asked: argparse.Namespace) -> int:
     unread = next((each for each in (one, *others) if each.document is None), None)
     if unread is not None:
         for finding in unread.checked.findings:
-            say_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
-        say_error(f"clusterspec: {target} is not written: the spec cannot be read")
+            print_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+        print_error(f"clusterspec: {target} is not written: the spec cannot be read")
         return FOUND
     progress = Progress()
     progress(f"writing {target}")
@@ -51,7 +51,7 @@ def run(asked: argparse.Namespace) -> int:
     finally:
         progress.done()
     write_whole(target, data)
-    say_error(f"wrote {target}")
+    print_error(f"wrote {target}")
     return status_of(one)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.cli import OK
-from clusterspec.cli.terminal import say
+from clusterspec.cli.terminal import print_text
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -19,7 +19,7 @@ def run(asked: argparse.Namespace) -> int:
         from clusterspec.cli.choices import configured, opened
         from clusterspec.cli.editor_schema import editor_schema
 
-        say(editor_schema(opened(asked, configured(asked, Path.cwd()))), exact=True)
+        print_text(editor_schema(opened(asked, configured(asked, Path.cwd()))), exact=True)
         return OK
-    say((resources.schemas() / "spec.schema.json").read_text("utf-8"), exact=True)
+    print_text((resources.schemas() / "spec.schema.json").read_text("utf-8"), exact=True)
     return OK

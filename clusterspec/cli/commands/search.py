@@ -10,7 +10,7 @@ from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.options.search import SERVING, TRAINING
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.progress import Bar
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.layouts import SearchOptions, search
 from clusterspec.exploration.rewrite import with_row
 from clusterspec.report import search_text, serving_search_text
@@ -39,12 +39,12 @@ def run(asked: argparse.Namespace) -> int:
     finally:
         bar.close()
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     elif serves:
         shown = serving_search_text.search_csv(report) if asked.format == "csv" else None
-        say(shown if shown is not None else serving_search_text.search(report, ink(asked)))
+        print_text(shown if shown is not None else serving_search_text.search(report, ink(asked)))
     else:
-        say(search_text.search_csv(report) if asked.format == "csv" else search_text.search(report, ink(asked)))
+        print_text(search_text.search_csv(report) if asked.format == "csv" else search_text.search(report, ink(asked)))
     if asked.write and report.layouts:
         write_whole(Path(asked.write), with_row(one, report.layouts[0]).encode())
     return status_of(one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.levers import sensitivity
 from clusterspec.report import search_text
 
@@ -15,9 +15,9 @@ def run(asked: argparse.Namespace) -> int:
     one = study_of(asked, asked.spec)
     report = sensitivity(one)
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     elif asked.format == "csv":
-        say(search_text.sensitivity_csv(report))
+        print_text(search_text.sensitivity_csv(report))
     else:
-        say(search_text.sensitivity(report, ink(asked)))
+        print_text(search_text.sensitivity(report, ink(asked)))
     return status_of(one)

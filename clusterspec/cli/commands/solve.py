@@ -6,7 +6,7 @@ import argparse
 
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.terminal import ink, say, say_json
+from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.boundary import solve
 from clusterspec.report import search_text
 from clusterspec.search.conditions import ConditionFault
@@ -22,7 +22,7 @@ def run(asked: argparse.Namespace) -> int:
     except ConditionFault as fault:
         raise UsageFault(str(fault)) from None
     if asked.format == "json":
-        say_json(report.to_json())
+        print_json(report.to_json())
     else:
-        say(search_text.solve(report, ink(asked)))
+        print_text(search_text.solve(report, ink(asked)))
     return status_of(one)

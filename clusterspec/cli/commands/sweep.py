@@ -14,7 +14,7 @@ from typing import Any
 
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.progress import Bar
-from clusterspec.cli.terminal import ink, say
+from clusterspec.cli.terminal import ink, print_text
 from clusterspec.exploration.sweep import Axes, SweepFault, point, read_axes
 from clusterspec.report import search_text
 from clusterspec.results.search import SweepRow
@@ -39,9 +39,9 @@ def run(asked: argparse.Namespace) -> int:
     finally:
         bar.close()
     if asked.format == "jsonl":
-        say("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
+        print_text("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
     else:
-        say(search_text.sweep_csv(rows) if asked.format == "csv" else search_text.sweep(rows, ink(asked)))
+        print_text(search_text.sweep_csv(rows) if asked.format == "csv" else search_text.sweep(rows, ink(asked)))
     return OK
 
 

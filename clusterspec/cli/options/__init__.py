@@ -43,9 +43,9 @@ class Parser(argparse.ArgumentParser):
         raise UsageFault(f"{message} (`{self.prog} --help` says more)")
 
     def _print_message(self, message: str, file: object = None) -> None:
-        from clusterspec.cli.terminal import say
+        from clusterspec.cli.terminal import print_text
 
-        say(message)
+        print_text(message)
 
 
 def day(text: str) -> date:

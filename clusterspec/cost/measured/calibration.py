@@ -16,7 +16,7 @@ from clusterspec.cost.measured.measurements import Measurement
 from clusterspec.origin import Measured
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.units import say
+from clusterspec.units import display
 
 LEAST_SIZE = 256 * 1024**2
 """Bytes from which bandwidth, not latency, dominates the time of a collective on every known fabric."""
@@ -133,7 +133,7 @@ class _ShareSearch:
 
     def _what(self) -> str:
         where = f"measured[{self.measurement.index}]"
-        return f"{say(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {_size(self.size)} ({where})"
+        return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {_size(self.size)} ({where})"
 
     def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
         return _timed(cluster, self.name, self.group, self.size, algorithm)

@@ -9,7 +9,7 @@ from clusterspec.exchange.diagnosis.compare import PlacedRun
 from clusterspec.exchange.diagnosis.fault_models import FAULT_MODELS, fits
 from clusterspec.logs.evidence import hcas
 from clusterspec.results.diagnosis import Cause
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 STATED, STRONG, WEAK = 1.0, 0.7, 0.3
 """Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
@@ -39,7 +39,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _cause_of_fit(run: PlacedRun, name: str, evidence: str, following: str, miss: float) -> Cause:
-    measured = f"{evidence}; {say(run.largest.measured, 'B/s')} was measured"
+    measured = f"{evidence}; {display(run.largest.measured, 'B/s')} was measured"
     return Cause(name, measured, following, round(STRONG * (1 - miss), 3))
 
 
@@ -167,16 +167,16 @@ def _direction_error(run: PlacedRun) -> Iterator[Cause]:
     if known is not None and stated > 1.5 * known.value:
         share = percent(last.measured / stated)
         evidence = (
-            f"the spec has {say(stated, 'B/s')} in each direction, the catalog {say(known.value, 'B/s')} for "
-            f"{accelerator.id}: {say(last.measured, 'B/s')} is {share} of the first, "
+            f"the spec has {display(stated, 'B/s')} in each direction, the catalog {display(known.value, 'B/s')} for "
+            f"{accelerator.id}: {display(last.measured, 'B/s')} is {share} of the first, "
             f"{percent(last.measured / known.value)} of the second"
         )
         following = f"write `bandwidth: {known.value * 2 / 1e9:g} GB/s duplex` under cluster.scale_up"
         yield Cause("duplex-misreading", evidence, following, STATED)
     elif DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
         evidence = (
-            f"{percent(last.measured / (2 * stated))} of {say(2 * stated, 'B/s')}, which adds both directions, is "
-            f"{percent(last.measured / stated)} of the {say(stated, 'B/s')} of one"
+            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, which adds both directions, is "
+            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one"
         )
         yield Cause("duplex-misreading", evidence, f"clusterspec convert '{2 * stated / 1e9:g} GB/s duplex'", WEAK)
 

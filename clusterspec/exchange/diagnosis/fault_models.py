@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.exchange.diagnosis.compare import PlacedRun
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass, replace
-from clusterspec.units import say
+from clusterspec.units import display
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class FaultFit:
 
     @property
     def evidence(self) -> str:
-        return f"with {self.description} the cost model predicts {say(self.predicted, 'B/s')}"
+        return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}"
 
 
 def fits(run: PlacedRun) -> list[FaultFit]:

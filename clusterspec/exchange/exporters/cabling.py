@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, table
 from clusterspec.exchange.exporters.wiring import FabricPlane, Link, fabric_plane, links
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 
 HEADS = (
     "link",
@@ -37,7 +37,7 @@ def write(source: ExportInput) -> ExportedFile:
 def _rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
     scale_out = source.cluster.scale_out
     assert scale_out is not None
-    rate = say_bits(scale_out.nic_bandwidth.value / scale_out.planes)
+    rate = display_bits(scale_out.nic_bandwidth.value / scale_out.planes)
     for number, link in enumerate(links(source), 1):
         node = link.low.kind in {"node", "spare"}
         rail = link.low.port % plane.rails + 1 if node and plane.rails > 1 else ""

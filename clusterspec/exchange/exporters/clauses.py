@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.exchange.acceptance import acceptance_cases
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput
 from clusterspec.logs.sizes import size_text
-from clusterspec.units import plural, say, say_bits
+from clusterspec.units import display, display_bits, plural
 
 
 def write(source: ExportInput) -> ExportedFile:
@@ -38,13 +38,13 @@ def _machine(source: ExportInput) -> Iterator[str]:
     node = f"each with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
     yield f"The supplier shall deliver {plural(cluster.nodes, 'node')}{spare}, {node}."
     if cluster.accelerator.memory:
-        memory = say(cluster.accelerator.memory.value, "B")
+        memory = display(cluster.accelerator.memory.value, "B")
         yield f"Each accelerator shall have at least {memory} of memory, as its driver reports it."
     up = cluster.scale_up
     if up.domain > 1:
         yield (
             f"The {up.domain} accelerators of a scale-up domain shall be connected as {up.topology} with at least "
-            f"{say(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
+            f"{display(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
         )
     if cluster.pcie_host:
         yield f"Slots of accelerators and NICs shall be PCIe {cluster.pcie_host} or later, at full width."
@@ -55,8 +55,8 @@ def _fabric(source: ExportInput) -> Iterator[str]:
     if scale_out is None:
         return
     yield (
-        f"Each node shall have {plural(scale_out.nics_per_node, 'NIC')} of {say_bits(scale_out.nic_bandwidth.value)} "
-        f"line rate per direction on {scale_out.technology.name}."
+        f"Each node shall have {plural(scale_out.nics_per_node, 'NIC')} of "
+        f"{display_bits(scale_out.nic_bandwidth.value)} line rate per direction on {scale_out.technology.name}."
     )
     if scale_out.gpudirect_rdma:
         yield "NICs shall reach accelerator memory without passing through host memory (GPUDirect RDMA or equivalent)."
@@ -93,6 +93,7 @@ def _delivery(source: ExportInput) -> Iterator[str]:
     if warranty is not None:
         yield f"The warranty shall last {_plain(str(getattr(warranty, 'written', warranty)))}."
     if operations is not None and operations.burn_in is not None:
-        yield f"Every node shall pass a burn-in of {say(operations.burn_in.value, 's')} under load before acceptance."
+        duration = display(operations.burn_in.value, "s")
+        yield f"Every node shall pass a burn-in of {duration} under load before acceptance."
     if operations is not None and operations.repair_time is not None:
-        yield f"A failed node shall be repaired or replaced within {say(operations.repair_time.value, 's')}."
+        yield f"A failed node shall be repaired or replaced within {display(operations.repair_time.value, 's')}."

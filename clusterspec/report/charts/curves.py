@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.axes import LinearAxis, LogAxis, horizontal, vertical
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 
 def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], alt: str) -> str:
@@ -20,13 +20,13 @@ def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], 
     parts = vertical(y, x.start, x.end, percent)
     marks = [curve[0][0], planned[0], curve[-1][0]]
     parts += [
-        svg.text(x(mark), bottom + 16, say(mark, "s"), size=11, tint="soft", end=end)
+        svg.text(x(mark), bottom + 16, display(mark, "s"), size=11, tint="soft", end=end)
         for mark, end in zip(marks, ("start", "middle", "end"), strict=True)
     ]
     parts.append(svg.line(x(planned[0]), top, x(planned[0]), bottom, "line", dash="4 3"))
     parts.append(svg.curve([(x(interval), y(share)) for interval, share in curve], "dp", width=3))
     parts.append(svg.dot(x(planned[0]), y(planned[1]), "limit", radius=6))
-    label = f"planned: {say(planned[0], 's')}, {percent(planned[1])}"
+    label = f"planned: {display(planned[0], 's')}, {percent(planned[1])}"
     parts.append(svg.text(x(planned[0]), y(planned[1]) + 24, label, end="middle", bold=True))
     parts.append(svg.text(x.end, bottom + 34, "interval between checkpoints", size=12, tint="soft", end="end"))
     return svg.drawing(bottom + 44, parts, alt, name="goodput")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.axes import LogAxis, horizontal
-from clusterspec.units import say
+from clusterspec.units import display
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def dots(rows: Sequence[DotRow], alt: str) -> str:
     values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
     axis = LogAxis.around(values, 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
-    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: say(tick, "B/s"))]
+    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"))]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28
         parts.append(svg.text(8, y - 14, row.label, bold=True))
@@ -75,13 +75,15 @@ def wires(rows: Sequence[WireRow], alt: str) -> str:
         svg.text(26, 14, "on the wire", size=12),
         svg.line(110, 3, 110, 18, "limit", width=3),
         svg.text(118, 14, "computation of the step", size=12),
-        *horizontal(axis, TOP - 6, bottom, lambda tick: say(tick, "s")),
+        *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "s")),
     ]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28
         word = "can be hidden" if row.wire < row.compute else "exceeds the computation"
         parts.append(svg.text(8, y - 14, row.label, bold=True))
-        parts.append(svg.text(svg.WIDTH - 8, y - 14, f"{say(row.wire, 's')}, {word}", size=12, tint="soft", end="end"))
+        parts.append(
+            svg.text(svg.WIDTH - 8, y - 14, f"{display(row.wire, 's')}, {word}", size=12, tint="soft", end="end")
+        )
         parts.append(svg.line(axis.start, y, axis(row.wire), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
         parts.append(svg.line(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))

@@ -27,7 +27,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.glossary import glossary as words
 from clusterspec.results.measured import row, shares
 from clusterspec.source import Source
-from clusterspec.units import plural, say
+from clusterspec.units import display, plural
 
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10
@@ -116,7 +116,7 @@ def formulas(plan: Plan) -> Section | None:
 
 def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
     name = "\u2003" * depth + term.label
-    yield TableRow((name, say(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
+    yield TableRow((name, display(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
     if depth < 2:
         for number, part in enumerate(term.parts):
             if part.value:

@@ -15,7 +15,7 @@ from clusterspec.report.paper.embedded import embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.layout_grid import LayoutCell, LayoutGrid
 from clusterspec.results.search import SensitivityReport
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 MOST_LEVERS = 10
 
@@ -41,7 +41,7 @@ def survival(report: FullReport) -> Section | None:
     if not rows:
         return None
     alt = "; ".join(
-        f"{row.label}: {say(row.wire, 's')} on the wire, {say(row.compute, 's')} of computation" for row in rows
+        f"{row.label}: {display(row.wire, 's')} on the wire, {display(row.compute, 's')} of computation" for row in rows
     )
     caption = f"Communication time of one step by kind of parallelism, each alone, with {plural(nodes, 'node')}"
     picture = Picture(wires(rows, alt), caption, "survival", "survival", embedded(_data(report)))
@@ -72,7 +72,7 @@ def layouts(report: FullReport) -> Section | None:
     times = [cell.step_time for cell in grid.cells if cell.step_time]
     best = min(times)
     cells = [_cell(cell, best) for cell in grid.cells]
-    alt = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {say(best, 's')}"
+    alt = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {display(best, 's')}"
     caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
     drawn = Picture(heatmap(grid.pp, grid.tp, cells, alt), caption, "layouts")
     return Section("layouts", "Which layouts survive", (drawn, *_better(grid)))
@@ -82,9 +82,9 @@ def _cell(cell: LayoutCell, best: float) -> HeatCell:
     if cell.step_time is None:
         return HeatCell(None, "", title=f"tp {cell.tp}, pp {cell.pp}: {cell.why or 'no step time'}")
     level = min(1.0, (cell.step_time / best - 1) / 1.5)
-    memory = f", {say(cell.memory, 'B')}" if cell.memory else ""
-    title = f"tp {cell.tp}, pp {cell.pp}: {say(cell.step_time, 's')}{memory}"
-    return HeatCell(level, say(cell.step_time, "s", 2), cell.fits is False, cell.present, title)
+    memory = f", {display(cell.memory, 'B')}" if cell.memory else ""
+    title = f"tp {cell.tp}, pp {cell.pp}: {display(cell.step_time, 's')}{memory}"
+    return HeatCell(level, display(cell.step_time, "s", 2), cell.fits is False, cell.present, title)
 
 
 def _better(grid: LayoutGrid) -> tuple[Block, ...]:
@@ -105,10 +105,10 @@ def _better(grid: LayoutGrid) -> tuple[Block, ...]:
     for number, cell in fitting[:5]:
         assert cell.step_time is not None
         against = "this layout" if cell.present else change(cell.step_time / present.step_time - 1) or "the same"
-        memory = say(cell.memory, "B") if cell.memory else "–"
+        memory = display(cell.memory, "B") if cell.memory else "–"
         rows.append(
             TableRow(
-                (f"{cell.tp}", f"{cell.pp}", say(cell.step_time, "s"), memory, against), f"layouts.cells[{number}]"
+                (f"{cell.tp}", f"{cell.pp}", display(cell.step_time, "s"), memory, against), f"layouts.cells[{number}]"
             )
         )
     return (PaperTable(columns, tuple(rows), "layouts.cells", caption="The fastest layouts that fit"),)
@@ -164,7 +164,7 @@ def _amount(value: object, unit: str) -> str:
     """A value of a lever with its unit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value_text(value)
-    return say(float(value), unit or "1")
+    return display(float(value), unit or "1")
 
 
 def reliability(report: FullReport) -> Section | None:
@@ -172,28 +172,32 @@ def reliability(report: FullReport) -> Section | None:
     kept = report.reliability
     if kept is None:
         return None
-    alt = f"goodput {percent(kept.goodput)} with a checkpoint every {say(kept.interval, 's')}"
+    alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
     picture = Picture(
         goodput(kept.curve, (kept.interval, kept.goodput), alt), "Goodput over the checkpoint interval", "reliability"
     )
     rows = [
         TableRow(
-            ("Time between failures of the job", say(kept.between, "s"), kept.origins["between"]), "reliability.between"
+            ("Time between failures of the job", display(kept.between, "s"), kept.origins["between"]),
+            "reliability.between",
         ),
         TableRow(
-            ("Interval between checkpoints", say(kept.interval, "s"), kept.origins["interval"]), "reliability.interval"
+            ("Interval between checkpoints", display(kept.interval, "s"), kept.origins["interval"]),
+            "reliability.interval",
         ),
-        TableRow(("One checkpoint", say(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"),
-        TableRow(("One restart", say(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
+        TableRow(
+            ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
+        ),
+        TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
         TableRow(("Goodput", percent(kept.goodput), _span(kept.low, kept.high)), "reliability.goodput", total=True),
     ]
     if kept.time_to_train is not None and kept.with_interruptions is not None:
         rows.append(
-            TableRow(("Run without interruptions", say(kept.time_to_train, "s"), ""), "reliability.time_to_train")
+            TableRow(("Run without interruptions", display(kept.time_to_train, "s"), ""), "reliability.time_to_train")
         )
         rows.append(
             TableRow(
-                ("Run with interruptions", say(kept.with_interruptions, "s"), ""), "reliability.with_interruptions"
+                ("Run with interruptions", display(kept.with_interruptions, "s"), ""), "reliability.with_interruptions"
             )
         )
     columns = (TableColumn("Figure"), TableColumn("Value", "right"), TableColumn("Origin"))

@@ -18,7 +18,7 @@ from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results.areas import REQUESTS, Area
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Verdict, VerdictStatus, condition, used_text
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 SERVING_FIELDS = (
     "ttft",
@@ -106,7 +106,7 @@ def amount(value: float | None, unit: str) -> str:
         return "–"
     if unit == REQUESTS:
         return f"{value:,.0f}"
-    return percent(value) if unit == "1" else say(value, unit)
+    return percent(value) if unit == "1" else display(value, unit)
 
 
 def waivers(report: FullReport) -> PaperTable:
@@ -142,8 +142,10 @@ def cards(report: FullReport) -> tuple[Card, ...]:
     found = []
     if plan.step_time:
         band = plan.step_time_range
-        span = f"{say(band[0], 's')} to {say(band[1], 's')}" if band else ""
-        found.append(Card("Step time", say(plan.step_time.value, "s"), _notes(span, share, held), "estimate.step_time"))
+        span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
+        found.append(
+            Card("Step time", display(plan.step_time.value, "s"), _notes(span, share, held), "estimate.step_time")
+        )
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
         found.append(Card("MFU", percent(plan.mfu), _notes(again, held), "estimate.mfu"))
@@ -178,7 +180,7 @@ def _memory(report: FullReport) -> list[Card]:
     low, high = plan.memory_range or (total, total)
     tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
     word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
-    note = f"{word}: {say(total, 'B')} of {say(capacity, 'B')}"
+    note = f"{word}: {display(total, 'B')} of {display(capacity, 'B')}"
     return [Card("Memory", percent(total / capacity), note, "estimate.memory.total", tone)]
 
 
@@ -190,13 +192,15 @@ def _run(report: FullReport, held: str, share: str) -> list[Card]:
         return [
             Card(
                 "Run",
-                say(plan.time_to_train, "s"),
+                display(plan.time_to_train, "s"),
                 _notes("without interruptions", share, held),
                 "estimate.time_to_train",
             )
         ]
-    note = _notes(f"{say(plan.time_to_train, 's')} without interruptions", share, held)
-    return [Card("Run with interruptions", say(kept.with_interruptions, "s"), note, "reliability.with_interruptions")]
+    note = _notes(f"{display(plan.time_to_train, 's')} without interruptions", share, held)
+    return [
+        Card("Run with interruptions", display(kept.with_interruptions, "s"), note, "reliability.with_interruptions")
+    ]
 
 
 def _money(report: FullReport) -> list[Card]:
@@ -209,8 +213,10 @@ def _money(report: FullReport) -> list[Card]:
         found.append(Card(bill.total_title, money(bill.total, bill.currency), dated, "bill.total.price"))
     if cost and cost.total and cost.years:
         over = f"over {cost.years:g} years" + ("; a partial sum" if cost.missing else "")
-        found.append(Card("Cost over the term", say(cost.total.value, cost.currency or "currency"), over, "cost.total"))
+        found.append(
+            Card("Cost over the term", display(cost.total.value, cost.currency or "currency"), over, "cost.total")
+        )
     if cost and cost.per_million_tokens and report.serves:
-        each = say(cost.per_million_tokens.value, cost.currency or "currency")
+        each = display(cost.per_million_tokens.value, cost.currency or "currency")
         found.append(Card("A million output tokens", each, "at this load", "cost.per_million_output_tokens"))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Severity
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow, Tone
 from clusterspec.results.full import FullReport
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 OPEN = "not stated"
 
@@ -35,9 +35,9 @@ def _rows(report: FullReport) -> Iterator[TableRow]:
     spares = f"{cluster.spare_nodes} spare of {cluster.nodes} nodes" if cluster and cluster.spare_nodes else ""
     yield _row("Spare nodes", spares, "cluster.spare_nodes")
     repair = running.repair_time if running else None
-    yield _row("Repair time", say(repair.value, "s") if repair else "", "operations.repair_time")
+    yield _row("Repair time", display(repair.value, "s") if repair else "", "operations.repair_time")
     burn_in = running.burn_in if running else None
-    yield _row("Burn-in", say(burn_in.value, "s") if burn_in else "", "operations.burn_in")
+    yield _row("Burn-in", display(burn_in.value, "s") if burn_in else "", "operations.burn_in")
     demanded = spec.acceptance or ()
     yield _row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "", "acceptance")
     for failure in report.machine.failures if report.machine else ():

@@ -13,7 +13,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine
 from clusterspec.results.pod import Pod
 from clusterspec.results.tiers import Tier
-from clusterspec.units import bandwidth_readings, percent, plural, say, say_bits
+from clusterspec.units import bandwidth_readings, display, display_bits, percent, plural
 
 TINTS = {"memory": "memory", "scale-up": "scale-up", "peer": "scale-up", "scale-out": "scale-out", "level": "scale-out"}
 
@@ -87,10 +87,10 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
     yield TableRow(("Nodes", machines), "machine.nodes")
     if up.domain > 1:
         name = up.interconnect.name if up.interconnect else up.topology
-        rate = f"{say(up.bandwidth.value, 'B/s')} each way"
+        rate = f"{display(up.bandwidth.value, 'B/s')} each way"
         yield TableRow(("Scale-up", f"{name}, {up.topology}, domain of {up.domain}, {rate}"), "machine.domain")
     if out:
-        nics = f"{out.nics_per_node} × {say_bits(out.nic_bandwidth.value)} per node"
+        nics = f"{out.nics_per_node} × {display_bits(out.nic_bandwidth.value)} per node"
         planes = f", {plural(out.planes, 'plane')}" if out.planes > 1 else ""
         yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {out.topology}{planes}"), "machine.nics_per_node")
 
@@ -131,9 +131,9 @@ def _power(machine: Machine) -> PaperTable:
     unknown = "not known: the power of a node"
     rows = [
         TableRow(("Racks", f"{rack.racks:,} of {rack.nodes} nodes"), "machine.rack.racks"),
-        TableRow(("One rack", say(rack.watts, "W") if rack.watts is not None else unknown), "machine.rack.watts"),
+        TableRow(("One rack", display(rack.watts, "W") if rack.watts is not None else unknown), "machine.rack.watts"),
         TableRow(
-            ("Rack limit", say(rack.limit, "W") if rack.limit is not None else "not stated"), "machine.rack.limit"
+            ("Rack limit", display(rack.limit, "W") if rack.limit is not None else "not stated"), "machine.rack.limit"
         ),
     ]
     return PaperTable(
@@ -149,7 +149,7 @@ def bandwidth(report: FullReport) -> Section | None:
         DotRow(tier.name, TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach(tier))
         for tier in report.tiers
     ]
-    alt = "; ".join(f"{row.label}: {say(row.line_rate, 'B/s')}" for row in rows)
+    alt = "; ".join(f"{row.label}: {display(row.line_rate, 'B/s')}" for row in rows)
     data = embedded([tier.to_json() for tier in report.tiers])
     picture = Picture(dots(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
     lead = "Line rates count one direction; device memory counts reads and writes together."
@@ -174,11 +174,11 @@ def _readings(found: tuple[Tier, ...]) -> PaperTable:
         TableRow(
             (
                 tier.name,
-                say(tier.line_rate, "B/s"),
-                "–" if tier.duplex is None else say(tier.duplex, "B/s"),
+                display(tier.line_rate, "B/s"),
+                "–" if tier.duplex is None else display(tier.duplex, "B/s"),
                 bandwidth_readings(tier.line_rate, 3).one_way_bits,
-                say(tier.predicted, "B/s") if tier.predicted else "–",
-                say(tier.measured, "B/s") if tier.measured else "–",
+                display(tier.predicted, "B/s") if tier.predicted else "–",
+                display(tier.measured, "B/s") if tier.measured else "–",
                 tier.origin,
             ),
             f"tiers[{number}]",
@@ -199,8 +199,8 @@ def _costs(found: tuple[Tier, ...]) -> PaperTable:
         TableRow(
             (
                 tier.name,
-                say(tier.latency, "s") if tier.latency else "–",
-                say(tier.crossover, "B") if tier.crossover else "–",
+                display(tier.latency, "s") if tier.latency else "–",
+                display(tier.crossover, "B") if tier.crossover else "–",
                 f"{tier.fall:.2g} times" if tier.fall else "–",
             ),
             f"tiers[{number}]",

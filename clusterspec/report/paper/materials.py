@@ -12,7 +12,7 @@ from clusterspec.report.paper.quotes import quote_table
 from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.summation import sum_of
-from clusterspec.units import percent, plain, plural, say
+from clusterspec.units import display, percent, plain, plural
 
 
 def section(report: FullReport) -> Section | None:
@@ -87,13 +87,15 @@ def _by_year(found: Cost) -> Picture:
     columns = [
         Year(
             f"year {row.year}",
-            tuple(StackPart(name, cause_of(name), value, say(value, currency)) for name, value in row.parts.items()),
+            tuple(
+                StackPart(name, cause_of(name), value, display(value, currency)) for name, value in row.parts.items()
+            ),
             row.low,
             row.high,
         )
         for row in found.by_year
     ]
-    alt = "; ".join(f"{column.label}: {say(sum_of(p.value for p in column.parts), currency)}" for column in columns)
+    alt = "; ".join(f"{column.label}: {display(sum_of(p.value for p in column.parts), currency)}" for column in columns)
     drawn = years(columns, lambda tick: _short(tick, currency), alt)
     return Picture(drawn, "Cost by year, with the range of the prices", "cost.by_year")
 
@@ -120,12 +122,12 @@ def _terms(found: Cost) -> PaperTable:
     for number, part in enumerate((*whole.parts, whole)):
         span = ""
         if part.low is not None and part.high is not None and part.high > part.low:
-            span = f"{say(part.low, found.currency)} to {say(part.high, found.currency)}"
+            span = f"{display(part.low, found.currency)} to {display(part.high, found.currency)}"
         last = number == len(whole.parts)
         field = "cost.terms[0]" if last else f"cost.parts[{number}]"
         share = percent(part.value / whole.value, 2) if whole.value else ""
         rows.append(
-            TableRow((part.label, say(part.value, found.currency), span, share, part.formula), field, total=last)
+            TableRow((part.label, display(part.value, found.currency), span, share, part.formula), field, total=last)
         )
     return PaperTable(columns, tuple(rows), "cost.parts")
 
@@ -136,12 +138,12 @@ def _per_unit(report: FullReport, found: Cost) -> PaperTable | None:
     if found.per_run is not None and found.run is not None:
         rows.append(
             TableRow(
-                ("One run", say(found.per_run.value, found.currency), f"{say(found.run.value, 's')}; {used}"),
+                ("One run", display(found.per_run.value, found.currency), f"{display(found.run.value, 's')}; {used}"),
                 "cost.per_run",
             )
         )
     if found.per_million_tokens is not None:
-        each = say(found.per_million_tokens.value, found.currency)
+        each = display(found.per_million_tokens.value, found.currency)
         what = "output" if report.serves else "trained"
         rows.append(TableRow((f"A million {what} tokens", each, used), "cost.per_million_tokens"))
     if not rows:
@@ -207,9 +209,9 @@ def _plan(tests: tuple[PlannedTest, ...]) -> PaperTable:
                 f"{test.nodes:,}",
                 f"{test.ranks:,}",
                 written_size(test.size),
-                say(test.threshold, "B/s"),
-                say(test.predicted, "B/s"),
-                say(test.ceiling, "B/s"),
+                display(test.threshold, "B/s"),
+                display(test.predicted, "B/s"),
+                display(test.ceiling, "B/s"),
                 "",
                 "□",
             ),
@@ -257,4 +259,4 @@ def written_size(size: float) -> str:
     ('8 GiB', '1 GB')
     """
     gibi = size / (1 << 30)
-    return f"{gibi:.0f} GiB" if gibi.is_integer() else say(size, "B")
+    return f"{gibi:.0f} GiB" if gibi.is_integer() else display(size, "B")

@@ -10,7 +10,7 @@ from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import used_text
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 
 def section(report: FullReport) -> Section | None:
@@ -49,17 +49,17 @@ def _price(one: FullReport) -> str:
 
 def _term(one: FullReport) -> str:
     cost = one.cost.cost
-    return say(cost.total.value, cost.currency or "currency") if cost and cost.total and cost.years else "–"
+    return display(cost.total.value, cost.currency or "currency") if cost and cost.total and cost.years else "–"
 
 
 def _power(one: FullReport) -> str:
     cost = one.cost.cost
-    return say(cost.watts.value, "W") if cost and cost.watts.parts else "–"
+    return display(cost.watts.value, "W") if cost and cost.watts.parts else "–"
 
 
 def _step(one: FullReport) -> str:
     plan = one.estimate.plan
-    return say(plan.step_time.value, "s") if plan.step_time else "–"
+    return display(plan.step_time.value, "s") if plan.step_time else "–"
 
 
 def _mfu(one: FullReport) -> str:
@@ -75,13 +75,13 @@ def _memory(one: FullReport) -> str:
 def _run(one: FullReport) -> str:
     kept, plan = one.reliability, one.estimate.plan
     seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
-    return say(seconds, "s") if seconds else "–"
+    return display(seconds, "s") if seconds else "–"
 
 
 def _tokens(one: FullReport) -> str:
     cost = one.cost.cost
     found = cost.per_million_tokens if cost else None
-    return say(found.value, cost.currency or "currency") if cost and found else "–"
+    return display(found.value, cost.currency or "currency") if cost and found else "–"
 
 
 def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
@@ -89,7 +89,7 @@ def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
 
     def read(one: FullReport) -> str:
         found = one.estimate.plan.serving
-        return "–" if found is None else say(getattr(found, name), unit)
+        return "–" if found is None else display(getattr(found, name), unit)
 
     return read
 

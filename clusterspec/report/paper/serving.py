@@ -16,7 +16,7 @@ from clusterspec.report.serving_search_text import engines
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.summation import sum_of
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 TINTS = {
     "dense": "forward",
@@ -78,9 +78,9 @@ def _times(found: ServingTimes, load: Serving) -> PaperTable:
         target = targets.get(name)
         cells = (
             title,
-            say(value, unit),
-            f"{say(low, unit)} to {say(high, unit)}",
-            say(target, unit) if target is not None else "–",
+            display(value, unit),
+            f"{display(low, unit)} to {display(high, unit)}",
+            display(target, unit) if target is not None else "–",
         )
         field = f"estimate.serving.{name}"
         rows.append(TableRow(cells, field, fields=("", field, f"estimate.serving.range.{name}", "spec")))
@@ -88,9 +88,9 @@ def _times(found: ServingTimes, load: Serving) -> PaperTable:
     latency = "estimate.serving.request_latency"
     share = "estimate.serving.prefill_share"
     rows += [
-        _plain("Output tokens per second of an accelerator", say(found.per_accelerator, "1"), each),
-        _plain("Output tokens per second of a user", say(1 / found.tpot, "1"), "estimate.serving.tpot"),
-        _plain("Request latency", say(found.request_latency, "s"), latency),
+        _plain("Output tokens per second of an accelerator", display(found.per_accelerator, "1"), each),
+        _plain("Output tokens per second of a user", display(1 / found.tpot, "1"), "estimate.serving.tpot"),
+        _plain("Request latency", display(found.request_latency, "s"), latency),
         _plain("Share of the engines' time on prefill", percent(found.prefill_share, 2), share),
     ]
     columns = (
@@ -113,12 +113,12 @@ def _step(found: ServingTimes) -> Picture:
     for part in time_of_token(found).parts[0].parts:
         tint = TINTS.get(part.name) or next(spare, "other")
         if part.value:
-            shown.append(StackPart(part.label, tint, part.value, say(part.value, "s")))
+            shown.append(StackPart(part.label, tint, part.value, display(part.value, "s")))
     prompts = found.tpot * found.tokens_per_step - sum_of(part.value for part in shown)
     if prompts > 0.002 * found.tpot:
-        shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, say(prompts, "s")))
+        shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, display(prompts, "s")))
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    drawn = timeline(shown, (), lambda tick: say(tick, "s"), alt, title="one decode step, and its share of prompts")
+    drawn = timeline(shown, (), lambda tick: display(tick, "s"), alt, title="one decode step, and its share of prompts")
     return Picture(drawn, "Time of a decode step by part", "estimate.terms[1]")
 
 
@@ -132,25 +132,29 @@ def _parts(found: ServingTimes) -> PaperTable:
     )
     rows = [
         TableRow(
-            (part.label, say(part.value, "s"), percent(part.value / step.value, 2), part.formula),
+            (part.label, display(part.value, "s"), percent(part.value / step.value, 2), part.formula),
             f"{STEP}.parts[{number}]",
         )
         for number, part in enumerate(step.parts)
         if part.value
     ]
-    whole = ("decode step", say(step.value, "s"), "100 %", step.formula.replace("_", " "))
+    whole = ("decode step", display(step.value, "s"), "100 %", step.formula.replace("_", " "))
     return PaperTable(columns, (*rows, TableRow(whole, STEP, total=True)), STEP)
 
 
 def _cache(found: ServingTimes, load: Serving) -> PaperTable:
     most = found.max_concurrency
     rows = [
-        ("A token", say(found.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
-        ("Tokens that all engines hold", say(found.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
-        ("Requests that they hold on average", say(round(found.kv_capacity_sequences), "1"), "kv_capacity_sequences"),
+        ("A token", display(found.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
+        ("Tokens that all engines hold", display(found.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
+        (
+            "Requests that they hold on average",
+            display(round(found.kv_capacity_sequences), "1"),
+            "kv_capacity_sequences",
+        ),
     ]
     if load.ttft_target is not None or load.tpot_target is not None:
-        shown = "none" if not most else say(round(most), "1")
+        shown = "none" if not most else display(round(most), "1")
         rows.append(("Requests in flight within the targets", shown, "max_concurrency"))
     cells = tuple(TableRow((name, value), f"estimate.serving.{field}") for name, value, field in rows)
     return PaperTable((TableColumn("What"), TableColumn("Number", "right")), cells, "estimate.serving", caption="Cache")
@@ -208,8 +212,8 @@ def _cells(row: LayoutRow, count: int) -> Iterator[str]:
     serving = row.serving or {}
     yield engines(row)
     yield f"{serving['accelerators']:,.0f}"
-    yield say(serving["ttft"], "s")
-    yield say(serving["tpot"], "s")
+    yield display(serving["ttft"], "s")
+    yield display(serving["tpot"], "s")
     yield f"{serving['output_tokens_per_second']:,.0f}"
     yield f"{serving['output_tokens_per_second_per_accelerator']:,.0f}"
     if count > 6:

@@ -14,7 +14,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.kernels import Roofline
 from clusterspec.results.verdict import condition
 from clusterspec.summation import sum_of
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 LEAST = 0.004
 """Parts of a step below this share are drawn together."""
@@ -32,7 +32,8 @@ def section(report: FullReport) -> Section | None:
         blocks.append(_roofline(report.roofline))
     held = condition(plan)
     low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
-    lead = f"One optimizer step takes {say(plan.step_time.value, 's')} (range {say(low, 's')} to {say(high, 's')})"
+    band = f"{display(low, 's')} to {display(high, 's')}"
+    lead = f"One optimizer step takes {display(plan.step_time.value, 's')} (range {band})"
     return Section("step", "Step time", tuple(blocks), lead=lead + (f" {held}." if held else "."))
 
 
@@ -42,21 +43,21 @@ def _timeline(plan: Plan) -> Picture:
     parts = [part for part in plan.step_time.parts if part.value > 0]
     small = [part for part in parts if part.value < LEAST * total]
     kept = [part for part in parts if part not in small] if len(small) > 1 else parts
-    shown = [StackPart(part.label, cause_of(part.name), part.value, say(part.value, "s")) for part in kept]
+    shown = [StackPart(part.label, cause_of(part.name), part.value, display(part.value, "s")) for part in kept]
     if len(small) > 1:
         rest = sum_of(part.value for part in small)
-        shown.append(StackPart(f"{len(small)} smaller parts", "overhead", rest, say(rest, "s")))
+        shown.append(StackPart(f"{len(small)} smaller parts", "overhead", rest, display(rest, "s")))
     hidden: dict[str, float] = {}
     for row in plan.communication:
         hidden[row.axis] = hidden.get(row.axis, 0.0) + max(0.0, row.seconds - row.exposed)
     under = [
-        StackPart(axis, cause_of(axis), value, say(value, "s"))
+        StackPart(axis, cause_of(axis), value, display(value, "s"))
         for axis, value in hidden.items()
         if value > LEAST * total
     ]
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
     caption = "One step: computation and exposed communication in order, overlapped communication below"
-    return Picture(timeline(shown, under, lambda tick: say(tick, "s"), alt), caption, "estimate.terms[0]")
+    return Picture(timeline(shown, under, lambda tick: display(tick, "s"), alt), caption, "estimate.terms[0]")
 
 
 def _matrix(plan: Plan) -> Picture:
@@ -69,7 +70,7 @@ def _matrix(plan: Plan) -> Picture:
             cell[0] += row.bytes
             cell[1] += row.seconds
     cells = {
-        place: Sent(say(sent, "B"), seconds / step, f"{percent(seconds / step, 2)} of the step")
+        place: Sent(display(sent, "B"), seconds / step, f"{percent(seconds / step, 2)} of the step")
         for place, (sent, seconds) in sums.items()
     }
     axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
@@ -93,7 +94,7 @@ def _communication(plan: Plan) -> PaperTable:
 def _roofline(found: Roofline) -> Picture:
     spent = sum_of(kernel.seconds for kernel in found.kernels)
     points = [RooflinePoint(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
-    alt = "; ".join(f"{point.label}: {say(point.rate, 'FLOP/s')}" for point in points)
+    alt = "; ".join(f"{point.label}: {display(point.rate, 'FLOP/s')}" for point in points)
     caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
     return Picture(roofline(found.peak, found.bandwidth, points, alt), caption, "roofline")
 
@@ -106,13 +107,13 @@ def memory(report: FullReport) -> Section | None:
         return None
     order = (use.weights, use.gradients, use.activations, use.optimizer, use.other)
     slices = [
-        StackPart(part.label, cause_of(part.name), part.value, say(part.value, "B")) for part in order if part.value
+        StackPart(part.label, cause_of(part.name), part.value, display(part.value, "B")) for part in order if part.value
     ]
     capacity = use.capacity.value if use.capacity else None
     alt = "; ".join(f"{part.label} {part.value_text}" for part in slices)
-    drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: say(tick, "B"), alt)
-    share = f", {percent(use.total.value / capacity)} of {say(capacity, 'B')}" if capacity else ""
-    caption = f"Memory of the fullest accelerator: {say(use.total.value, 'B')}{share}"
+    drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: display(tick, "B"), alt)
+    share = f", {percent(use.total.value / capacity)} of {display(capacity, 'B')}" if capacity else ""
+    caption = f"Memory of the fullest accelerator: {display(use.total.value, 'B')}{share}"
     columns = (
         TableColumn("Part", key="name"),
         TableColumn("Bytes", "right", "value"),
@@ -121,10 +122,10 @@ def memory(report: FullReport) -> Section | None:
     parts = use.total.parts
     root = f"estimate.terms[{terms(plan).index(use.total)}]"
     rows = [
-        TableRow((part.label, say(part.value, "B"), part.formula), f"{root}.parts[{number}]")
+        TableRow((part.label, display(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)
     ]
-    rows.append(TableRow((use.total.label, say(use.total.value, "B"), use.total.formula), root, total=True))
+    rows.append(TableRow((use.total.label, display(use.total.value, "B"), use.total.formula), root, total=True))
     table = PaperTable(columns, tuple(rows), root)
     fullest = Picture(drawn, caption, "estimate.memory")
     return Section("memory", "Memory", (fullest, *_by_stage(report, capacity), table))
@@ -136,12 +137,12 @@ def _by_stage(report: FullReport, capacity: float | None) -> tuple[Picture, ...]
     stages = [
         (
             f"stage {one.stage}",
-            [StackPart(name, name, value, say(value, "B")) for name in names if (value := getattr(one, name))],
+            [StackPart(name, name, value, display(value, "B")) for name in names if (value := getattr(one, name))],
         )
         for one in report.stages
     ]
     if len(stages) < 2:
         return ()
-    alt = "; ".join(f"stage {one.stage}: {say(one.total, 'B')}" for one in report.stages)
-    drawn = by_stage(stages, capacity, lambda tick: say(tick, "B"), alt)
+    alt = "; ".join(f"stage {one.stage}: {display(one.total, 'B')}" for one in report.stages)
+    drawn = by_stage(stages, capacity, lambda tick: display(tick, "B"), alt)
     return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)

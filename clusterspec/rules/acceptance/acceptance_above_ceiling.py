@@ -59,7 +59,7 @@ from clusterspec.rules.knowledge.benchmarks import (
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 1.005
@@ -70,9 +70,9 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         asked, best = bus_bandwidth(test, rated), predicted(test, rated, PLATEAU)
         if asked is None or best is None or asked <= best.ceiling_busbw * ROUNDED:
             continue
-        ceiling = say(best.ceiling_busbw, "B/s")
+        ceiling = display(best.ceiling_busbw, "B/s")
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{test_name(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry",
+            f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry",
             f"demand {recommended_threshold(best)}, and at most {ceiling}",
         )

@@ -61,7 +61,7 @@ from clusterspec.rules.knowledge.benchmarks import (
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("acceptance-above-ceiling",))
 
@@ -74,7 +74,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             continue
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{test_name(test, rated)}: {say(asked, 'B/s')} of bus bandwidth exceeds the predicted {say(here.busbw, 'B/s')} (at most "
-            f"{say(best_possible(here), 'B/s')} within its range)",
+            f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the predicted {display(here.busbw, 'B/s')} (at most "
+            f"{display(best_possible(here), 'B/s')} within its range)",
             f"demand {recommended_threshold(here)}",
         )

@@ -49,7 +49,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, demands_plateau_at_small_size, predicted, test_name
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -62,7 +62,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         if asked is not None and here is not None:
             yield RULE.problem(
                 ("acceptance", number, "size"),
-                f"{test_name(test, rated)}: {say(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
-                f"prediction is {say(here.busbw, 'B/s')}",
-                f"use a size of 8 or 16 GiB, or demand at most {say(here.busbw, 'B/s')}",
+                f"{test_name(test, rated)}: {display(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
+                f"prediction is {display(here.busbw, 'B/s')}",
+                f"use a size of 8 or 16 GiB, or demand at most {display(here.busbw, 'B/s')}",
             )

@@ -59,7 +59,7 @@ from clusterspec.rules.knowledge.benchmarks import (
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
@@ -77,6 +77,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             continue  # this collective is predicted far below its ceiling
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{test_name(test, rated)}: {say(asked, 'B/s')} is only {share} of the {say(best.ceiling_busbw, 'B/s')} that the links carry",
+            f"{test_name(test, rated)}: {display(asked, 'B/s')} is only {share} of the {display(best.ceiling_busbw, 'B/s')} that the links carry",
             f"demand {recommended_threshold(best)}",
         )

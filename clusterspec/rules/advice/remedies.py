@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.advice.what_if import Alternative, WhatIf
-from clusterspec.units import say
+from clusterspec.units import display
 
 SHOWN = 2
 Change = dict[str, object]
@@ -70,7 +70,7 @@ def in_words(found: Sequence[Alternative], otherwise: str) -> str:
 
 
 def _described(alternative: Alternative) -> str:
-    memory = say(alternative.memory, "B") if alternative.memory else ""
-    time = f"{say(alternative.seconds, 's')} per step" if alternative.plan.step else ""
+    memory = display(alternative.memory, "B") if alternative.memory else ""
+    time = f"{display(alternative.seconds, 's')} per step" if alternative.plan.step else ""
     figures = ", ".join(part for part in (memory, time) if part)
     return f"`{alternative.words}`" + (f" ({figures})" if figures else "")

@@ -10,7 +10,7 @@ from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.words import changed_keys
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 WORTH = 0.15
 """Gain in throughput below which another layout is only a note: about the error of the model."""
@@ -69,4 +69,4 @@ def compared(gain: Gain) -> str:
     """The gain as text: `predicted 1,200 output tokens per second, 1,900 with tp: 1, attention_dp: 8 (58 % more)`."""
     now, then = gain.before.times.output_tokens_per_second, gain.served.times.output_tokens_per_second
     more = f"{percent(abs(gain.share), 2)} {'more' if gain.share > 0 else 'less'}"
-    return f"predicted {say(now, '1')} output tokens per second, {say(then, '1')} with `{gain.words}` ({more})"
+    return f"predicted {display(now, '1')} output tokens per second, {display(then, '1')} with `{gain.words}` ({more})"

@@ -16,7 +16,7 @@ from clusterspec.records import dataclass, replace
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.words import changed_keys
 from clusterspec.spec.model import ScaleOutSpec, Spec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 A_QUARTER = 0.25
 """Share of the machine's time from which a flaw is an error, by the definition of severity."""
@@ -146,11 +146,11 @@ class WhatIf:
     def compared(self, alternative: Alternative) -> str:
         """The comparison as text: `predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""
         now, saving = self.step_time, self.saving(alternative)
-        memory = f"; {say(alternative.memory, 'B')} per rank" if alternative.memory else ""
+        memory = f"; {display(alternative.memory, 'B')} per rank" if alternative.memory else ""
         if now is None or saving is None:
             return f"{alternative.words} fits{memory}"
         less = f"{percent(abs(saving), 2)} {'less' if saving > 0 else 'more'}"
-        return f"predicted {say(now, 's')} per step, {say(alternative.seconds, 's')} with `{alternative.words}` ({less}{memory})"
+        return f"predicted {display(now, 's')} per step, {display(alternative.seconds, 's')} with `{alternative.words}` ({less}{memory})"
 
     def comparison(self, alternative: Alternative | None) -> str:
         """The comparison as the end of a sentence; empty without an alternative, or where its time is not known."""

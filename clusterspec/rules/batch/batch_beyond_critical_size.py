@@ -55,7 +55,7 @@ from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "note", "heuristic")
 MEASURED_BATCH = 2580 * 512
@@ -103,4 +103,4 @@ def critical_batch(tokens: float) -> float:
 
 
 def _tokens(tokens: float) -> str:
-    return f"{plain(tokens / 1e6)}M" if 1e6 <= tokens < 1e9 else say(tokens, "1")
+    return f"{plain(tokens / 1e6)}M" if 1e6 <= tokens < 1e9 else display(tokens, "1")

@@ -51,7 +51,7 @@ from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
@@ -68,10 +68,10 @@ def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workl
         return
     if training.data_loading and training.data_loading > thresholds.of(RULE.name, MOST) * step:
         lost = training.data_loading / step
-        message = f"{say(training.data_loading, 's')} of data loading is {percent(lost, 2)} of a predicted step of {say(step, 's')}"
+        message = f"{display(training.data_loading, 's')} of data loading is {percent(lost, 2)} of a predicted step of {display(step, 's')}"
         help_ = "prefetch, use more loader processes, or keep tokenized shards on local disks"
         yield RULE.problem("workload.data_loading", message, help_, severity=severity_of(lost))
     rate = training.global_batch * training.sequence_length * TOKEN / step
     if storage is not None and storage.bandwidth is not None and storage.bandwidth.per_direction < rate:
-        message = f"the predicted step reads {say(rate, 'B/s')} of tokens, more than the {storage.bandwidth.written} of the store"
+        message = f"the predicted step reads {display(rate, 'B/s')} of tokens, more than the {storage.bandwidth.written} of the store"
         yield RULE.problem("cluster.networks.storage.bandwidth", message, "use a faster store, or local copies")

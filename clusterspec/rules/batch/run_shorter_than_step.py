@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 
@@ -52,5 +52,5 @@ RULE = Rule.of(__name__, "error")
 def check(training: Workload) -> Iterator[Problem]:
     step = training.global_batch * training.sequence_length
     if training.tokens is not None and training.tokens < step:
-        message = f"{say(training.tokens, '1')} tokens are less than the {say(step, '1')} of one step"
+        message = f"{display(training.tokens, '1')} tokens are less than the {display(step, '1')} of one step"
         yield RULE.problem("workload.tokens", message, "check the suffix: 300B, 15T")

@@ -53,7 +53,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say_bits
+from clusterspec.units import display_bits, percent
 
 RULE = Rule.of(__name__, "warning")
 ROUNDED = 0.02
@@ -67,7 +67,7 @@ def check(slips: Slips, platform: Platform, scale_out: ScaleOut) -> Iterator[Pro
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{scale_out.nics_per_node} × {say_bits(scale_out.nic_bandwidth.value)} is {percent(planned / total)} of "
-        f"the {say_bits(total)} that {platform.name} has",
+        f"{scale_out.nics_per_node} × {display_bits(scale_out.nic_bandwidth.value)} is {percent(planned / total)} of "
+        f"the {display_bits(total)} that {platform.name} has",
         f"attach all {platform.nics_per_node} cards",
     )

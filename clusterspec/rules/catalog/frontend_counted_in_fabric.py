@@ -52,7 +52,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -66,6 +66,6 @@ def check(
     fabric, stated = nics * platform.nic_bandwidth.value, scale_out.node_bandwidth
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{say_bits(stated)} per node is the scale-out fabric of {platform.name} ({say_bits(fabric)}) plus its frontend",
-        f"count {nics} NICs of {say_bits(platform.nic_bandwidth.value)}, and declare the rest under `networks.frontend`",
+        f"{display_bits(stated)} per node is the scale-out fabric of {platform.name} ({display_bits(fabric)}) plus its frontend",
+        f"count {nics} NICs of {display_bits(platform.nic_bandwidth.value)}, and declare the rest under `networks.frontend`",
     )

@@ -55,7 +55,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleUpSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 
@@ -75,8 +75,8 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
 
 def _bandwidth(accelerator: Accelerator) -> str:
     known = accelerator.scale_up_bandwidth
-    return f" ({say(known.value, 'B/s')} per direction)" if known else ""
+    return f" ({display(known.value, 'B/s')} per direction)" if known else ""
 
 
 def _its(entry: Interconnect) -> str:
-    return f" ({say(entry.bandwidth.value, 'B/s')})" if entry.bandwidth else ""
+    return f" ({display(entry.bandwidth.value, 'B/s')})" if entry.bandwidth else ""

@@ -63,7 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.03
@@ -83,9 +83,9 @@ def check(slips: Slips, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Ite
     at, other = (whole, each) if any(slip.stated.at == whole for slip in slips.found) else (each, whole)
     yield RULE.problem(
         at,
-        f"{links} peers at {say(peer.per_direction, 'B/s')} each are {say(together, 'B/s')} per direction, "
-        f"but `bandwidth` is {say(written.per_direction, 'B/s')}",
-        f"one of the two is wrong: {written.written} over {links} peers is {say(written.per_direction / links, 'B/s')} each way",
+        f"{links} peers at {display(peer.per_direction, 'B/s')} each are {display(together, 'B/s')} per direction, "
+        f"but `bandwidth` is {display(written.per_direction, 'B/s')}",
+        f"one of the two is wrong: {written.written} over {links} peers is {display(written.per_direction / links, 'B/s')} each way",
         related=[(other, "the other figure")],
     )
 

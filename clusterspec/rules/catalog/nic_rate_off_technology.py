@@ -56,7 +56,7 @@ from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 from clusterspec.units.slips import near
 
 RULE = Rule.of(__name__, "error")
@@ -70,8 +70,8 @@ def check(slips: Slips, written_scale_out: ScaleOutSpec | None, scale_out: Scale
         if slip.stated.kind != "nic" or slip.readings or not ports:
             continue
         rate = slip.stated.quantity.per_direction
-        offered = either(say_bits(port) for port in ports)
-        message = f"{scale_out.technology.name} has ports of {offered}, not {say_bits(rate)}{_doubled(rate, ports)}"
+        offered = either(display_bits(port) for port in ports)
+        message = f"{scale_out.technology.name} has ports of {offered}, not {display_bits(rate)}{_doubled(rate, ports)}"
         yield RULE.problem(
             slip.stated.at, message, "write the line rate of one NIC per direction, and the NICs of a node"
         )
@@ -84,7 +84,7 @@ def _above_nic(slips: Slips, written: ScaleOutSpec | None, scale_out: ScaleOut) 
         return
     rate = written.nic_bandwidth.per_direction
     if rate > own.value * (1 + SAME) and not slips.concern("nic"):
-        message = f"{scale_out.nic.id} carries {say_bits(own.value)} per direction, not {say_bits(rate)}"
+        message = f"{scale_out.nic.id} carries {display_bits(own.value)} per direction, not {display_bits(rate)}"
         help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)
 
@@ -92,5 +92,5 @@ def _above_nic(slips: Slips, written: ScaleOutSpec | None, scale_out: ScaleOut) 
 def _doubled(rate: float, ports: list[float]) -> str:
     for port in ports:
         if near(rate, 2 * port, SAME):
-            return f"; {say_bits(rate)} is both directions of a {say_bits(port)} port, or two ports in one cage"
+            return f"; {display_bits(rate)} is both directions of a {display_bits(port)} port, or two ports in one cage"
     return ""

@@ -53,7 +53,7 @@ from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 from clusterspec.units.slips import near
 
 RULE = Rule.of(__name__, "error")
@@ -71,5 +71,7 @@ def check(slips: Slips, cluster: Cluster, written_scale_out: ScaleOutSpec, platf
     if rate is None or quantity is None or slips.concern("nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):
-        message = f"the NICs of {platform.name} run at {say_bits(rate.value)}, not {say_bits(quantity.per_direction)}"
+        message = (
+            f"the NICs of {platform.name} run at {display_bits(rate.value)}, not {display_bits(quantity.per_direction)}"
+        )
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, "remove the key: the platform supplies it")

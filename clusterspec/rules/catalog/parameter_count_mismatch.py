@@ -58,7 +58,7 @@ from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ModelSpec, Spec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.10
@@ -75,7 +75,7 @@ def check(spec: Spec, written_model: ModelSpec, model: Model) -> Iterator[Proble
     if abs(off) > OFF:
         yield RULE.problem(
             "workload.model",
-            f"the model as described has {say(counted, '1')} parameters, {percent(abs(off))} {'more' if off > 0 else 'fewer'} than "
+            f"the model as described has {display(counted, '1')} parameters, {percent(abs(off))} {'more' if off > 0 else 'fewer'} than "
             f"the {named[0]} of its name",
             "check gated_ffn, kv_heads, experts, expert_ffn_hidden and vocab",
             related=[("name", named[0])],

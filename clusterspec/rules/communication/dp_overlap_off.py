@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning")
 
@@ -69,7 +69,7 @@ def check(
     if placement is None or placement.nodes < 2:
         return
     seconds = exposed(timed, {*REPLICA_AXES, *SHARD_AXES}) if timed else 0.0
-    cost = f": {say(seconds, 's')}, {percent(share(seconds, timed), 2)} of the step" if timed and seconds else ""
+    cost = f": {display(seconds, 's')}, {percent(share(seconds, timed), 2)} of the step" if timed and seconds else ""
     at = "layout.overlap.dp"
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
     help_ = "write `true`: reduce each bucket as soon as it is ready"

@@ -61,7 +61,7 @@ from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
@@ -81,7 +81,7 @@ def check(
         return
     yield RULE.problem(
         "layout.dp",
-        f"{say(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, is exposed "
+        f"{display(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, is exposed "
         f"({plural(layout.micro_batches or 0, 'micro-batch')} per step)",
         _help(what_if, training),
         severity=severity_of(lost),
@@ -107,4 +107,4 @@ def _gives(now: float | None, plan: Plan | None) -> str:
     if plan is None or plan.step_seconds is None or not now:
         return ""
     saved = 1 - plan.step_seconds / now
-    return f" ({say(plan.step_seconds, 's')} per step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""
+    return f" ({display(plan.step_seconds, 's')} per step, {percent(saved, 2)} less)" if saved > NOTICEABLE else ""

@@ -54,7 +54,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import computing, exposed, sent, share
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -70,7 +70,7 @@ def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iter
     lost = share(exposed(timed, {"ep"}), timed)
     yield RULE.problem(
         "layout.ep",
-        f"dispatch and combine take {say(sending, 's')} per step, the GEMMs of the experts {say(experts, 's')}: "
+        f"dispatch and combine take {display(sending, 's')} per step, the GEMMs of the experts {display(experts, 's')}: "
         f"{percent(lost, 2)} of the step is exposed all-to-all",
         "keep ep inside the domain, use fp8 dispatch, or a dispatcher that overlaps (`overlap: {ep: true}`)",
     )

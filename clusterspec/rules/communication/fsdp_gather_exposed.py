@@ -58,7 +58,7 @@ from clusterspec.rules.knowledge.shares import SHARD_AXES, computing, exposed, s
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
@@ -87,7 +87,7 @@ def check(
     more = f"; about {wanted:,} tokens would overlap it" if wanted > tokens else ""
     yield RULE.problem(
         "layout.sharding",
-        f"all-gathers over {placement.nodes:,} nodes expose {say(seconds, 's')}, {percent(lost, 2)} of the step: a micro-batch of "
+        f"all-gathers over {placement.nodes:,} nodes expose {display(seconds, 's')}, {percent(lost, 2)} of the step: a micro-batch of "
         f"{tokens:,} tokens computes too little to overlap them{more}",
         "use a larger micro-batch, hsdp inside the domain, or more NICs",
         severity=severity_of(lost),

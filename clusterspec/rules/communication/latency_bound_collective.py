@@ -56,7 +56,7 @@ from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.shares import share
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 SMALL = float(64 << 20)
@@ -72,8 +72,8 @@ def check(placements: Placements, training: Workload, cluster: Cluster, timed: P
         if cost is not None and cost.bound_by == "latency":
             lost = percent(share(row.exposed, timed), 2)
             message = (
-                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {say(cost.size, 'B')}, and latency is "
-                f"most of its {say(cost.seconds, 's')}: {lost} of the step"
+                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {display(cost.size, 'B')}, and latency is "
+                f"most of its {display(cost.seconds, 's')}: {lost} of the step"
             )
             yield RULE.problem(
                 f"layout.{KEYS.get(row.axis, row.axis)}",

@@ -54,7 +54,7 @@ from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
 from clusterspec.rules.knowledge.shares import computing, exposed
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
@@ -84,7 +84,7 @@ def check(
     overlap = "`overlap: {tp: true}` with sequence parallelism, where the framework supports it"
     yield RULE.problem(
         "layout.tp",
-        f"exposed tensor-parallel communication adds {say(seconds, 's')} to {say(computing(timed), 's')} of computation ({percent(added, 2)})",
+        f"exposed tensor-parallel communication adds {display(seconds, 's')} to {display(computing(timed), 's')} of computation ({percent(added, 2)})",
         f"{what_if.compared(better)}; or {overlap}"
         if better
         else f"use {overlap}; a smaller tp is predicted no faster",

@@ -53,7 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import say
+from clusterspec.units import display
 from clusterspec.units.slips import near
 
 RULE = Rule.of(__name__, "error")
@@ -75,9 +75,9 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
     both_ways = near(written.value, 2 * bisection, ROUNDED) and written.direction is None and not is_injection
     yield RULE.problem(
         "cluster.scale_out.bisection",
-        f"{written.written} exceeds the bisection of {say(bisection, 'B/s')} per direction of {rated.nodes:,} "
+        f"{written.written} exceeds the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} "
         f"nodes{over}{_meaning(written, is_injection, both_ways)}",
-        f"write {say(bisection, 'B/s')}, or {say(2 * bisection, 'B/s')} duplex",
+        f"write {display(bisection, 'B/s')}, or {display(2 * bisection, 'B/s')} duplex",
         severity="note" if both_ways else "error",
     )
 

@@ -61,7 +61,7 @@ from clusterspec.rules.knowledge.fabric_counts import crossed, oversubscription_
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units import percent, plain, say
+from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "warning")
 FULL = (Quantity(1.0, "1", "1:1"),)
@@ -77,7 +77,7 @@ def check(
         return
     named = both(level.name for level in crossed(cluster, job_nodes) if level.oversubscription > 1)
     saved, times = _loss(what_if)
-    rates = f": {say(share / ratio, 'B/s')} per accelerator under full load instead of {say(share, 'B/s')}"
+    rates = f": {display(share / ratio, 'B/s')} per accelerator under full load instead of {display(share, 'B/s')}"
     yield RULE.problem(
         oversubscription_key(cluster),
         f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"
@@ -105,5 +105,5 @@ def _loss(what_if: WhatIf) -> tuple[float | None, str]:
     saved = 1 - full.step_seconds / now
     return (
         saved,
-        f"; predicted {say(now, 's')} per step, {say(full.step_seconds, 's')} at 1:1 ({percent(saved, 2)} less)",
+        f"; predicted {display(now, 's')} per step, {display(full.step_seconds, 's')} at 1:1 ({percent(saved, 2)} less)",
     )

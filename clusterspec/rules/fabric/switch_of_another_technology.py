@@ -51,7 +51,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
 
@@ -69,5 +69,5 @@ def check(slips: Slips, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     port = switch.port_bandwidth
     if port is not None and port.value < rate * 0.99 and not slips.concern("nic"):
-        message = f"the ports of {switch.name} run at {say_bits(port.value)}, slower than the NICs at {say_bits(rate)}"
+        message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs at {display_bits(rate)}"
         yield RULE.problem(at, message, "use a faster switch, or slower NICs")

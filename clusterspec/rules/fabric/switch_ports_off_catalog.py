@@ -52,7 +52,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
 
@@ -65,5 +65,5 @@ def check(slips: Slips, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) ->
     if slips.concern("nic"):
         return
     at = "cluster.scale_out.switch_ports"
-    message = f"{scale_out.switch.name} has {known} ports at {say_bits(rate)}, not {written}"
+    message = f"{scale_out.switch.name} has {known} ports at {display_bits(rate)}, not {written}"
     yield RULE.problem(at, message, "remove the key: it follows from the switch", fix=rewrite(at, str(known)))

@@ -9,7 +9,7 @@ from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.cost.measured import Measurement
 from clusterspec.records import replace
 from clusterspec.spec.model import AcceptanceSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 GIB = float(1 << 30)
 PLATEAU = 16 * GIB
@@ -89,8 +89,8 @@ def demands_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> b
 
 def recommended_threshold(best: CollectiveCost) -> str:
     """A recommended threshold as text: `304 GB/s to 342 GB/s, 80 to 90 % of the predicted 380 GB/s`."""
-    low, high = (say(share * best.busbw, "B/s") for share in RECOMMENDED)
-    return f"{low} to {high}, {RECOMMENDED[0] * 100:.0f} to {percent(RECOMMENDED[1])} of the predicted {say(best.busbw, 'B/s')}"
+    low, high = (display(share * best.busbw, "B/s") for share in RECOMMENDED)
+    return f"{low} to {high}, {RECOMMENDED[0] * 100:.0f} to {percent(RECOMMENDED[1])} of the predicted {display(best.busbw, 'B/s')}"
 
 
 def key(stated: AcceptanceSpec) -> str:

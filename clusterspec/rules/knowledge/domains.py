@@ -6,7 +6,7 @@ from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.collectives import CollectiveUnavailableError, collective
 from clusterspec.rules.knowledge.slips import Slips
-from clusterspec.units import say
+from clusterspec.units import display
 
 LARGE = float(1 << 30)
 """Bytes of the collective for the comparison of bandwidths inside and across domains."""
@@ -43,7 +43,7 @@ def bandwidth_across(slips: Slips, cluster: Cluster, placement: Placement, name:
     across, within = _bus_bandwidth(cluster, placement, name), _bus_bandwidth(cluster, inside, name)
     if across is None or within is None:
         return ""
-    return f": {name} reaches {say(across, 'B/s')} of bus bandwidth there, {say(within, 'B/s')} inside a domain"
+    return f": {name} reaches {display(across, 'B/s')} of bus bandwidth there, {display(within, 'B/s')} inside a domain"
 
 
 def _bus_bandwidth(cluster: Cluster, placement: Placement, name: str) -> float | None:

@@ -12,7 +12,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass, fields, is_dataclass
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
-from clusterspec.units import plain, say, say_bits
+from clusterspec.units import display, display_bits, plain
 
 GB, TB, KW, HOUR, DAY, YEAR = 1e9, 1e12, 1e3, 3600.0, 86_400.0, 31_557_600.0
 GIGABIT = 1e9 / 8
@@ -161,5 +161,5 @@ def _shown(value: float, unit: str) -> str:
     if unit == ":1":
         return f"{plain(value)}:1" if value >= 1 else f"1:{plain(1 / value)}"
     if unit == "b/s":
-        return say_bits(value)
-    return plain(value) if unit == "1" and value < 1 else say(value, unit)
+        return display_bits(value)
+    return plain(value) if unit == "1" and value < 1 else display(value, unit)

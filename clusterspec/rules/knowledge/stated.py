@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.quantity import Direction, Figure, Quantity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
-from clusterspec.units import say, say_bits
+from clusterspec.units import display, display_bits
 from clusterspec.units.slips import AGREES, near
 
 BANDWIDTH, PEER_BANDWIDTH = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
@@ -62,7 +62,7 @@ class StatedFigure:
 
 def rate(value: float, quantity: Quantity) -> str:
     """A value in the unit of a written quantity, in bits where that counts bits."""
-    return say_bits(value) if quantity.bits else say(value, quantity.unit)
+    return display_bits(value) if quantity.bits else display(value, quantity.unit)
 
 
 def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Iterator[StatedFigure]:

@@ -50,7 +50,7 @@ from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import PLATEAU, measurement_name
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely")
 ROUNDED = 1.01
@@ -63,6 +63,6 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
         tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
         if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:
             continue
-        message = f"{measurement_name(measurement)}: {say(seen, 'B/s')} exceeds the {say(best.ceiling_busbw, 'B/s')} that the links carry"
+        message = f"{measurement_name(measurement)}: {display(seen, 'B/s')} exceeds the {display(best.ceiling_busbw, 'B/s')} that the links carry"
         help_ = "declare in_network_reduction, or check the ranks and whether it is bus or algorithm bandwidth"
         yield RULE.problem(measurement.at, message, help_)

@@ -52,7 +52,7 @@ from clusterspec.cost.measured import Measurement, expected, idle_nics
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_name
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.90
@@ -70,7 +70,7 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
             continue
         yield RULE.problem(
             measurement.at,
-            f"{measurement_name(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / usual.busbw, 2)} of the "
-            f"{say(usual.busbw, 'B/s')} predicted for this machine",
+            f"{measurement_name(measurement)}: {display(row.busbw, 'B/s')} is {percent(row.busbw / usual.busbw, 2)} of the "
+            f"{display(usual.busbw, 'B/s')} predicted for this machine",
             "check link widths, rails and NIC affinity, and that NCCL_DEBUG=INFO prints GDRDMA on every channel",
         )

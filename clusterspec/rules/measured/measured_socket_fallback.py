@@ -51,7 +51,7 @@ from clusterspec.cost.measured import Measurement, expected
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_name
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -67,7 +67,7 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: Scal
         plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")
         yield RULE.problem(
             measurement.at,
-            f"{measurement_name(measurement)}: {say(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
+            f"{measurement_name(measurement)}: {display(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the NICs carry, "
             "which is typical of plain TCP sockets",
             f"look for NET/Socket in NCCL_DEBUG=INFO, and pin NCCL_NET to {plugin}",
         )

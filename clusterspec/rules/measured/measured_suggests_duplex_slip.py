@@ -61,7 +61,7 @@ from clusterspec.rules.knowledge.benchmarks import GIB
 from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, ScaleUpSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 from clusterspec.units.slips import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "heuristic")
@@ -86,7 +86,7 @@ def check(
         if 2 < ranks <= cluster.ranks_per_domain and 0.33 <= share <= 0.46:
             yield RULE.problem(
                 measurement.at,
-                f"{say(row.busbw, 'B/s')} is {percent(share, 2)} of the stated {stated.written}, and {percent(2 * share, 2)} of half of it",
+                f"{display(row.busbw, 'B/s')} is {percent(share, 2)} of the stated {stated.written}, and {percent(2 * share, 2)} of half of it",
                 "check whether the stated figure counts both directions",
                 related=[("cluster.scale_up.bandwidth", "the stated figure")],
             )

@@ -58,7 +58,7 @@ from clusterspec.cost.measured import LEAST_SIZE, Measurement, idle_nics
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import MeasuredSpec, Spec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note")
 
@@ -74,7 +74,7 @@ def check(
             message = f"the measurement lacks {' and '.join(lacks)}, so it is not used"
             yield RULE.problem(at, message, "name `collective`, `ranks` and `size`")
         elif measurement.largest and measurement.largest.size < LEAST_SIZE:
-            size, least = say(measurement.largest.size, "B"), say(LEAST_SIZE, "B")
+            size, least = display(measurement.largest.size, "B"), display(LEAST_SIZE, "B")
             message = (
                 f"{size} is below {least}, where latency takes as much time as bandwidth: the measurement is not used"
             )

@@ -54,7 +54,7 @@ from clusterspec.rules.advice.remedies import for_activations, in_words, may_fit
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 
@@ -78,8 +78,8 @@ def check(
     what = "activations" if training else "key-value cache"
     yield RULE.problem(
         _key(written_layout, layout) if training else "workload.sequence_length",
-        f"{say(total, 'B')} on the fullest accelerator ({say(states, 'B')} of states, {say(memory.activations.value, 'B')} of {what}, "
-        f"{say(memory.other.value, 'B')} of framework memory) exceed its {say(capacity, 'B')}{_range(plan)}",
+        f"{display(total, 'B')} on the fullest accelerator ({display(states, 'B')} of states, {display(memory.activations.value, 'B')} of {what}, "
+        f"{display(memory.other.value, 'B')} of framework memory) exceed its {display(capacity, 'B')}{_range(plan)}",
         in_words(
             for_activations(what_if, cluster, layout) if training else [],
             "use recomputation, cp or more ranks" if training else "shorten the cache, or raise tp",
@@ -92,7 +92,7 @@ def _range(plan: Plan) -> str:
     """The predicted range, where it decides between an error and a warning."""
     if plan.memory_range is None:
         return ""
-    low, high = (say(bound, "B") for bound in plan.memory_range)
+    low, high = (display(bound, "B") for bound in plan.memory_range)
     return (
         f"; the predicted range is {low} to {high}, so it may fit"
         if may_fit(plan)

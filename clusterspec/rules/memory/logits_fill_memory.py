@@ -51,7 +51,7 @@ from clusterspec.cost.formulas.activations import logits_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.10
@@ -67,6 +67,6 @@ def check(
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
     if logits > thresholds.of(RULE.name, MOST) * memory:
-        message = f"the fp32 logits of one micro-batch take {say(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
+        message = f"the fp32 logits of one micro-batch take {display(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_)

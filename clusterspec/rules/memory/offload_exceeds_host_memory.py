@@ -51,7 +51,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OffloadSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "error", "likely")
 MOST = 0.80
@@ -69,8 +69,8 @@ def check(training: Workload, cluster: Cluster, layout: Layout, what_if: WhatIf)
     needed, host = each * cluster.accelerators_per_node, cluster.host_memory.value
     if needed > MOST * host:
         message = (
-            f"{say(needed, 'B')} offloaded by {cluster.accelerators_per_node} accelerators are {percent(needed / host, 2)} of the "
-            f"{say(host, 'B')} of host memory"
+            f"{display(needed, 'B')} offloaded by {cluster.accelerators_per_node} accelerators are {percent(needed / host, 2)} of the "
+            f"{display(host, 'B')} of host memory"
         )
         help_ = "offload a smaller share, shard over more ranks, or use nodes with more memory"
         yield RULE.problem("layout.offload", message, help_, severity="error" if needed > host else "warning")

@@ -53,7 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import for_states, in_words, may_fit
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 SERVING_HELP = "raise tp or pp, or store weights in fewer bytes (`parameter_precision`)"
@@ -68,11 +68,11 @@ def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what
     if states <= capacity:
         return
     named = (("weights", memory.weights), ("gradients", memory.gradients), ("optimizer states", memory.optimizer))
-    parts = ", ".join(f"{say(part.value, 'B')} of {name}" for name, part in named if part.value)
+    parts = ", ".join(f"{display(part.value, 'B')} of {name}" for name, part in named if part.value)
     training = workload.kind == "train"
     yield RULE.problem(
         "layout.sharding" if training else "layout.tp",
-        f"{say(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its {say(capacity, 'B')} of memory",
+        f"{display(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its {display(capacity, 'B')} of memory",
         _help(what_if, cluster, layout) if training else SERVING_HELP,
         severity="warning" if may_fit(plan) else "error",
     )

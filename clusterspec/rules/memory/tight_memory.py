@@ -52,7 +52,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import FULLEST
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.90
@@ -65,7 +65,7 @@ def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Pr
     if thresholds.of(RULE.name, MOST) * capacity < total <= capacity:
         free = capacity - total
         severity = "warning" if total > FULLEST * capacity else "note"
-        message = f"{say(total, 'B')} is {percent(total / capacity, 2)} of the {say(capacity, 'B')} of memory: {say(free, 'B')} remain free"
+        message = f"{display(total, 'B')} is {percent(total / capacity, 2)} of the {display(capacity, 'B')} of memory: {display(free, 'B')} remain free"
         yield RULE.problem(
             "layout", message, "keep a tenth free, by more recomputation or more sharding", severity=severity
         )

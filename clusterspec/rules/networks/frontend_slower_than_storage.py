@@ -56,7 +56,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
 
@@ -73,7 +73,7 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     if storage.bandwidth.per_direction > total:
         which = "storage" if path_to_store is storage else "frontend"
         message = (
-            f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {say(total, 'B/s')}, less than the "
+            f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {display(total, 'B/s')}, less than the "
             f"{storage.bandwidth.written} of the store"
         )
         yield RULE.problem("cluster.networks.storage.bandwidth", message, "use more NICs, or a smaller store")

@@ -60,7 +60,7 @@ from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
@@ -74,7 +74,9 @@ def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[
     size = checkpoint_bytes(count(model).total)
     if capacity.value * USABLE < KEPT * size:
         held = capacity.value * USABLE / size
-        message = f"{capacity.written} hold {plain(held, 2)} checkpoints of {say(size, 'B')} at 80 % of the capacity"
+        message = (
+            f"{capacity.written} hold {plain(held, 2)} checkpoints of {display(size, 'B')} at 80 % of the capacity"
+        )
         yield RULE.problem(
-            "cluster.networks.storage.capacity", message, f"plan {say(KEPT * size / USABLE, 'B')}, which hold ten"
+            "cluster.networks.storage.capacity", message, f"plan {display(KEPT * size / USABLE, 'B')}, which hold ten"
         )

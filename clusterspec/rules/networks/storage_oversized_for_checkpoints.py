@@ -63,7 +63,7 @@ from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "note", "heuristic")
 SHARE = 0.05
@@ -77,7 +77,7 @@ def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload
     needed = checkpoint_bytes(count(model).total) / (SHARE * interval.value)
     if store.per_direction > MOST * needed:
         ratio = store.per_direction / needed
-        message = f"{store.written} is {plain(ratio, 2)} times the {say(needed, 'B/s')} that checkpoints every {interval.written} need"
+        message = f"{store.written} is {plain(ratio, 2)} times the {display(needed, 'B/s')} that checkpoints every {interval.written} need"
         yield RULE.problem(
             "cluster.networks.storage.bandwidth", message, "use a smaller store, unless other traffic needs the rate"
         )

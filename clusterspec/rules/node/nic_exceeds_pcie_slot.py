@@ -57,7 +57,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
-from clusterspec.units import percent, say_bits
+from clusterspec.units import display_bits, percent
 
 RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 
@@ -72,8 +72,8 @@ def check(
         return
     yield RULE.problem(
         "cluster.pcie" if written_cluster.pcie else "cluster.scale_out.nic_bandwidth",
-        f"a {nic_slot.name} slot carries {say_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
-        f"{say_bits(rate)} of the NIC",
+        f"a {nic_slot.name} slot carries {display_bits(payload)} after encoding, and less after packet headers: {percent(payload / rate)} of the "
+        f"{display_bits(rate)} of the NIC",
         "use a newer slot, or state the NIC at the rate of its slot",
         related=[("cluster.scale_out.nic_bandwidth", "the line rate")],
     )

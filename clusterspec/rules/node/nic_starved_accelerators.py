@@ -57,7 +57,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.nics import starved, usual_network
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say_bits
+from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instance",))
 
@@ -68,6 +68,6 @@ def check(slips: Slips, training: Workload, cluster: Cluster, scale_out: ScaleOu
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"each {cluster.accelerator.name} has {say_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {say_bits(usual)}",
+        f"each {cluster.accelerator.name} has {display_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {display_bits(usual)}",
         "use more or faster NICs, or a layout that keeps traffic in the node (hsdp, pp across nodes)",
     )

@@ -52,7 +52,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.nics import starved
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain, plural, say
+from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning", yields_to=("uneven-nics", "fewer-nics-than-instance"))
 
@@ -65,8 +65,8 @@ def check(slips: Slips, training: Workload | None, cluster: Cluster, scale_out: 
     share, rate = scale_out.node_bandwidth / accelerators, scale_out.nic_bandwidth.value
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"{accelerators} accelerators share {plural(nics, 'NIC')}: {say(share, 'B/s')} each under full load "
-        f"instead of {say(rate, 'B/s')}",
+        f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "
+        f"instead of {display(rate, 'B/s')}",
         f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
         severity="note" if training and starved(cluster, slips) else "warning",
     )

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 2
@@ -58,7 +58,7 @@ def check(cluster: Cluster, layout: Layout, workload: Workload) -> Iterator[Prob
     scale_up = cluster.scale_up
     if scale_up.topology != "pcie" or not MOST < layout.tp <= cluster.ranks_per_node:
         return
-    rate = say(scale_up.bandwidth.value, "B/s")
+    rate = display(scale_up.bandwidth.value, "B/s")
     times = "four times" if workload.kind == "train" else "twice"
     message = f"tp {layout.tp} reduces activations {times} per layer over PCIe, at {rate} shared under the same root"
     yield RULE.problem(

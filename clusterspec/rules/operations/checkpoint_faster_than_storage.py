@@ -56,7 +56,7 @@ from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 
@@ -68,5 +68,5 @@ def check(operations: OperationsSpec, networks: NetworksSpec, model: Model) -> I
     size = checkpoint_bytes(count(model).total)
     needed = size / store.per_direction
     if operations.checkpoint_time.value < needed:
-        message = f"a checkpoint of {say(size, 'B')} at {store.written} takes {say(needed, 's')}, not {operations.checkpoint_time.written}"
+        message = f"a checkpoint of {display(size, 'B')} at {store.written} takes {display(needed, 's')}, not {operations.checkpoint_time.written}"
         yield RULE.problem("operations.checkpoint_time", message, "use a faster store, or state the real time")

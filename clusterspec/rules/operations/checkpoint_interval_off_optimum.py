@@ -63,7 +63,7 @@ from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.knowledge.failures import FailureRate
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
@@ -84,14 +84,14 @@ def check(
     if not 0 < cost < interval or best <= 0 or _near_enough(interval / best, stated is not None):
         return
     lost, least = lost_share(interval, between, cost), lost_share(best, between, cost)
-    rate = f"one failure every {say(between, 's')}" + (
+    rate = f"one failure every {display(between, 's')}" + (
         "" if stated else " (the rate of Llama 3's training; none is stated)"
     )
     yield RULE.problem(
         "operations.checkpoint_interval",
-        f"a checkpoint of {say(cost, 's')} every {say(interval, 's')} loses {percent(lost, 2)} of the time at {rate}; an interval "
-        f"of {say(best, 's')} loses {percent(least, 2)}",
-        f"use about {say(best, 's')}, which is √(2 × time between failures × checkpoint time)",
+        f"a checkpoint of {display(cost, 's')} every {display(interval, 's')} loses {percent(lost, 2)} of the time at {rate}; an interval "
+        f"of {display(best, 's')} loses {percent(least, 2)}",
+        f"use about {display(best, 's')}, which is √(2 × time between failures × checkpoint time)",
         confidence="" if stated else "heuristic",
     )
 

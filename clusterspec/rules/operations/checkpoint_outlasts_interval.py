@@ -58,7 +58,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "error")
 MOST = 0.10
@@ -73,11 +73,11 @@ def check(operations: OperationsSpec, networks: NetworksSpec | None, model: Mode
     part = saving.seconds / interval.value
     if not saving.store:
         if part >= 1:
-            message = f"saving takes {say(saving.seconds, 's')} and starts again every {interval.written}"
+            message = f"saving takes {display(saving.seconds, 's')} and starts again every {interval.written}"
             yield RULE.problem("operations.checkpoint_time", message, HELP)
     elif part > MOST:
         message = (
-            f"{say(saving.size, 'B')} of checkpoint at {saving.store} take {say(saving.seconds, 's')}, {percent(part, 2)} of the "
+            f"{display(saving.size, 'B')} of checkpoint at {saving.store} take {display(saving.seconds, 's')}, {percent(part, 2)} of the "
             f"interval of {interval.written}"
         )
         severity = "error" if part >= 1 else "warning"

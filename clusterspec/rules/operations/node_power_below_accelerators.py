@@ -45,7 +45,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 
@@ -56,10 +56,10 @@ def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
         return
     parts = each.value * cluster.accelerators_per_node
     if power.node.value < parts:
-        message = f"{cluster.accelerators_per_node} accelerators of {say(each.value, 'W')} draw {say(parts, 'W')}, more than the {power.node.written} of the node"
+        message = f"{cluster.accelerators_per_node} accelerators of {display(each.value, 'W')} draw {display(parts, 'W')}, more than the {power.node.written} of the node"
         known = cluster.platform.power if cluster.platform else None
         help_ = (
-            f"use the {say(known.value, 'W')} of {cluster.platform.id}"
+            f"use the {display(known.value, 'W')} of {cluster.platform.id}"
             if known and cluster.platform
             else "use a measured figure"
         )

@@ -44,7 +44,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.15
@@ -60,5 +60,5 @@ def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
     off = power.node.value / known.value - 1
     if abs(off) > OFF and cluster.platform is not None:
         way = "above" if off > 0 else "below"
-        message = f"{power.node.written} per node is {percent(abs(off), 2)} {way} the {say(known.value, 'W')} of {cluster.platform.name}"
+        message = f"{power.node.written} per node is {percent(abs(off), 2)} {way} the {display(known.value, 'W')} of {cluster.platform.name}"
         yield RULE.problem("cluster.power.node", message, "use the platform's figure, or state what was measured")

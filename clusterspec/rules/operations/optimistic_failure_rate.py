@@ -48,7 +48,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.failures import FailureRate
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 3.0
@@ -61,9 +61,9 @@ def check(failures: FailureRate, operations: OperationsSpec) -> Iterator[Problem
     if between > MOST * usual:
         key = "mean_time_between_failures" if operations.mean_time_between_failures else "node_mtbf"
         message = (
-            f"one failure every {say(between, 's')} is {plain(between / usual)} times as rare as in Llama 3's training, which had "
-            f"one every {say(usual, 's')} at this size"
+            f"one failure every {display(between, 's')} is {plain(between / usual)} times as rare as in Llama 3's training, which had "
+            f"one every {display(usual, 's')} at this size"
         )
         yield RULE.problem(
-            f"operations.{key}", message, f"plan with {say(usual, 's')}, or cite the log of this machine"
+            f"operations.{key}", message, f"plan with {display(usual, 's')}, or cite the log of this machine"
         )

@@ -62,7 +62,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
-from clusterspec.units import plural, say
+from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -77,10 +77,10 @@ def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]
         return
     fit = max(0, int((limit.value - overhead) // each.value))
     what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
-    besides = f" and {say(overhead, 'W')} of {what}" if overhead else ""
+    besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
         "cluster.power.nodes_per_rack",
-        f"{nodes} nodes of {say(each.value, 'W')}{besides} draw {say(drawn, 'W')}, above the rack limit of {say(limit.value, 'W')}",
+        f"{nodes} nodes of {display(each.value, 'W')}{besides} draw {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
         f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
         if fit
         else "use a rack with more power",

@@ -49,7 +49,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
@@ -64,7 +64,7 @@ def check(failures: FailureRate, operations: OperationsSpec, cluster: Cluster) -
     if cluster.spare_nodes < needed:
         repair = operations.repair_time.written
         message = (
-            f"with a failure every {say(between, 's')} and {repair} per repair, {plain(away)} nodes are in repair on average and "
+            f"with a failure every {display(between, 's')} and {repair} per repair, {plain(away)} nodes are in repair on average and "
             f"{needed} or more in 5 % of the time; the cluster has {cluster.spare_nodes} spare"
         )
         nodes = "node" if needed == 1 else "nodes"

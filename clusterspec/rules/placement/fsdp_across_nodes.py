@@ -57,7 +57,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf, severity_of
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -75,7 +75,7 @@ def check(
     better, placement = what_if.hsdp, placements.of("shard")
     if better is None or placement is None:
         return
-    held = f", {say(plan.memory_bytes, 'B')} now" if plan and plan.memory_bytes is not None else ""
+    held = f", {display(plan.memory_bytes, 'B')} now" if plan and plan.memory_bytes is not None else ""
     yield RULE.problem(
         "layout.sharding",
         f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {what_if.compared(better)}{held}",

@@ -49,7 +49,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
 
@@ -62,10 +62,10 @@ def check(placements: Placements, training: Workload, cluster: Cluster, layout: 
         return
     group = cluster.ranks_per_domain // layout.tp
     share = cluster.nic_share
-    beyond = f"{say(share, 'B/s')} per accelerator" if share else "a network that is not described"
+    beyond = f"{display(share, 'B/s')} per accelerator" if share else "a network that is not described"
     message = (
         f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "
-        f"{say(cluster.scale_up.bandwidth.value, 'B/s')} inside"
+        f"{display(cluster.scale_up.bandwidth.value, 'B/s')} inside"
     )
     yield RULE.problem(
         "layout.sharding", message, f"write `sharding: hsdp, shard_group: {group}`, where a slice holds the states"

@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.shares import exposed, share
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "note")
 
@@ -75,4 +75,6 @@ def _exposed(plan: Plan | None) -> str:
     part = share(seconds, plan)
     if part <= NOTICEABLE:
         return f": predicted to overlap with attention but for {percent(part, 2)} of the step"
-    return f": {say(seconds, 's')} of their communication, {percent(part, 2)} of the step, is predicted to be exposed"
+    return (
+        f": {display(seconds, 's')} of their communication, {percent(part, 2)} of the step, is predicted to be exposed"
+    )

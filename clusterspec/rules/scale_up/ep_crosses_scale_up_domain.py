@@ -60,7 +60,7 @@ from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning")
 
@@ -100,4 +100,4 @@ def _exposed(plan: Plan | None) -> str:
     seconds = exposed(plan, {"ep"}) if plan else 0.0
     if plan is None or plan.step is None or seconds <= 0:
         return ""
-    return f"; {say(seconds, 's')} per step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"
+    return f"; {display(seconds, 's')} per step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"

@@ -46,7 +46,7 @@ from clusterspec.cluster.model import Layout, ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain, say
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "note")
 MOST = 12
@@ -60,7 +60,7 @@ def check(slips: Slips, accelerator: Accelerator, scale_up: ScaleUp, layout: Lay
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:
-        links, fast = say(scale_up.bandwidth.value, "B/s"), say(memory.value, "B/s")
+        links, fast = display(scale_up.bandwidth.value, "B/s"), display(memory.value, "B/s")
         message = (
             f"memory bandwidth ({fast}) is {plain(ratio)} times the scale-up bandwidth ({links} per direction): "
             "tensor parallelism is bound by communication"

@@ -51,7 +51,7 @@ from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plain, plural, say
+from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning")
 
@@ -83,7 +83,7 @@ def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
     return RULE.problem(
         at,
         f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {plural(links, 'link')} of "
-        f"{say(peer, 'B/s')} {'carries' if links == 1 else 'carry'} {say(together, 'B/s')}; all {scale_up.domain - 1} links carry {say(whole, 'B/s')}, "
+        f"{display(peer, 'B/s')} {'carries' if links == 1 else 'carry'} {display(together, 'B/s')}; all {scale_up.domain - 1} links carry {display(whole, 'B/s')}, "
         f"{plain(whole / together, 2)} times as much",
         f"use groups of one accelerator, or of all {scale_up.domain}",
     )

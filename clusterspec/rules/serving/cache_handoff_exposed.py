@@ -62,7 +62,7 @@ from clusterspec.cost.serving.bounds import handoff_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.10
@@ -80,7 +80,7 @@ def check(served: Served) -> Iterator[Problem]:
     size = tokens * served.times.kv_bytes_per_token
     yield RULE.problem(
         f"{LOAD}.disaggregated",
-        f"sending the cache of a prompt, {say(size, 'B')}, takes {say(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
-        f"{say(ttft, 's')} to the first token",
+        f"sending the cache of a prompt, {display(size, 'B')}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
+        f"{display(ttft, 's')} to the first token",
         "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)",
     )

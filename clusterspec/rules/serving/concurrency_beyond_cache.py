@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plural, say
+from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 MARGIN = 1.1
@@ -67,7 +67,7 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"{plural(round(times.offered), 'request')} in flight exceed the {round(places):,} that the cache holds "
-        f"({say(times.kv_capacity_tokens, '1')} tokens, {say(each, '1')} per request on average): the others queue for "
-        f"{say(times.wait, 's')} on average",
+        f"({display(times.kv_capacity_tokens, '1')} tokens, {display(each, '1')} per request on average): the others queue for "
+        f"{display(times.wait, 's')} on average",
         f"use a concurrency of at most {int(places):,}, more replicas, or a smaller cache (`kv_precision: fp8`)",
     )

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import DECODE, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.5
@@ -64,7 +64,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     yield RULE.problem(
         DECODE if served.layout.separate_engines else "layout.ep",
-        f"dispatch and combine take {say(seconds, 's')} of a decode step of {say(step.total, 's')} ({percent(seconds / step.total, 2)}), "
+        f"dispatch and combine take {display(seconds, 's')} of a decode step of {display(step.total, 's')} ({percent(seconds / step.total, 2)}), "
         f"and nothing overlaps them",
         "keep ep inside the scale-up domain, or overlap two micro-batches (`overlap: {ep: true}`)",
     )

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, say
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "note", "likely")
 MOST = 0.5
@@ -65,8 +65,8 @@ def check(served: Served) -> Iterator[Problem]:
     caused = target is not None and pure <= target < times.tpot
     yield RULE.problem(
         LOAD,
-        f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {say(times.tpot, 's')} per output token, "
-        f"{say(pure, 's')} are decoding",
+        f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {display(times.tpot, 's')} per output token, "
+        f"{display(pure, 's')} are decoding",
         "run prefill on separate engines (`disaggregated`), or limit the step time by smaller chunks (`chunk_tokens`)",
         severity="warning" if caused else "note",
     )

@@ -50,7 +50,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units import plain, plural, say
+from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -66,7 +66,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     seen = {"ttft": (ttft_at, load.ttft_target), "tpot": (tpot_at, load.tpot_target)}
     parts = [
-        f"{name} {say(at(times, load), 's')} against {say(target or 0.0, 's')}"
+        f"{name} {display(at(times, load), 's')} against {display(target or 0.0, 's')}"
         for name, (at, target) in seen.items()
         if name in late
     ]

@@ -50,7 +50,7 @@ from clusterspec.cost.serving.targets import tpot_at
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import percent, plural, say
+from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "note", "likely")
 
@@ -64,7 +64,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     yield RULE.problem(
         f"{LOAD}.speculative",
-        f"the plan meets the target of {say(target, 's')} per output token only with {plural(load.draft_tokens, 'draft token')} at an "
-        f"acceptance of {percent(load.draft_acceptance, 2)}: {say(served.times.tpot, 's')}, and {say(plain.times.tpot, 's')} without them",
+        f"the plan meets the target of {display(target, 's')} per output token only with {plural(load.draft_tokens, 'draft token')} at an "
+        f"acceptance of {percent(load.draft_acceptance, 2)}: {display(served.times.tpot, 's')}, and {display(plain.times.tpot, 's')} without them",
         "state the acceptance with the figure, and compare it only with figures for speculative decoding",
     )

@@ -53,7 +53,7 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.serving import best, compared
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely")
 LEAST = 0.15
@@ -73,9 +73,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     gain = best(served, legality, [halved])
     if gain is None:
         return
-    kept = (
-        f"tp {layout.tp} leaves {say(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {say(2 * weights, 'B')}"
-    )
+    kept = f"tp {layout.tp} leaves {display(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {display(2 * weights, 'B')}"
     if gain.share > 0:
         remedy = f"use tp {layout.tp // 2} and twice the replicas"
         yield RULE.problem("layout.tp", f"{kept}: {compared(gain)}", remedy, severity=gain.severity)
@@ -85,7 +83,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         return
     yield RULE.problem(
         "layout.tp",
-        f"{kept}: the time per output token of a single request is {say(now.times.tpot, 's')} instead of {say(then.times.tpot, 's')}, "
+        f"{kept}: the time per output token of a single request is {display(now.times.tpot, 's')} instead of {display(then.times.tpot, 's')}, "
         f"for twice the accelerators",
         f"use tp {layout.tp // 2}, unless the latency of single requests matters most",
     )

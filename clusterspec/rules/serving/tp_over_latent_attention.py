@@ -53,7 +53,7 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.serving import best, compared
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 
@@ -68,7 +68,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         beside = f"; {compared(gain)}" if gain and gain.share > 0 else ""
         yield RULE.problem(
             f"{key}.tp",
-            f"tp {layout.tp} does not shard the cache of latent attention ({say(served.times.kv_bytes_per_token, 'B')} per token): "
+            f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "
             f"every rank stores all of it{beside}",
             f"use `{gain.words}`" if gain and gain.share > 0 else "use `attention_dp` when many requests are in flight",
             severity=gain.severity if gain else "note",

@@ -59,7 +59,7 @@ from clusterspec.cost.serving.targets import tpot_at
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 KEY = f"{LOAD}.targets.tpot"
@@ -73,8 +73,8 @@ def check(served: Served) -> Iterator[Problem]:
     if bound is not None and bound > target:
         yield RULE.problem(
             KEY,
-            f"a token reads its weights and the cache of its request in {say(bound, 's')} at the full memory bandwidth of "
-            f"tp {served.layout.tp}: no engine reaches the target of {say(target, 's')}",
+            f"a token reads its weights and the cache of its request in {display(bound, 's')} at the full memory bandwidth of "
+            f"tp {served.layout.tp}: no engine reaches the target of {display(target, 's')}",
             _remedy(served),
         )
         return
@@ -82,8 +82,8 @@ def check(served: Served) -> Iterator[Problem]:
     if alone is not None and alone.times.tpot > target:
         yield RULE.problem(
             KEY,
-            f"a single request is predicted at {say(alone.times.tpot, 's')} per output token with tp {served.layout.tp}, "
-            f"above the target of {say(target, 's')}; the memory roofline is {say(bound or 0.0, 's')}",
+            f"a single request is predicted at {display(alone.times.tpot, 's')} per output token with tp {served.layout.tp}, "
+            f"above the target of {display(target, 's')}; the memory roofline is {display(bound or 0.0, 's')}",
             _remedy(served),
             severity="warning",
         )
@@ -96,6 +96,8 @@ def _remedy(served: Served) -> str:
         other = served.with_layout(tp=wider)
         alone = other.alone() if other else None
         if alone is not None and alone.times.tpot <= target:
-            return f"use tp {wider}, predicted at {say(alone.times.tpot, 's')} per output token for a single request"
+            return (
+                f"use tp {wider}, predicted at {display(alone.times.tpot, 's')} per output token for a single request"
+            )
         wider *= 2
     return "raise the target, store weights in fewer bytes (`parameter_precision`), or use speculative decoding"

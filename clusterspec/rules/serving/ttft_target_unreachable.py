@@ -59,7 +59,7 @@ from clusterspec.cost.serving.targets import ttft_at
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 KEY = f"{LOAD}.targets.ttft"
@@ -76,8 +76,8 @@ def check(served: Served) -> Iterator[Problem]:
     if bound is not None and bound > target:
         yield RULE.problem(
             KEY,
-            f"a prompt of {fresh:,} tokens takes {say(bound, 's')} at the dense peak of all ranks of an engine: no engine "
-            f"reaches the target of {say(target, 's')}",
+            f"a prompt of {fresh:,} tokens takes {display(bound, 's')} at the dense peak of all ranks of an engine: no engine "
+            f"reaches the target of {display(target, 's')}",
             REMEDY,
         )
         return
@@ -85,8 +85,8 @@ def check(served: Served) -> Iterator[Problem]:
     if alone is not None and alone.times.ttft > target:
         yield RULE.problem(
             KEY,
-            f"a single prompt of {fresh:,} tokens is predicted at {say(alone.times.ttft, 's')}, above the target of "
-            f"{say(target, 's')}; its GEMMs take {say(bound or 0.0, 's')} at the dense peak",
+            f"a single prompt of {fresh:,} tokens is predicted at {display(alone.times.ttft, 's')}, above the target of "
+            f"{display(target, 's')}; its GEMMs take {display(bound or 0.0, 's')} at the dense peak",
             REMEDY,
             severity="warning",
         )

@@ -51,7 +51,7 @@ from clusterspec.cost.serving.bounds import request_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 
@@ -68,7 +68,7 @@ def check(served: Served) -> Iterator[Problem]:
     needed = request_bytes(stored.job.workload, layout, load.tokens) / layout.pp * stored.ranks
     yield RULE.problem(
         LOAD,
-        f"{say(weights, 'B')} of weights leave too little of the {say(capacity, 'B')} that an engine may use on each accelerator: "
-        f"one request of {load.tokens:,} tokens needs {say(needed, 'B')} of cache",
+        f"{display(weights, 'B')} of weights leave too little of the {display(capacity, 'B')} that an engine may use on each accelerator: "
+        f"one request of {load.tokens:,} tokens needs {display(needed, 'B')} of cache",
         "raise tp or pp, or use fewer bytes for weights (`parameter_precision`) or cache (`kv_precision: fp8`)",
     )

@@ -59,7 +59,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units import say
+from clusterspec.units import display
 from clusterspec.units.slips import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -73,7 +73,7 @@ def check(peaks: tuple[StatedPeak, ...], catalog: Catalog) -> Iterator[Problem]:
             continue  # the sparse figure has its own rule
         owners = _in_other_precisions(stated) or _of_other_accelerators(stated, catalog)
         if owners:
-            known = say(stated.known, "FLOP/s")
+            known = display(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
             yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure")
 

@@ -59,7 +59,7 @@ from clusterspec.quantity import Sparsity
 from clusterspec.rules.knowledge.peaks import StatedPeak
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import both
-from clusterspec.units import say
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 
@@ -67,7 +67,7 @@ RULE = Rule.of(__name__, "error")
 def check(peaks: tuple[StatedPeak, ...]) -> Iterator[Problem]:
     for stated in peaks:
         if stated.known and stated.is_sparse:
-            written, right = stated.quantity.written, say(stated.known, "FLOP/s", 4)
+            written, right = stated.quantity.written, display(stated.known, "FLOP/s", 4)
             sparse = written.replace(Sparsity.DENSE, Sparsity.SPARSE)
             doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]
             also = f"; it is also the dense peak in {both(doubled)}" if doubled else ""

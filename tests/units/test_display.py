@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from clusterspec.units import bandwidth_readings, percent, plain, say, say_bits
+from clusterspec.units import bandwidth_readings, display, display_bits, percent, plain
 
 SAID = [
     (450e9, "B/s", "450 GB/s"),
@@ -51,12 +51,12 @@ SAID = [
 
 @pytest.mark.parametrize(("value", "unit", "text"), SAID)
 def test_a_number_is_said_as_people_say_it(value: float, unit: str, text: str) -> None:
-    assert say(value, unit) == text
+    assert display(value, unit) == text
 
 
 def test_network_people_are_told_bits() -> None:
-    assert say_bits(50e9) == "400 Gb/s"
-    assert say_bits(400e9) == "3.2 Tb/s"
+    assert display_bits(50e9) == "400 Gb/s"
+    assert display_bits(400e9) == "3.2 Tb/s"
 
 
 def test_a_percentage_has_no_false_digits() -> None:
@@ -73,7 +73,7 @@ def test_a_percentage_has_no_false_digits() -> None:
 
 def test_digits_are_significant_digits() -> None:
     assert [plain(1234.567, digits) for digits in (1, 2, 4, 6)] == ["1000", "1200", "1235", "1234.57"]
-    assert say(1234.567e9, "B", 5) == "1.2346 TB"
+    assert display(1234.567e9, "B", 5) == "1.2346 TB"
 
 
 def test_a_data_sheet_may_print_one_bandwidth_four_ways() -> None:

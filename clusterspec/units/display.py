@@ -23,19 +23,19 @@ _LONG_TIMES = (
 _COUNTS = ((1e12, "T"), (1e9, "B"))
 
 
-def say(value: float, unit: str, digits: int = 3) -> str:
+def display(value: float, unit: str, digits: int = 3) -> str:
     """The text of a value in SI units (``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``s``), ``1`` or currency.
 
     Counts below a billion and money are printed in full, everything else to ``digits``
     significant digits.
 
-    >>> say(450e9, "B/s"), say(0.0123, "s"), say(1024, "1"), say(7.916e15, "FLOP/s")
+    >>> display(450e9, "B/s"), display(0.0123, "s"), display(1024, "1"), display(7.916e15, "FLOP/s")
     ('450 GB/s', '12.3 ms', '1,024', '7.92 PFLOP/s')
     """
     if not math.isfinite(value):
         return "unknown" if math.isnan(value) else "unbounded"
     if value < 0:
-        return f"−{say(-value, unit, digits)}"
+        return f"−{display(-value, unit, digits)}"
     if unit == "s":
         return _time(value, digits)
     if unit in _PREFIXED:
@@ -43,13 +43,13 @@ def say(value: float, unit: str, digits: int = 3) -> str:
     return _count(value, digits) if unit == "1" else f"{_money(value)} {unit}"
 
 
-def say_bits(bytes_per_second: float, digits: int = 3) -> str:
+def display_bits(bytes_per_second: float, digits: int = 3) -> str:
     """The text of a rate in bits per second, as usual for networks; the argument is in bytes per second.
 
-    >>> say_bits(400e9)
+    >>> display_bits(400e9)
     '3.2 Tb/s'
     """
-    return say(bytes_per_second * 8, "b/s", digits)
+    return display(bytes_per_second * 8, "b/s", digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,10 @@ def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -
     """
     one_way, both = bytes_per_second_per_direction, 2 * bytes_per_second_per_direction
     return BandwidthReadings(
-        say(one_way, "B/s", digits), say_bits(one_way, digits), say(both, "B/s", digits), say_bits(both, digits)
+        display(one_way, "B/s", digits),
+        display_bits(one_way, digits),
+        display(both, "B/s", digits),
+        display_bits(both, digits),
     )
 
 
@@ -99,7 +102,7 @@ def percent(fraction: float, digits: int = 3) -> str:
     ('41.2 %', '100 %')
     """
     if not math.isfinite(fraction):
-        return say(fraction, "1")
+        return display(fraction, "1")
     return f"{'−' if fraction < 0 else ''}{plain(abs(fraction) * 100, digits)} %"
 
 
