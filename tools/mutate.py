@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
     "rules": ["tests/rules"],
-    "units": ["tests/units", "tests/rules/test_slips.py", "tests/prose/test_slips.py"],
+    "units": ["tests/units", "tests/rules/test_deviations.py", "tests/prose/test_planted_errors.py"],
     "cluster": ["tests/cluster", "tests/rules/test_twins.py"],
     "document": ["tests/document"],
     "cost": ["tests/cost"],

@@ -20,7 +20,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, words_of
 from clusterspec.units import display, display_bits, plain
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 TOLERANCE_EXACT = 0.01
 """Relative rounding allowed between the sides of an equation."""

@@ -10,7 +10,7 @@ from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.possible_values import ROUGH_TOLERANCE, in_scope, possible_values
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
-from clusterspec.units.slips import BITS, MEANT, PREFIX, PREFIX_STEP, SCOPE, SINGLE, SUMMED, meant_by_bits, near
+from clusterspec.units.common_errors import BITS, MEANT, PREFIX, PREFIX_STEP, SCOPE, SINGLE, SUMMED, meant_by_bits, near
 
 TOLERANCE = 0.04
 """Relative tolerance between a corrected figure and the catalog's."""

@@ -11,7 +11,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, words_of
 from clusterspec.units import display
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 
 def bisections(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:

@@ -12,7 +12,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import TokenKind, words_of
 from clusterspec.units import display, plain
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 METRIC_REACH = 6
 """Number of sentences before and after a figure in which the metric may be named."""

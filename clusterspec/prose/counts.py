@@ -11,7 +11,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import AMBIGUOUS_RATE, Token, TokenKind, words_of
 from clusterspec.units import display_bits
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 _TOTAL = frozenset(("total", "totaling", "totalling", "altogether"))
 _PEERS = words_of("chips accelerators gpus devices cards neighbours neighbors peers")

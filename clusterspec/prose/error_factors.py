@@ -6,7 +6,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.units import display, display_bits, plain
-from clusterspec.units.slips import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, near
+from clusterspec.units.common_errors import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, near
 
 TOLERANCE = 0.03
 """Relative tolerance between a ratio and the factor of an error."""

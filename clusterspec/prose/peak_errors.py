@@ -10,8 +10,8 @@ from clusterspec.prose.known_figures import SPARSE, KnownFigure
 from clusterspec.prose.lexicon import FigureScope
 from clusterspec.prose.possible_values import in_scope, possible_values
 from clusterspec.quantity import Sparsity
-from clusterspec.units.slips import MEANT, near
-from clusterspec.units.slips import SPARSE as SPARSE_PEAK
+from clusterspec.units.common_errors import MEANT, near
+from clusterspec.units.common_errors import SPARSE as SPARSE_PEAK
 
 PRECISION_TOLERANCE = 0.01
 """Relative tolerance to the peak of another precision; small, since measured rates come close by chance."""

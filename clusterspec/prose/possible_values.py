@@ -8,7 +8,7 @@ from clusterspec.prose.claims import Claim
 from clusterspec.prose.known_figures import SPARSE, KnownFigure
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.quantity import Direction, Sparsity
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 TOLERANCE = 0.05
 """Relative rounding of published figures: the 63 GB/s of PCIe 5 are printed as 64, 12.5 as 12."""

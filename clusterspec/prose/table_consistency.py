@@ -12,7 +12,7 @@ from clusterspec.prose.tables import ProseTable, TableCell
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.quantity import Direction
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 MIN_SHARE = 2 / 3
 """Share of rows that must follow a relation before the others are reported."""

@@ -18,7 +18,7 @@ from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.units import display, plain
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 RATIO_TOLERANCE = 0.12
 """Relative tolerance of a stated ratio: `20×` for 18."""

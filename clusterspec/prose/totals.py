@@ -21,7 +21,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.units import display, plain
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 _TOTAL = frozenset(("total", "totals", "totaling", "totalling", "altogether"))
 _YIELDS = frozenset(

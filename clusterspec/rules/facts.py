@@ -14,10 +14,10 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.failures import FailureRate, failure_rate
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
-from clusterspec.rules.knowledge.slips import Slips, find_slips
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.written_parts import WrittenParts
 from clusterspec.spec.model import LayoutSpec, Spec
@@ -55,9 +55,9 @@ class Facts(WrittenParts):
         self.thresholds = Thresholds(thresholds or {})
 
     @cached_property
-    def slips(self) -> Slips:
+    def deviations(self) -> Deviations:
         """Stated figures that differ from the catalog's."""
-        return find_slips(self.spec.cluster, self.design.cluster, self.catalog)
+        return find_deviations(self.spec.cluster, self.design.cluster, self.catalog)
 
     def for_spec(self, spec: Spec, design: Design) -> Facts:
         """The parts of another spec and design, with the same configuration and without an estimate."""
@@ -141,12 +141,12 @@ class Facts(WrittenParts):
     @cached_property
     def rated(self) -> Cluster | None:
         """The cluster, unless one of its bandwidths is reported as wrong; then None."""
-        return None if self.slips.mislead_time else self.design.cluster
+        return None if self.deviations.mislead_time else self.design.cluster
 
     @cached_property
     def timed(self) -> Plan | None:
         """The plan, unless its times rest on a figure that is reported as wrong; then None."""
-        return None if self.slips.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan
+        return None if self.deviations.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan
 
     @cached_property
     def served(self) -> Served | None:

@@ -188,7 +188,7 @@ def test_a_report_is_written_whole_or_not_at_all(call: Call) -> None:
         ("clusterspec: 1\ncluster: 3\n", "wrong-type"),
     ],
 )
-def test_one_slip_is_one_finding(text: str, rule: str, call: Call) -> None:
+def test_one_error_is_one_finding(text: str, rule: str, call: Call) -> None:
     Path("spec.yaml").write_text(text)
     findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
     assert [finding["rule"] for finding in findings] == [rule]

@@ -1,4 +1,4 @@
-"""A message names the mistake and what to write instead, for the words and slips that people bring along."""
+"""A message names the mistake and what to write instead, for common words and errors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_file_of_another_program_is_called_what_it_is(text: str, what: str, ca
         ("  nodes: 4", "    nodes: 4", "unreadable-yaml", "indented deeper than the key above it"),
     ],
 )
-def test_a_slip_gets_a_remedy(old: str, new: str, rule: str, said: str, call: Call) -> None:
+def test_an_error_message_names_the_remedy(old: str, new: str, rule: str, said: str, call: Call) -> None:
     found = [one for one in findings(BASE.replace(old, new), call) if one["rule"] == rule]
     assert len(found) == 1
     assert said in found[0]["message"] + found[0]["help"]

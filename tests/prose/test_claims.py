@@ -30,7 +30,7 @@ def test_four_of_five_wrong_claims_are_found_and_few_right_ones_told_of(catalog:
     assert score.precision >= PRECISION
 
 
-def test_a_wrong_claim_is_told_by_the_rule_of_its_slip(catalog: Catalog) -> None:
+def test_a_wrong_claim_is_reported_by_the_rule_of_its_error(catalog: Catalog) -> None:
     found = [(claim, rules) for claim, rules in measure(claims(), catalog).of("wrong") if rules]
     assert [claim for claim, rules in found if claim.kind not in rules] == []
 

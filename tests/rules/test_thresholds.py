@@ -153,4 +153,4 @@ def test_half_of_the_usual_network_is_not_starved(nics: int, expected: bool) -> 
     """4 NICs of 50 GB/s for 8 accelerators are 25 GB/s each, exactly half of the usual 50 GB/s."""
     facts = study_text("clusterspec: 1\n" + fabric(8, f"nics_per_node: {nics}"), SETTINGS).facts()
     assert facts.cluster is not None
-    assert starved(facts.cluster, facts.slips) is expected
+    assert starved(facts.cluster, facts.deviations) is expected

@@ -1,4 +1,4 @@
-"""How well slips in running text are found: measured on labeled claims, and the page that says so."""
+"""How many errors in running text are found: measured on labeled claims, and the page that says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clusterspec.source import Source
 from clusterspec.units import percent
 
 CLAIMS = Path(__file__).resolve().parents[2] / "tests" / "prose" / "claims.toml"
-HEAD = """# Slips in running text
+HEAD = """# Deviations in running text
 
 Made by `make docs`; the figures below are computed from `tests/prose/claims.toml`.
 
@@ -45,7 +45,7 @@ and restated in other words with the same quantities. Of the {wrong} wrong ones 
 Of the {right} right ones {false} is reported, so {precision} of all findings are true. {ambiguous} further claims are
 ambiguous and count neither way. The tests hold recall to 80 % and precision to 85 %.
 
-| slip | wrong claims | found | reported by its own rule |
+| error | wrong claims | found | reported by its own rule |
 |---|---|---|---|
 """
 MISSED = """
@@ -60,7 +60,7 @@ missed:
 
 @dataclass(frozen=True, slots=True)
 class WrongClaim:
-    """One claim: where it stands, whether it is right, the slip of a wrong one, and its restatement."""
+    """One claim: where it stands, whether it is right, the error of a wrong one, and its restatement."""
 
     file: str
     line: int
@@ -132,7 +132,7 @@ def page() -> str:
 
 
 def rows(wrong: Sequence[tuple[WrongClaim, tuple[str, ...]]]) -> list[str]:
-    """One row for each kind of slip, the most frequent first."""
+    """One row for each kind of error, the most frequent first."""
     kinds = Counter(claim.kind for claim, _ in wrong)
     return [
         f"| {linked(kind)} | {count} | {sum(bool(rules) for claim, rules in wrong if claim.kind == kind)} |"

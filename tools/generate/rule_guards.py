@@ -1,9 +1,10 @@
 """The conditions under which a rule has nothing to report, read from the statements of its check.
 
 ``if layout.ep == 1: return`` at the start of a check is a condition on the parameters alone, as is the loop
-``for slip in slips.found: if slip.rule == RULE.name: yield …`` on the slips that it finds none among. Written into the
-index of the rules, such a condition lets the engine skip the rule without loading its module. Where a statement cannot
-be written as an expression over the parameters, the check is taken to report something from there on.
+``for each in deviations.found: if each.rule == RULE.name: yield …``, which reports nothing if no element fulfills the
+condition. Written into the index of the rules, such a condition lets the engine skip the rule without loading its
+module. Where a statement cannot be written as an expression over the parameters, the check is taken to report something
+from there on.
 """
 
 from __future__ import annotations

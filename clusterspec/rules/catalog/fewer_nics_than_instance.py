@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display_bits, percent
 
@@ -59,11 +59,11 @@ RULE = Rule.of(__name__, "warning")
 ROUNDED = 0.02
 
 
-def check(slips: Slips, platform: Platform, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(deviations: Deviations, platform: Platform, scale_out: ScaleOut) -> Iterator[Problem]:
     if not platform.cloud or platform.nics_per_node is None or platform.nic_bandwidth is None:
         return
     total, planned = platform.nics_per_node * platform.nic_bandwidth.value, scale_out.node_bandwidth
-    if planned >= total * (1 - ROUNDED) or slips.concern("nic"):
+    if planned >= total * (1 - ROUNDED) or deviations.concern("nic"):
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",

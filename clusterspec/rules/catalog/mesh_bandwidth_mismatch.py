@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.cost.formulas.links import mesh_bandwidth
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import display
@@ -69,7 +69,7 @@ RULE = Rule.of(__name__, "error")
 ROUNDED = 0.03
 
 
-def check(slips: Slips, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+def check(deviations: Deviations, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
     written, peer = written_scale_up.bandwidth, written_scale_up.peer_bandwidth
     if scale_up.topology != "full-mesh" or scale_up.domain < 2 or written is None or peer is None:
         return
@@ -77,10 +77,10 @@ def check(slips: Slips, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Ite
         return
     links, together = scale_up.domain - 1, mesh_bandwidth(peer.per_direction, scale_up.domain)
     off = written.per_direction / together - 1
-    if abs(off) <= ROUNDED or _explained(slips):
+    if abs(off) <= ROUNDED or _explained(deviations):
         return
     whole, each = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
-    at, other = (whole, each) if any(slip.stated.at == whole for slip in slips.found) else (each, whole)
+    at, other = (whole, each) if any(deviation.stated.at == whole for deviation in deviations.found) else (each, whole)
     yield RULE.problem(
         at,
         f"{links} peers at {display(peer.per_direction, 'B/s')} each are {display(together, 'B/s')} per direction, "
@@ -90,6 +90,6 @@ def check(slips: Slips, written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Ite
     )
 
 
-def _explained(slips: Slips) -> bool:
-    """Whether a slip in one of the two figures accounts for it."""
-    return any(slip.stated.kind in {"scale-up", "peer"} and slip.readings for slip in slips.found)
+def _explained(deviations: Deviations) -> bool:
+    """Whether a likely error in one of the two figures accounts for the difference."""
+    return any(deviation.stated.kind in {"scale-up", "peer"} and deviation.causes for deviation in deviations.found)

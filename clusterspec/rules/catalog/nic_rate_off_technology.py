@@ -52,38 +52,38 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03
 
 
-def check(slips: Slips, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
-    yield from _above_nic(slips, written_scale_out, scale_out)
+def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+    yield from _above_nic(deviations, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
-    for slip in slips.found:
-        if slip.stated.kind != "nic" or slip.readings or not ports:
+    for deviation in deviations.found:
+        if deviation.stated.kind != "nic" or deviation.causes or not ports:
             continue
-        rate = slip.stated.quantity.per_direction
+        rate = deviation.stated.quantity.per_direction
         offered = either(display_bits(port) for port in ports)
         message = f"{scale_out.technology.name} has ports of {offered}, not {display_bits(rate)}{_doubled(rate, ports)}"
         yield RULE.problem(
-            slip.stated.at, message, "write the line rate of one NIC per direction, and the NICs of a node"
+            deviation.stated.at, message, "write the line rate of one NIC per direction, and the NICs of a node"
         )
 
 
-def _above_nic(slips: Slips, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+def _above_nic(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     """The problem of a stated rate above that of the stated NIC model."""
     own = nic_rate(scale_out.nic)
     if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
         return
     rate = written.nic_bandwidth.per_direction
-    if rate > own.value * (1 + SAME) and not slips.concern("nic"):
+    if rate > own.value * (1 + SAME) and not deviations.concern("nic"):
         message = f"{scale_out.nic.id} carries {display_bits(own.value)} per direction, not {display_bits(rate)}"
         help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)

@@ -49,17 +49,19 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.nics import includes_frontend
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips, cluster: Cluster, written_scale_out: ScaleOutSpec, platform: Platform) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, cluster: Cluster, written_scale_out: ScaleOutSpec, platform: Platform
+) -> Iterator[Problem]:
     if not platform.cloud or includes_frontend(platform, cluster, written_scale_out):
         return
     nics, written = platform.nics_per_node, written_scale_out.nics_per_node
@@ -68,7 +70,7 @@ def check(slips: Slips, cluster: Cluster, written_scale_out: ScaleOutSpec, platf
         at = "cluster.scale_out.nics_per_node"
         yield RULE.problem(at, message, "remove the key: the platform supplies it", fix=rewrite(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
-    if rate is None or quantity is None or slips.concern("nic"):
+    if rate is None or quantity is None or deviations.concern("nic"):
         return
     if not near(quantity.per_direction, rate.value, 0.03):
         message = (

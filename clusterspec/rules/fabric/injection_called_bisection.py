@@ -54,7 +54,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05

@@ -57,8 +57,8 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.advice.what_if import A_QUARTER, WhatIf
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import crossed, oversubscription_key
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display, percent, plain
@@ -70,7 +70,12 @@ LITTLE = 0.05
 
 
 def check(
-    oversubscription: float, slips: Slips, job_nodes: int, training: Workload, cluster: Cluster, what_if: WhatIf
+    oversubscription: float,
+    deviations: Deviations,
+    job_nodes: int,
+    training: Workload,
+    cluster: Cluster,
+    what_if: WhatIf,
 ) -> Iterator[Problem]:
     ratio, nodes, share = oversubscription, job_nodes, cluster.nic_share
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
@@ -81,7 +86,7 @@ def check(
     yield RULE.problem(
         oversubscription_key(cluster),
         f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"
-        + ("" if slips.concern("nic") else rates)
+        + ("" if deviations.concern("nic") else rates)
         + times,
         "build 1:1 within the job, or keep the job within one full-bandwidth block",
         severity=_severity(saved),

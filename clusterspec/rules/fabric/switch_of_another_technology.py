@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display_bits
@@ -56,7 +56,7 @@ from clusterspec.units import display_bits
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     switch, technology = scale_out.switch, scale_out.technology
     if switch is None:
         return
@@ -68,6 +68,6 @@ def check(slips: Slips, scale_out: ScaleOut) -> Iterator[Problem]:
         )
         return
     port = switch.port_bandwidth
-    if port is not None and port.value < rate * 0.99 and not slips.concern("nic"):
+    if port is not None and port.value < rate * 0.99 and not deviations.concern("nic"):
         message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs at {display_bits(rate)}"
         yield RULE.problem(at, message, "use a faster switch, or slower NICs")

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
@@ -57,12 +57,12 @@ from clusterspec.units import display_bits
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     written, rate = written_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
     known = broken_out_ports(scale_out.switch, rate)
     if written is None or scale_out.switch is None or known is None or written == known:
         return
-    if slips.concern("nic"):
+    if deviations.concern("nic"):
         return
     at = "cluster.scale_out.switch_ports"
     message = f"{scale_out.switch.name} has {known} ports at {display_bits(rate)}, not {written}"

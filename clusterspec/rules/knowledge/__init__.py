@@ -1,1 +1,1 @@
-"""What several rules share: catalog figures, slips, counts, ranges, placements. One subject per file."""
+"""What several rules share: catalog figures, deviations, counts, ranges, placements. One subject per file."""

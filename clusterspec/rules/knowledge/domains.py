@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.collectives import CollectiveUnavailableError, collective
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.units import display
 
 LARGE = float(1 << 30)
@@ -29,13 +29,13 @@ def used_domain(cluster: Cluster, layout: Layout) -> int:
     return cluster.ranks_per_domain
 
 
-def bandwidth_across(slips: Slips, cluster: Cluster, placement: Placement, name: str) -> str:
+def bandwidth_across(deviations: Deviations, cluster: Cluster, placement: Placement, name: str) -> str:
     """The predicted bus bandwidth of a collective of the group, and of one inside a domain, as the end of a sentence.
 
     For example ``: all-to-all reaches 53 GB/s of bus bandwidth there, 390 GB/s inside a domain``. Empty without a
     prediction, and where a bandwidth that it rests on is reported as wrong.
     """
-    if slips.concern("nic", "scale-up", "peer"):
+    if deviations.concern("nic", "scale-up", "peer"):
         return ""
     if placement.nodes == 1:
         return " and communicate over PCIe"

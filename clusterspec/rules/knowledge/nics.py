@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.model import Cluster
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units.slips import near
+from clusterspec.units.common_errors import near
 
 ROUNDED = 0.02
 """Relative tolerance of totals: data sheets and specs are rounded."""
@@ -23,12 +23,12 @@ def usual_network(accelerator: Accelerator) -> float | None:
     return accelerator.nic_bandwidth.value * (accelerator.nics_per_accelerator or 1)
 
 
-def starved(cluster: Cluster, slips: Slips) -> bool:
+def starved(cluster: Cluster, deviations: Deviations) -> bool:
     """Whether a job over several domains has less than `WORKABLE` of the usual network bandwidth per accelerator."""
     if cluster.scale_out is None or cluster.nodes < 2 or cluster.accelerators <= cluster.scale_up.domain:
         return False
     usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
-    return usual is not None and not slips.concern("nic") and 0 < share < WORKABLE * usual
+    return usual is not None and not deviations.concern("nic") and 0 < share < WORKABLE * usual
 
 
 def includes_frontend(platform: Platform | None, cluster: Cluster | None, written: ScaleOutSpec | None) -> bool:

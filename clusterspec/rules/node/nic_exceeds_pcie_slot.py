@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import display_bits, percent
@@ -63,12 +63,12 @@ RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 
 
 def check(
-    nic_slot: Interconnect, slips: Slips, written_cluster: ClusterSpec, cluster: Cluster, scale_out: ScaleOut
+    nic_slot: Interconnect, deviations: Deviations, written_cluster: ClusterSpec, cluster: Cluster, scale_out: ScaleOut
 ) -> Iterator[Problem]:
     if nic_slot.bandwidth is None:
         return
     rate, payload = scale_out.nic_bandwidth.value, nic_slot.bandwidth.value
-    if rate <= payload or slips.concern("nic"):
+    if rate <= payload or deviations.concern("nic"):
         return
     yield RULE.problem(
         "cluster.pcie" if written_cluster.pcie else "cluster.scale_out.nic_bandwidth",

@@ -54,17 +54,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.nics import starved, usual_network
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instance",))
 
 
-def check(slips: Slips, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(deviations: Deviations, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     usual = usual_network(cluster.accelerator)
-    if usual is None or cluster.nic_share is None or not starved(cluster, slips):
+    if usual is None or cluster.nic_share is None or not starved(cluster, deviations):
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",

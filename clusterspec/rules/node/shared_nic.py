@@ -49,15 +49,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.nics import starved
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning", yields_to=("uneven-nics", "fewer-nics-than-instance"))
 
 
-def check(slips: Slips, training: Workload | None, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, training: Workload | None, cluster: Cluster, scale_out: ScaleOut
+) -> Iterator[Problem]:
     nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
     by_design = min(1.0, cluster.accelerator.nics_per_accelerator or 1.0)
     if cluster.accelerators <= cluster.scale_up.domain or not 0 < nics < accelerators * by_design:
@@ -68,5 +70,5 @@ def check(slips: Slips, training: Workload | None, cluster: Cluster, scale_out: 
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "
         f"instead of {display(rate, 'B/s')}",
         f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
-        severity="note" if training and starved(cluster, slips) else "warning",
+        severity="note" if training and starved(cluster, deviations) else "warning",
     )

@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display
@@ -50,9 +50,9 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each = cluster.accelerator.power
-    if power.node is None or each is None or slips.concern("power"):
+    if power.node is None or each is None or deviations.concern("power"):
         return
     parts = each.value * cluster.accelerators_per_node
     if power.node.value < parts:

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, percent
@@ -50,9 +50,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.15
 
 
-def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     known = cluster.platform.power if cluster.platform else None
-    if power.node is None or known is None or slips.concern("power"):
+    if power.node is None or known is None or deviations.concern("power"):
         return
     parts = cluster.accelerator.power
     if parts is not None and power.node.value < parts.value * cluster.accelerators_per_node:

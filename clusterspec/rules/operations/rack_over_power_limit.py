@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, plural
@@ -67,9 +67,9 @@ from clusterspec.units import display, plural
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
-    if each is None or limit is None or nodes is None or slips.concern("power"):
+    if each is None or limit is None or nodes is None or deviations.concern("power"):
         return
     overhead = power.rack_overhead.value if power.rack_overhead else _switches(cluster, nodes)
     drawn = each.value * nodes + overhead

@@ -53,10 +53,10 @@ from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, used_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.shares import exposed, share
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -66,7 +66,7 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(
-    slips: Slips,
+    deviations: Deviations,
     placements: Placements,
     model: Model,
     cluster: Cluster,
@@ -84,9 +84,7 @@ def check(
         ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
     )
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
-    message = (
-        f"{straddling_groups(placement)}{bandwidth_across(slips, cluster, placement, 'all-to-all')}{_exposed(timed)}"
-    )
+    message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed(timed)}"
     yield RULE.problem("layout.ep", message, help_)
 
 

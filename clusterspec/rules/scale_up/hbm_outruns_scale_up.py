@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Layout, ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
 
@@ -52,11 +52,13 @@ RULE = Rule.of(__name__, "note")
 MOST = 12
 
 
-def check(slips: Slips, accelerator: Accelerator, scale_up: ScaleUp, layout: Layout | None) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, accelerator: Accelerator, scale_up: ScaleUp, layout: Layout | None
+) -> Iterator[Problem]:
     memory = accelerator.memory_bandwidth
     if layout is not None and layout.tp == 1:
         return
-    if memory is None or scale_up.bandwidth.value <= 0 or slips.concern("scale-up"):
+    if memory is None or scale_up.bandwidth.value <= 0 or deviations.concern("scale-up"):
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:

@@ -62,10 +62,10 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.served import DECODE, Served
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -73,7 +73,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(
-    slips: Slips,
+    deviations: Deviations,
     placements: Placements,
     served: Served | None,
     legality: Legality,
@@ -96,7 +96,7 @@ def check(
     yield RULE.problem(
         "layout.tp",
         f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
-        f"{bandwidth_across(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
+        f"{bandwidth_across(deviations, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
         f"keep tp within the domain: `{best.words}`"
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",

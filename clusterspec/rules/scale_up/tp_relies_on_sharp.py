@@ -56,8 +56,8 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -65,7 +65,12 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(
-    slips: Slips, placements: Placements, cluster: Cluster, layout: Layout, scale_out: ScaleOut, what_if: WhatIf
+    deviations: Deviations,
+    placements: Placements,
+    cluster: Cluster,
+    layout: Layout,
+    scale_out: ScaleOut,
+    what_if: WhatIf,
 ) -> Iterator[Problem]:
     placement = placements.of("tp")
     if not exceeds_domain(cluster, layout) or not scale_out.in_network_reduction or placement is None:
@@ -73,6 +78,6 @@ def check(
     best = fastest_within_domain(what_if, cluster, layout)
     message = (
         f"tp {layout.tp} crosses domains and relies on in-network reduction, which removes at most half of the traffic"
-        f"{bandwidth_across(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}"
+        f"{bandwidth_across(deviations, cluster, placement, 'all-reduce')}{what_if.comparison(best)}"
     )
     yield RULE.problem("layout.tp", message, f"use tp of at most {cluster.ranks_per_domain}")

@@ -50,16 +50,18 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, used_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
-from clusterspec.rules.knowledge.slips import Slips
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips, placements: Placements, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, placements: Placements, cluster: Cluster, layout: Layout, what_if: WhatIf
+) -> Iterator[Problem]:
     if layout.tp == 1 or cluster.scale_up.topology == "pcie" or exceeds_domain(cluster, layout):
         return
     placement = placements.of("tp")
@@ -74,7 +76,8 @@ def check(slips: Slips, placements: Placements, cluster: Cluster, layout: Layout
         help_ += f"; or use {whole} nodes of each domain (`nodes_per_domain: {whole}`)" if whole else ""
     yield RULE.problem(
         "layout.tp" if domain % layout.tp else "layout.order",
-        f"{straddling_groups(placement)}{bandwidth_across(slips, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
+        f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-reduce')}"
+        f"{what_if.comparison(best)}",
         help_,
         severity=severity_of(loss),
     )

@@ -53,26 +53,26 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import FigureSlip, Slips
+from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units.slips import AGREES, near
+from clusterspec.units.common_errors import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
 
-def check(slips: Slips, scale_up: ScaleUp | None, catalog: Catalog) -> Iterator[Problem]:
-    for slip in slips.found:
-        if slip.stated.kind == "scale-up" and not slip.readings:
-            others = _with_that_bandwidth(slip, scale_up, catalog)
+def check(deviations: Deviations, scale_up: ScaleUp | None, catalog: Catalog) -> Iterator[Problem]:
+    for deviation in deviations.found:
+        if deviation.stated.kind == "scale-up" and not deviation.causes:
+            others = _with_that_bandwidth(deviation, scale_up, catalog)
             named = f"; {both(others)} have that" if others else ""
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
-            yield RULE.problem(slip.stated.at, slip.comparison + named, help_)
+            yield RULE.problem(deviation.stated.at, deviation.comparison + named, help_)
 
 
-def _with_that_bandwidth(slip: FigureSlip, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:
+def _with_that_bandwidth(deviation: Deviation, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:
     """Up to three interconnects of the same family that have the figure."""
-    wanted = slip.stated.quantity.per_direction
+    wanted = deviation.stated.quantity.per_direction
     interconnect = scale_up.interconnect if scale_up else None
     if interconnect is None:
         return []

@@ -51,12 +51,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.slips import Slips
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(slips: Slips) -> Iterator[Problem]:
-    for slip in slips.reported_by(RULE.name):
-        yield slip.problem(RULE)
+def check(deviations: Deviations) -> Iterator[Problem]:
+    for deviation in deviations.reported_by(RULE.name):
+        yield deviation.problem(RULE)

@@ -1,4 +1,4 @@
-"""Each slip planted on each part in the catalog is found and named; the right figure stays silent."""
+"""Each error planted on each part in the catalog is found and named; the right figure stays silent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusterspec import pipeline
 from tests.settings import SETTINGS
 
 PARTS = [name for name in SETTINGS.catalog.ids("accelerator") if SETTINGS.catalog.accelerator(name).scale_up_bandwidth]
-SLIPS = {
+DEVIATION_RULES = {
     "duplex-counted-as-one-way",
     "one-way-counted-as-duplex",
     "bits-and-bytes-swapped",
@@ -40,13 +40,13 @@ SCALE_UP: dict[str, tuple[Write, set[str]]] = {
 
 def written_of(cluster: str) -> set[str]:
     one = pipeline.study_text(f"clusterspec: 1\nname: planted\ncluster:\n{cluster}", SETTINGS)
-    return {finding.rule for finding in one.findings} & SLIPS
+    return {finding.rule for finding in one.findings} & DEVIATION_RULES
 
 
-@pytest.mark.parametrize("slip", SCALE_UP)
+@pytest.mark.parametrize("error", SCALE_UP)
 @pytest.mark.parametrize("part", PARTS)
-def test_a_slip_of_a_scale_up_figure_is_found_and_named(part: str, slip: str) -> None:
-    write, expected = SCALE_UP[slip]
+def test_an_error_of_a_scale_up_figure_is_found_and_named(part: str, error: str) -> None:
+    write, expected = SCALE_UP[error]
     bandwidth = SETTINGS.catalog.accelerator(part).scale_up_bandwidth
     assert bandwidth
     written = write(bandwidth.value / 1e9)
@@ -67,10 +67,10 @@ SCALE_OUT: dict[str, tuple[Write, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("slip", SCALE_OUT)
+@pytest.mark.parametrize("error", SCALE_OUT)
 @pytest.mark.parametrize("name", [name for name, _ in TECHNOLOGIES])
-def test_a_slip_of_a_line_rate_is_found_and_named(name: str, slip: str) -> None:
-    write, expected = SCALE_OUT[slip]
+def test_an_error_of_a_line_rate_is_found_and_named(name: str, error: str) -> None:
+    write, expected = SCALE_OUT[error]
     rate = SETTINGS.catalog.interconnect(name).port_rates[0].value / 1e9
     fabric = f"{{technology: {name}, nics_per_node: 3, nic_bandwidth: {write(rate)}}}"
     cluster = f"  accelerator: h100-sxm-80gb\n  accelerators_per_node: 8\n  nodes: 4\n  scale_out: {fabric}\n"

@@ -1,4 +1,4 @@
-"""Unit slips: common errors in figures, such as bits for bytes, a wrong prefix, or both directions for one.
+"""Common errors in figures: bits for bytes, a wrong prefix, both directions for one, a sparse peak for a dense one.
 
 Checks of specs (`clusterspec.rules`) and of running text (`clusterspec.prose`) classify a figure by its ratio to the
 catalog's and describe it in the same words.
@@ -14,7 +14,7 @@ SUMMED = "duplex-counted-as-one-way"
 SINGLE = "one-way-counted-as-duplex"
 SCOPE = "bandwidth-of-another-scope"
 SPARSE = "sparse-peak-as-dense"
-"""Names of the rules that report each slip."""
+"""Names of the rules that report each error."""
 
 AGREES = 0.05
 """Relative distance at which a published figure still agrees: DGX B200 is sold with 1.8 TB/s of NVLink 5, some data
@@ -29,7 +29,7 @@ MEANT = {
     SINGLE: "a single direction",
     SPARSE: "the peak with 2:4 sparsity",
 }
-"""Descriptions of a slip that follow `it looks like`, by its rule."""
+"""Descriptions of an error that follow `it looks like`, by its rule."""
 
 
 def near(value: float, other: float, within: float) -> bool:
@@ -41,10 +41,10 @@ def near(value: float, other: float, within: float) -> bool:
     return other != 0 and abs(value / other - 1) <= within
 
 
-def is_prefix_slip(ratio: float, within: float) -> bool:
+def is_prefix_error(ratio: float, within: float) -> bool:
     """Whether a figure is 1000 times another, or 1/1000 of it.
 
-    >>> is_prefix_slip(1000.0, 0.05), is_prefix_slip(0.001, 0.05), is_prefix_slip(8.0, 0.05)
+    >>> is_prefix_error(1000.0, 0.05), is_prefix_error(0.001, 0.05), is_prefix_error(8.0, 0.05)
     (True, True, False)
     """
     return near(ratio, PREFIX_STEP, within) or near(ratio, 1 / PREFIX_STEP, within)

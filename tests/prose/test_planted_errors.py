@@ -1,4 +1,4 @@
-"""Planted slips are found and named; the near miss beside each stays silent."""
+"""Planted errors are found and named; the near miss beside each stays silent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.prose.text_problem import SEVERITIES
 from clusterspec.source import Source
 
 CATALOG = Catalog.open()
-PAIRS = tomllib.loads(Path(__file__).with_name("slips.toml").read_text("utf-8"))["pair"]
+PAIRS = tomllib.loads(Path(__file__).with_name("planted_errors.toml").read_text("utf-8"))["pair"]
 
 
 def rules(text: str) -> list[str]:
@@ -21,7 +21,7 @@ def rules(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['rule']}: {pair['wrong'][:40]}")
-def test_a_slip_is_found_and_named_and_its_near_miss_is_silent(pair: dict[str, str]) -> None:
+def test_an_error_is_found_and_named_and_its_near_miss_is_silent(pair: dict[str, str]) -> None:
     assert pair["rule"] in rules(pair["wrong"])
     assert rules(pair["right"]) == []
 

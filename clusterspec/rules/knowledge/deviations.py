@@ -1,7 +1,7 @@
 """Stated figures that differ from the catalog's, and the likely error behind each.
 
-Each figure gives one slip, reported by one rule, with every reading that fits: first by the written unit, then by the
-direction, then by the scope.
+Each figure gives at most one deviation, reported by one rule, with every cause that fits: first the written unit, then
+the direction, then the scope.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.stated import CatalogFigure, StatedFigure, rate, stated_figures
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ClusterSpec
-from clusterspec.units.slips import (
+from clusterspec.units.common_errors import (
     AGREES,
     BITS,
     MEANT,
@@ -24,7 +24,7 @@ from clusterspec.units.slips import (
     SINGLE,
     SUMMED,
     bits_ratio,
-    is_prefix_slip,
+    is_prefix_error,
     meant_by_bits,
     near,
     swapped,
@@ -33,7 +33,7 @@ from clusterspec.units.slips import (
 
 CLOSE = 0.05
 SCOPE = 0.03
-"""Relative tolerance of scopes, which are closer to each other than other slips (18 links, 16 accelerators)."""
+"""Relative tolerance of scopes, which are closer to each other than other factors (18 links, 16 accelerators)."""
 RAW = 1 / 0.9412
 """NVLink's signaling rate over its payload: ``nvidia-smi nvlink -s`` prints 26.5625 GB/s for links with a payload of
 25.
@@ -48,8 +48,8 @@ POWER_OF_A_NODE = (100.0, 1e6)
 
 
 @dataclass(frozen=True, slots=True)
-class SlipReading:
-    """A likely error: the rule that reports it, its description, and the corrected text."""
+class LikelyCause:
+    """A likely cause of a deviation: the rule that reports it, its description, and the corrected text."""
 
     rule: str
     meant: str
@@ -57,22 +57,22 @@ class SlipReading:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureSlip:
-    """A stated figure that differs from the catalog's: the figure it is compared with, and all likely errors.
+class Deviation:
+    """A stated figure that differs from the catalog's: the figure it is compared with, and its likely causes.
 
-    Without a likely error the difference is unexplained.
+    Without a cause the difference is unexplained.
     """
 
     stated: StatedFigure
     known: CatalogFigure | None
-    readings: tuple[SlipReading, ...]
+    causes: tuple[LikelyCause, ...]
     severity: str = ""
-    """Replaces the rule's own severity where the catalog allows a second reading."""
+    """Replaces the rule's own severity where the catalog allows a second interpretation."""
 
     @property
     def rule(self) -> str:
         """The name of the rule that reports it."""
-        return self.readings[0].rule if self.readings else ""
+        return self.causes[0].rule if self.causes else ""
 
     @property
     def ratio(self) -> float:
@@ -90,18 +90,18 @@ class FigureSlip:
 
     @property
     def meaning(self) -> str:
-        """The likely errors, joined by `or`."""
-        return ", or ".join(reading.meant for reading in self.readings)
+        """The likely causes, joined by `or`."""
+        return ", or ".join(cause.meant for cause in self.causes)
 
     @property
     def advice(self) -> str:
-        """The text to write instead, one for each likely error."""
-        return "write " + ", or ".join(dict.fromkeys(f"`{reading.text}`" for reading in self.readings))
+        """The text to write instead, one for each likely cause."""
+        return "write " + ", or ".join(dict.fromkeys(f"`{cause.text}`" for cause in self.causes))
 
     @property
     def fix(self) -> Fix | None:
-        """A fix where only one reading fits."""
-        return rewrite(self.stated.at, self.readings[0].text, safe=True) if len(self.readings) == 1 else None
+        """A fix where only one cause fits."""
+        return rewrite(self.stated.at, self.causes[0].text, safe=True) if len(self.causes) == 1 else None
 
     def problem(self, rule: Rule) -> Problem:
         """The problem that its rule reports."""
@@ -110,14 +110,14 @@ class FigureSlip:
 
 
 @dataclass(frozen=True, slots=True)
-class Slips:
-    """The slips of one spec."""
+class Deviations:
+    """The deviations of one spec."""
 
-    found: tuple[FigureSlip, ...]
+    found: tuple[Deviation, ...]
 
-    def of(self, *kinds: str) -> tuple[FigureSlip, ...]:
-        """The slips of figures of these kinds."""
-        return tuple(slip for slip in self.found if slip.stated.kind in kinds)
+    def of(self, *kinds: str) -> tuple[Deviation, ...]:
+        """The deviations of figures of these kinds."""
+        return tuple(deviation for deviation in self.found if deviation.stated.kind in kinds)
 
     def concern(self, *kinds: str) -> bool:
         """Whether a figure of one of these kinds differs from the catalog's, so that other rules do not use it."""
@@ -125,41 +125,42 @@ class Slips:
 
     @property
     def mislead_time(self) -> bool:
-        """Whether a slip makes the predicted times wrong."""
-        wrong = (slip for slip in self.of(*RATES, "accelerator") if slip.rule != "raw-signalling-rate")
-        return any(slip.readings or slip.stated.kind == "nic" for slip in wrong)
+        """Whether a deviation makes the predicted times wrong."""
+        wrong = (deviation for deviation in self.of(*RATES, "accelerator") if deviation.rule != "raw-signalling-rate")
+        return any(deviation.causes or deviation.stated.kind == "nic" for deviation in wrong)
 
-    def reported_by(self, rule: str) -> tuple[FigureSlip, ...]:
-        """The slips that the rule of this name reports."""
-        return tuple(slip for slip in self.found if slip.rule == rule)
+    def reported_by(self, rule: str) -> tuple[Deviation, ...]:
+        """The deviations that the rule of this name reports."""
+        return tuple(deviation for deviation in self.found if deviation.rule == rule)
 
 
-def find_slips(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Slips:
+def find_deviations(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Deviations:
     """Every stated figure that differs from the catalog's."""
     stated = stated_figures(written, cluster, catalog)
-    return Slips(tuple(slip for figure in stated if (slip := _halved_line_rate(figure) or _slip(figure)) is not None))
+    found = (_halved_line_rate(figure) or _deviation(figure) for figure in stated)
+    return Deviations(tuple(deviation for deviation in found if deviation is not None))
 
 
-def _slip(stated: StatedFigure) -> FigureSlip | None:
+def _deviation(stated: StatedFigure) -> Deviation | None:
     if not stated.known:
-        return FigureSlip(stated, None, impossible) if (impossible := _impossible(stated)) else None
+        return Deviation(stated, None, impossible) if (impossible := _impossible(stated)) else None
     if stated.kind == "nic" and stated.free and _is_ethernet_rate(stated.quantity.per_direction):
         return None
     if any(near(stated.quantity.value, stated.counted(known), AGREES) for known in stated.known):
         return None
     for known in stated.known:
-        if readings := tuple(_readings(stated, known)):
-            return FigureSlip(stated, known, readings)
+        if causes := tuple(_causes(stated, known)):
+            return Deviation(stated, known, causes)
     if impossible := _impossible(stated):
-        return FigureSlip(stated, stated.known[0], impossible)
-    return FigureSlip(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic"} else None
+        return Deviation(stated, stated.known[0], impossible)
+    return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic"} else None
 
 
-def _halved_line_rate(stated: StatedFigure) -> FigureSlip | None:
+def _halved_line_rate(stated: StatedFigure) -> Deviation | None:
     """A line rate declared `duplex`, although a line rate counts one direction: 400 Gb/s duplex means 200 Gb/s per
     direction.
 
-    Where ports of half the rate are sold as well, both readings are offered.
+    Where ports of half the rate are sold as well, both interpretations are offered.
     """
     quantity, line_rate = stated.quantity, stated.line_rate
     if line_rate is None or quantity.direction is not Direction.DUPLEX:
@@ -167,13 +168,13 @@ def _halved_line_rate(stated: StatedFigure) -> FigureSlip | None:
     if not near(quantity.value, line_rate.value, AGREES):
         return None
     meant = f"the line rate of {line_rate.whose}, which counts one direction"
-    readings = [SlipReading(SINGLE, meant, rate(quantity.value, quantity))]
+    causes = [LikelyCause(SINGLE, meant, rate(quantity.value, quantity))]
     sold = any(near(quantity.per_direction, known.value, AGREES) for known in stated.known)
     if sold:
         half = rate(quantity.per_direction, quantity)
-        readings.append(SlipReading(SINGLE, f"a port of {half} each way", half))
+        causes.append(LikelyCause(SINGLE, f"a port of {half} each way", half))
     doubtful = sold and all(known.whose == line_rate.whose for known in stated.known)
-    return FigureSlip(stated, line_rate, tuple(readings), "warning" if doubtful else "")
+    return Deviation(stated, line_rate, tuple(causes), "warning" if doubtful else "")
 
 
 def _is_ethernet_rate(speed: float) -> bool:
@@ -181,61 +182,61 @@ def _is_ethernet_rate(speed: float) -> bool:
     return any(near(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET)
 
 
-def _readings(stated: StatedFigure, known: CatalogFigure) -> Iterator[SlipReading]:
-    """The likely errors: first by the written unit, then by the direction, then by the scope."""
+def _causes(stated: StatedFigure, known: CatalogFigure) -> Iterator[LikelyCause]:
+    """The likely causes: first by the written unit, then by the direction, then by the scope."""
     ratio = stated.quantity.value / stated.counted(known)
     right = stated.written_as(stated.counted(known))
     yield from _bits(stated, right, ratio)
     if stated.kind == "nic":
         yield from _scope(stated, right, ratio)
-    if is_prefix_slip(ratio, CLOSE):
-        yield SlipReading(PREFIX, MEANT[PREFIX], right)
+    if is_prefix_error(ratio, CLOSE):
+        yield LikelyCause(PREFIX, MEANT[PREFIX], right)
     if stated.kind in {"scale-up", "peer"}:
         yield from _direction(stated, ratio)
     if stated.kind == "scale-up":
         yield from _scope(stated, right, ratio)
     if stated.kind == "scale-up" and near(ratio, RAW, 0.005):
-        yield SlipReading("raw-signalling-rate", "the signaling rate of the links, not the payload they carry", right)
+        yield LikelyCause("raw-signalling-rate", "the signaling rate of the links, not the payload they carry", right)
 
 
-def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[SlipReading]:
+def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
     """Bits written as bytes or the reverse, also combined with a wrong direction."""
     if stated.kind not in RATES:
         return
     quantity, directed = stated.quantity, stated.kind != "nic"
-    slip = bits_ratio(quantity.bits)
+    factor = bits_ratio(quantity.bits)
     counts = meant_by_bits(quantity.symbol, quantity.bits)
-    if near(ratio, slip, CLOSE):
+    if near(ratio, factor, CLOSE):
         text = quantity.written.replace(quantity.symbol, swapped(quantity.symbol, quantity.bits))
-        yield SlipReading(BITS, counts, text if text != quantity.written else right)
-    if directed and quantity.direction is Direction.ONE_WAY and near(ratio, 2 * slip, CLOSE):
-        yield SlipReading(BITS, f"{counts}, and {MEANT[SUMMED]}", right)
-    if directed and quantity.direction is Direction.DUPLEX and near(ratio, slip / 2, CLOSE):
-        yield SlipReading(BITS, f"{counts}, and {MEANT[SINGLE]}", right)
+        yield LikelyCause(BITS, counts, text if text != quantity.written else right)
+    if directed and quantity.direction is Direction.ONE_WAY and near(ratio, 2 * factor, CLOSE):
+        yield LikelyCause(BITS, f"{counts}, and {MEANT[SUMMED]}", right)
+    if directed and quantity.direction is Direction.DUPLEX and near(ratio, factor / 2, CLOSE):
+        yield LikelyCause(BITS, f"{counts}, and {MEANT[SINGLE]}", right)
 
 
-def _direction(stated: StatedFigure, ratio: float) -> Iterator[SlipReading]:
+def _direction(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
     """The sum of both directions declared as one, or one direction declared as the sum."""
     own = stated.written_as(stated.quantity.value)
     if stated.quantity.direction is Direction.ONE_WAY and near(ratio, 2, CLOSE):
-        yield SlipReading(SUMMED, MEANT[SUMMED], own.replace(Direction.ONE_WAY, Direction.DUPLEX))
+        yield LikelyCause(SUMMED, MEANT[SUMMED], own.replace(Direction.ONE_WAY, Direction.DUPLEX))
     if stated.quantity.direction is Direction.DUPLEX and near(ratio, 0.5, 0.04):
-        yield SlipReading(SINGLE, MEANT[SINGLE], own.replace(Direction.DUPLEX, Direction.ONE_WAY))
+        yield LikelyCause(SINGLE, MEANT[SINGLE], own.replace(Direction.DUPLEX, Direction.ONE_WAY))
 
 
-def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[SlipReading]:
+def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
     """The figure of a link, a node or a domain. A factor of two in scale-up is a question of direction."""
     for scope in stated.scopes:
         of_direction = stated.kind == "scale-up" and scope.factor in {2, 0.5}
         if near(ratio, scope.factor, SCOPE) and not of_direction:
-            yield SlipReading(scope.rule, f"the figure of {scope.what}", right)
+            yield LikelyCause(scope.rule, f"the figure of {scope.what}", right)
 
 
-def _impossible(stated: StatedFigure) -> tuple[SlipReading, ...]:
+def _impossible(stated: StatedFigure) -> tuple[LikelyCause, ...]:
     """The likely error of a figure outside the range of existing machines."""
     value = stated.quantity.per_direction if stated.kind == "nic" else stated.quantity.value
     low, high = {"nic": (SLOWEST_NIC, float("inf")), "power": POWER_OF_A_NODE}.get(stated.kind, (0.0, float("inf")))
     if low <= value <= high:
         return ()
     text = stated.written_as(stated.quantity.value * (1000 if value < low else 1 / 1000))
-    return (SlipReading(PREFIX, MEANT[PREFIX], text),)
+    return (LikelyCause(PREFIX, MEANT[PREFIX], text),)

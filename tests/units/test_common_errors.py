@@ -1,11 +1,11 @@
-"""Slips of units: factors, names and the words for them, with numbers worked out by hand."""
+"""Deviations of units: factors, names and the words for them, with numbers worked out by hand."""
 
 from __future__ import annotations
 
 import pytest
 
 from clusterspec.units import display, plural, read
-from clusterspec.units.slips import bits_ratio, is_prefix_slip, meant_by_bits, near, swapped, times
+from clusterspec.units.common_errors import bits_ratio, is_prefix_error, meant_by_bits, near, swapped, times
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_two_figures_agree_within_a_share_of_the_second(value: float, other: flo
 
 
 @pytest.mark.parametrize(
-    ("ratio", "slip"), [(1000, True), (1049, True), (1051, False), (1 / 1000, True), (1 / 100, False), (1.0, False)]
+    ("ratio", "error"), [(1000, True), (1049, True), (1051, False), (1 / 1000, True), (1 / 100, False), (1.0, False)]
 )
-def test_a_prefix_is_a_thousand_up_or_down(ratio: float, slip: bool) -> None:
-    assert is_prefix_slip(ratio, 0.05) is slip
+def test_a_prefix_is_a_thousand_up_or_down(ratio: float, error: bool) -> None:
+    assert is_prefix_error(ratio, 0.05) is error
 
 
 def test_bits_and_bytes_differ_by_eight() -> None:
