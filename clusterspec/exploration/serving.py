@@ -171,7 +171,7 @@ def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None =
         memory=one.plan.memory_bytes,
         fits=one.plan.fits,
         cost=_cost(studied, design, one.plan),
-        serving=(serving_json(times) or {}) | more,
+        serving=(serving_json(times, design.workload.serving) or {}) | more,
     )
 
 

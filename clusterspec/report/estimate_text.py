@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from shlex import quote
 
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.term import Communication, MemoryUse
 from clusterspec.report import communication as traffic
 from clusterspec.report.estimate_assumptions import moving
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import PLAIN, Ink, plain, titled, wrapped
+from clusterspec.report.serving_rows import serving_rows
 from clusterspec.report.step_parts import MOST, breakdown
 from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
 from clusterspec.results import EstimateReport, count
@@ -103,27 +102,6 @@ def headline(plan: Plan, ink: Ink) -> str:
     )
 
 
-def serving_rows(found: ServingTimes, held: str) -> Iterable[tuple[str, str, str]]:
-    """The latencies of a serving plan with their ranges, and the KV cache capacity."""
-    for title, name in (("time to first token", "ttft"), ("time per output token", "tpot")):
-        low, high = serving_range(found, name)
-        yield title, display(getattr(found, name), "s"), _notes(f"{display(low, 's')} to {display(high, 's')}", held)
-    rate = f"{found.output_tokens_per_second:,.0f}"
-    each = f"{found.per_accelerator:,.0f} per accelerator of {found.accelerators:,.0f}"
-    yield "output tokens per second", rate, _notes(each, held)
-    yield (
-        "request latency",
-        display(found.request_latency, "s"),
-        f"{percent(found.prefill_share)} of the time on prefill",
-    )
-    requests = (
-        f"tokens, {found.kv_capacity_sequences:,.0f} requests, {display(found.kv_bytes_per_token, 'B')} per token"
-    )
-    yield "cache holds", f"{found.kv_capacity_tokens:,.0f}", requests
-    if found.max_concurrency is not None:
-        yield "most concurrency", f"{found.max_concurrency:,.0f}", "in flight, within cache and targets"
-
-
 def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
     """Name, value and note of each headline figure; the note states if the plan cannot run."""
     held, used = condition(plan), used_text(plan.design, "")
@@ -139,7 +117,9 @@ def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
         yield "MFU", percent(plan.mfu), _notes(again, held)
     if plan.serving is not None:
-        yield from serving_rows(plan.serving, held)
+        load = plan.design.workload.serving if plan.design.workload else None
+        assert load is not None
+        yield from ((name, value, note) for name, value, note, _ in serving_rows(plan.serving, load, held))
     if plan.memory:
         yield memory_row(plan)
     if plan.parameters is not None:
@@ -207,7 +187,8 @@ def footer(report: EstimateReport, ink: Ink) -> str:
     counted = count(report.findings)
     counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
     file = plain(quote(report.input.name)).replace("\n", " ")
-    name = "tpot" if report.plan.serving is not None else "'step time'"
+    work = report.design.spec.workload
+    name = "tpot" if work is not None and work.kind == "serve" else "'step time'"
     lines = [f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name."]
     if counts:
         lines.insert(0, f"{counts}: `clusterspec check {file}`")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.cluster.model import Assumption, Cluster, Layout
+from clusterspec.cluster.model import Assumption, Cluster, Layout, Serving
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
 from clusterspec.cost.serving.ranges import RANGED, serving_range
+from clusterspec.cost.serving.targets import Tail, tail
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
 from clusterspec.results.measured import measured_json, unmeasured_step_time
@@ -45,7 +46,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
         },
         "memory": memory_json(plan.memory),
         "allocated_memory": plan.memory.allocator if plan.memory else None,
-        "serving": serving_json(plan.serving),
+        "serving": serving_json(plan.serving, design.workload.serving if design.workload else None),
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
         "measured": measured_json(design.cluster),
@@ -62,9 +63,9 @@ def terms(plan: Plan) -> tuple[Term, ...]:
     return found + ((plan.memory.total,) if plan.memory else ())
 
 
-def serving_json(found: ServingTimes | None) -> Json | None:
+def serving_json(found: ServingTimes | None, load: Serving | None) -> Json | None:
     """The latencies (seconds) and throughput of a serving plan; None for training."""
-    if found is None:
+    if found is None or load is None:
         return None
     names = (
         *RANGED,
@@ -77,7 +78,16 @@ def serving_json(found: ServingTimes | None) -> Json | None:
     )
     ranges = {name: serving_range(found, name) for name in RANGED}
     out = {name: getattr(found, name) for name in names}
-    return out | {"output_tokens_per_second_per_accelerator": found.per_accelerator, "range": ranges}
+    out |= {"output_tokens_per_second_per_accelerator": found.per_accelerator, "range": ranges}
+    return out | {"at_percentile": _tail_json(tail(found, load)), "speculative": load.draft_tokens > 0}
+
+
+def _tail_json(found: Tail | None) -> Json | None:
+    """The latencies at the percentile of the targets; None at the median."""
+    if found is None:
+        return None
+    ranges = {"ttft": list(found.ttft_range), "tpot": list(found.tpot_range)}
+    return {"percentile": found.percentile, "ttft": found.ttft, "tpot": found.tpot, "range": ranges}
 
 
 def cluster_json(cluster: Cluster | None) -> Json | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.serving.constants import RANGES
+from math import log
+
+from clusterspec.cost.serving.constants import RANGES, TAILS
 from clusterspec.cost.serving.times import ServingTimes
 
 RANGED = {
@@ -33,3 +35,17 @@ def factors(found: ServingTimes, quantity: str) -> tuple[float, float]:
     if quantity == "ttft" and found.handoff > 0:
         return RANGES["ttft apart"]
     return RANGES[quantity]
+
+
+def tail_factors(found: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
+    """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
+
+    Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
+    waits; above, they are those of the 99th.
+    """
+    kind = "ttft apart" if quantity == "ttft" and found.handoff > 0 else quantity
+    part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
+    low, high = (
+        middle ** (1 - part) * end**part for middle, end in zip(factors(found, quantity), TAILS[kind], strict=True)
+    )
+    return low, high

@@ -4,11 +4,35 @@ from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.serving import burst_wait_at, wait_at
+from clusterspec.cost.serving.ranges import tail_factors
 from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.records import dataclass
 
 MEDIAN = 50.0
 HIGHEST = 99.9
 """The percentile up to which the exponential tail of the waits is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The latencies that ``percentile`` of 100 requests do not exceed, in seconds, each with its range."""
+
+    percentile: float
+    ttft: float
+    tpot: float
+    ttft_range: tuple[float, float]
+    tpot_range: tuple[float, float]
+
+
+def tail(found: ServingTimes, load: Serving) -> Tail | None:
+    """The latencies at the percentile of the targets; None at the median, which the plan itself has."""
+    if load.percentile <= MEDIAN:
+        return None
+    share = min(load.percentile, HIGHEST) / 100
+    first, each = ttft_at(found, load), tpot_at(found, load)
+    low, high = tail_factors(found, "ttft", share)
+    least, most = tail_factors(found, "tpot", share)
+    return Tail(load.percentile, first, each, (first * low, first * high), (each * least, each * most))
 
 
 def ttft_at(found: ServingTimes, load: Serving) -> float:

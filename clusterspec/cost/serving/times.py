@@ -167,7 +167,7 @@ def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
         kv_capacity_tokens=tokens * ranks,
         kv_capacity_sequences=requests * ranks,
         max_concurrency=_most(pools),
-        prefill_share=now.share,
+        prefill_share=prompt / latency if load.load == "static" else now.share,
         sequences=now.sequences,
         decode=now.decode,
         prefill=steps,

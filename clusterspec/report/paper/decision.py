@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clusterspec.report.estimate_text import serving_rows
 from clusterspec.report.paper.blocks import (
     Block,
     Card,
@@ -14,21 +13,13 @@ from clusterspec.report.paper.blocks import (
     TableRow,
     Tone,
 )
+from clusterspec.report.serving_rows import serving_rows
 from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results.areas import REQUESTS, Area
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Verdict, VerdictStatus, condition, used_text
 from clusterspec.units import display, percent
 
-SERVING_FIELDS = (
-    "ttft",
-    "tpot",
-    "output_tokens_per_second",
-    "request_latency",
-    "kv_capacity_tokens",
-    "max_concurrency",
-)
-"""The JSON fields of the rows of a serving plan, in their order."""
 TONES: dict[VerdictStatus, Tone] = {
     VerdictStatus.FAILS: "bad",
     VerdictStatus.RESERVATIONS: "fair",
@@ -158,14 +149,17 @@ def cards(report: FullReport) -> tuple[Card, ...]:
 
 def _serving(report: FullReport, held: str) -> list[Card]:
     """The times of a serving plan, by the names and notes of `estimate`."""
-    times = report.estimate.plan.serving
-    if times is None:
+    plan = report.estimate.plan
+    work = plan.design.workload
+    if plan.serving is None or work is None or work.serving is None:
         return []
-    rows = zip(serving_rows(times, held), SERVING_FIELDS, strict=False)
-    return [
-        Card(name[0].upper() + name[1:], value, note, f"estimate.serving.{field}")
-        for (name, value, note), field in rows
-    ]
+    rows = serving_rows(plan.serving, work.serving, held)
+    return [Card(_title(row.name), row.value, row.note, f"estimate.serving.{row.field}") for row in rows]
+
+
+def _title(name: str) -> str:
+    """The title of a card: `Time to first token`."""
+    return f"{name.strip()[0].upper()}{name.strip()[1:]}"
 
 
 def _notes(*parts: str) -> str:

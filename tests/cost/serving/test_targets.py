@@ -8,7 +8,8 @@ import pytest
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.targets import missed, tpot_at, ttft_at
+from clusterspec.cost.serving.ranges import factors
+from clusterspec.cost.serving.targets import missed, tail, tpot_at, ttft_at
 from clusterspec.pipeline import study_text
 from tests.settings import SETTINGS
 
@@ -56,3 +57,18 @@ def test_what_is_missed_is_named() -> None:
     assert missed(*plan("concurrency: 1")) == ()
     assert missed(*plan("concurrency: 1, targets: {ttft: 1 ms, tpot: 1 ms}")) == ("ttft", "tpot")
     assert missed(*plan("concurrency: 1, targets: {ttft: 10 s, tpot: 1 ms}")) == ("tpot",)
+
+
+def test_the_range_of_a_percentile_widens_from_that_of_the_median_to_that_of_the_99th() -> None:
+    assert tail(*plan("concurrency: 32, targets: {ttft: 1 s}")) is None
+    found, load = plan("concurrency: 32, targets: {percentile: 99}")
+    last = tail(found, load)
+    assert last is not None and (last.ttft, last.tpot) == (ttft_at(found, load), tpot_at(found, load))
+    assert last.ttft_range == pytest.approx((0.68 * last.ttft, 6.5 * last.ttft))
+    assert last.tpot_range == pytest.approx((0.84 * last.tpot, 1.34 * last.tpot))
+    ends = [factors(found, "ttft")[1]]
+    for percentile in (51, 75, 90, 95, 99, 99.9):
+        at = tail(*plan(f"concurrency: 32, targets: {{percentile: {percentile}}}"))
+        assert at is not None
+        ends.append(at.ttft_range[1] / at.ttft)
+    assert ends == sorted(ends)
