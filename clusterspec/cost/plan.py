@@ -61,9 +61,25 @@ class Plan:
 
     @property
     def memory_range(self) -> tuple[float, float] | None:
-        """The range in bytes within which published peaks should lie."""
+        """The range in bytes within which published peaks should lie.
+
+        A serving engine gives its cache what the rest leaves, so that more of the rest takes from the cache, down to
+        the cache of one request.
+        """
         total = self.memory.total if self.memory else None
-        return (total.low, total.high) if total and total.low is not None and total.high is not None else None
+        if total is None or total.low is None or total.high is None:
+            return None
+        least, limit = total.high - self._spare_cache, self.memory_capacity
+        return (total.low, limit) if limit is not None and least <= limit < total.high else (total.low, total.high)
+
+    @property
+    def _spare_cache(self) -> float:
+        """Bytes of cache on the fullest accelerator beyond those of one request; 0 in training."""
+        if self.stored is None or self.serving is None:
+            return 0.0
+        from clusterspec.cost.memory import spare_cache
+
+        return spare_cache(self.stored)
 
     @property
     def memory_bytes(self) -> float | None:

@@ -19,8 +19,9 @@ from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
+from clusterspec.summation import sum_of
 
-__all__ = ["Memory", "assumptions", "explain", "memory", "use"]
+__all__ = ["Memory", "assumptions", "explain", "memory", "spare_cache", "use"]
 
 
 class Memory(NamedTuple):
@@ -104,3 +105,11 @@ def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
     found = memory(design)
     return (None, ()) if found is None else (explain(design, found), assumptions(found.job, found.rank))
+
+
+def spare_cache(found: Memory) -> float:
+    """Bytes of the cache on the fullest accelerator beyond those of one request of full length.
+
+    A request of full length has at most twice the cache of a request of mean length, with half of its output.
+    """
+    return sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in found.rank.activations) * found.ranks

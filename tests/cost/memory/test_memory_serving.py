@@ -10,6 +10,7 @@ import pytest
 from clusterspec.cost.memory import use
 from clusterspec.cost.term import MemoryUse
 from clusterspec.pipeline import study_text
+from clusterspec.results.verdict import verdict as verdict_of
 from tests.settings import SETTINGS
 
 REQUESTS = {"input_tokens": 3000, "output_tokens": 1000, "concurrency": 64}
@@ -128,3 +129,22 @@ def test_of_separate_engines_the_fullest_counts() -> None:
     found = used(separate, {}, model="deepseek-v3", nodes=3)
     assert leaf(found, "served_experts") == pytest.approx(58 * 256 * 3 * 7168 * 2048 / 8)
     assert leaf(found, "key_value_cache") == pytest.approx(4000 * 61 * 576 * 2)
+
+
+def test_a_cache_that_fills_the_memory_fits_and_weights_that_nearly_do_may_not() -> None:
+    """Offline requests take the memory that the weights leave; 70.6 GB of weights and one request leave no room."""
+
+    def verdict(model: str, load: str) -> tuple[str, tuple[float, float]]:
+        text = (
+            "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
+            f"workload: {{kind: serve, model: {model}, parameter_precision: fp8, precision: fp8, serving: {{{load}}}}}\n"
+            "layout: {tp: 1}"
+        )
+        one = study_text(text, SETTINGS)
+        assert one.plan.memory_range is not None and one.plan.memory_capacity == pytest.approx(0.9 * H100)
+        return str(verdict_of(one.plan).status), one.plan.memory_range
+
+    status, (low, high) = verdict("llama-3.1-8b", "input_tokens: 3000, output_tokens: 1000, load: offline")
+    assert status == "clear" and low < high == pytest.approx(0.9 * H100)
+    status, (low, high) = verdict("llama-3.1-70b", "input_tokens: 11000, output_tokens: 1000, concurrency: 8")
+    assert status == "reservations" and low < 0.9 * H100 < high
