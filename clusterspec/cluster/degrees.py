@@ -67,18 +67,20 @@ def resolve_degrees(
 ) -> Degrees:
     """The degrees on ``ranks`` ranks. dp is the largest that fits, at least 1; a rule reports a remainder.
 
-    Where serving is disaggregated, the degrees are those of the decode engines.
+    A serving plan may have fewer replicas (``dp``) than fit. Where serving is disaggregated, the degrees are those of
+    the decode engines.
     """
     serving = workload.serving if workload is not None else None
     if serving is not None and serving.decode is not None:
         return _of_engines(serving.decode)
-    axes = ("tp", "cp", "ep", "pp")
-    written = {
-        axis: log.either(getattr(section, axis), f"{KEY}.{axis}", 1, "no parallelism on this axis") for axis in axes
-    }
-    tp, cp, ep, pp = (max(1, degree) for degree in written.values())
+    serves, why = workload is not None and workload.kind == "serve", "no parallelism on this axis"
+    written = {axis: log.either(getattr(section, axis), f"{KEY}.{axis}", 1, why) for axis in ("tp", "ep", "pp")}
+    written["cp"] = log.training(section.cp, f"{KEY}.cp", 1, why, serves)
+    tp, ep, pp, cp = (max(1, degree) for degree in written.values())
     attention_dp = _attention_dp(section, workload, log)
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
+    if serving is not None and section.dp is not None:
+        fits = min(fits, max(1, section.dp))
     expert_tp = _expert_tp(section, framework, Engines(1, tp, attention_dp, ep), workload, log)
     redundant = _redundant_experts(workload, ep, log)
     return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, section.virtual_stages or 1), redundant)

@@ -164,6 +164,11 @@ def fit_text(plan: Plan) -> str:
     return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {display(capacity, 'B')}"
 
 
+def ranks_match(design: Design) -> bool:
+    """Whether the ranks of the layout match the nodes that it uses."""
+    return not any(_ranks(design))
+
+
 def _ranks(design: Design) -> Iterator[str]:
     """The reason why the ranks do not match the nodes, if they do not."""
     cluster, layout = design.cluster, design.layout
@@ -173,7 +178,7 @@ def _ranks(design: Design) -> Iterator[str]:
         yield f"the layout uses {plural(layout.nodes, 'node')}; the cluster has {cluster.nodes:,}"
         return
     there = layout.nodes * cluster.ranks_per_node
-    if layout.separate_engines:
+    if design.workload is not None and design.workload.serving is not None:
         if layout.ranks > there:
             yield f"the engines have {layout.ranks:,} ranks; the nodes of the layout hold {there:,}"
         return

@@ -67,5 +67,5 @@ def divides(design: Design) -> bool:
     if cluster is None or workload is None or layout is None:
         return False
     there = layout.nodes * cluster.ranks_per_node
-    whole = layout.ranks <= there if layout.separate_engines else layout.ranks == there
+    whole = layout.ranks <= there if workload.serving is not None else layout.ranks == there
     return whole and (workload.kind == "serve" or workload.global_batch % (layout.dp * layout.micro_batch) == 0)

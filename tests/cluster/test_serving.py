@@ -167,6 +167,7 @@ def findings(workload: str, layout: str, nodes: int = 2) -> set[str]:
         ("layout: {framework: sglang, tp: 2, attention_dp: 3, ep: 6}", {"world-size-mismatch"}),
         ("layout: {framework: sglang, tp: 4, attention_dp: 2, ep: 8, dp: 4}", {"world-size-mismatch"}),
         ("layout: {framework: sglang, tp: 4, attention_dp: 2, ep: 8, dp: 2}", set()),
+        ("layout: {framework: sglang, tp: 2, attention_dp: 6, ep: 12, dp: 1}", set()),
     ],
 )
 def test_replicas_of_attention_count_in_the_world(layout: str, rules: set[str]) -> None:
@@ -178,6 +179,19 @@ def test_separate_engines_need_no_more_ranks_than_there_are(nodes: int, rules: s
     """8 ranks prefill and 16 decode: 24 of three nodes."""
     engines = "disaggregated: {prefill: {tp: 8}, decode: {attention_dp: 16, ep: 16}}"
     assert findings(f"serving: {{{REQUESTS}, concurrency: 8, {engines}}}", "", nodes) == rules
+
+
+def test_engines_may_leave_ranks_idle() -> None:
+    """Two engines of two ranks on a node of eight: four accelerators make the tokens, and their number is a note."""
+    text = (
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
+        f"workload: {{kind: serve, model: llama-3.1-8b, serving: {{{REQUESTS}, concurrency: 8}}}}\n"
+        "layout: {tp: 2, dp: 2}"
+    )
+    one = clusterspec.load(text)
+    (idle,) = (finding for finding in one.findings if finding.rule == "world-size-mismatch")
+    assert idle.severity == "note" and "4 of 8 ranks are idle" in idle.message and "`dp: 4`" in str(idle.help)
+    assert one.plan.serving is not None and one.plan.serving.accelerators == 4
 
 
 def test_copies_make_experts_divisible_for_the_rules_too() -> None:

@@ -52,25 +52,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(legality: Legality, written_layout: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(
+    legality: Legality, written_layout: LayoutSpec, cluster: Cluster, layout: Layout, workload: Workload | None
+) -> Iterator[Problem]:
     nodes, each = layout.nodes, cluster.ranks_per_node
     if nodes > cluster.nodes:
         message = f"the job uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
         yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
         return
-    if layout.separate_engines:
-        if layout.ranks > nodes * each:
-            message = f"the engines have {layout.ranks:,} ranks, and {nodes:,} nodes of {each} are {nodes * each:,}"
-            yield RULE.problem("workload.serving.disaggregated", message, "fewer replicas, or more nodes")
+    if workload is not None and workload.serving is not None:
+        yield from _engines(written_layout, cluster, layout)
         return
     ranks, cut = nodes * each, layout.tp * layout.attention_dp * layout.cp * layout.pp
     there = f"{nodes:,} nodes of {each} are {ranks:,} ranks"
@@ -88,6 +89,34 @@ def check(legality: Legality, written_layout: LayoutSpec, cluster: Cluster, layo
         help_ = f"write {ranks // cut}, or drop the key: dp is derived"
         message = f"{there}, but {product} × dp {written_layout.dp} = {wanted:,}"
         yield RULE.problem("layout.dp", message, help_, fix=rewrite("layout.dp", str(ranks // cut)))
+
+
+def _engines(written: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    """Engines need no more than the ranks of the nodes; ranks without an engine are idle."""
+    ranks, engine = layout.nodes * cluster.ranks_per_node, layout.ranks // layout.dp
+    there = f"{plural(layout.nodes, 'node')} of {cluster.ranks_per_node} ranks"
+    if layout.separate_engines:
+        if layout.ranks > ranks:
+            message = f"the engines have {layout.ranks:,} ranks, and {there} have {ranks:,}"
+            yield RULE.problem("workload.serving.disaggregated", message, "fewer replicas, or more nodes")
+        return
+    wanted = engine * (written.dp or layout.dp)
+    if wanted > ranks:
+        key = "dp" if engine <= ranks else _first_misfit(layout, ranks)
+        message = (
+            f"{plural(wanted // engine, 'engine')} of {engine:,} ranks: {wanted:,} in all, and {there} have {ranks:,}"
+        )
+        yield RULE.problem(f"layout.{key}", message, "use fewer or smaller engines, or more nodes")
+    elif wanted < ranks:
+        most, engines = ranks // engine, plural(wanted // engine, "engine")
+        message = f"with {engines} of {engine:,} ranks, {ranks - wanted:,} of {ranks:,} ranks are idle"
+        if written.dp is None:
+            help_ = f"use engines that divide the nodes, or state their number (`dp: {most}`)"
+            yield RULE.problem(f"layout.{_first_misfit(layout, ranks)}", message, help_)
+            return
+        counted = "; throughput and cost per token count those in use"
+        help_ = f"use `dp: {most}`, or fewer accelerators" if most > layout.dp else "use engines that divide the nodes"
+        yield RULE.problem("layout.dp", message + counted, help_, severity="note")
 
 
 def _first_misfit(layout: Layout, ranks: int) -> str:
