@@ -123,7 +123,7 @@ def _power(rack: Rack | None) -> Iterator[Area]:
 def _storage(plan: Plan) -> Iterator[Area]:
     """The time to write a checkpoint, in seconds, against the checkpoint interval."""
     spec = plan.design.spec
-    networks = spec.cluster.networks if spec.cluster else None
+    networks = spec.cluster.networks if spec.cluster and plan.serving is None else None
     store = networks.storage.bandwidth if networks and networks.storage else None
     interval = spec.operations.checkpoint_interval if spec.operations else None
     if store is None or interval is None or plan.parameters is None:

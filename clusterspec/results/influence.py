@@ -13,6 +13,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass, is_dataclass, replace
+from clusterspec.results.verdict import ranks_match
 from clusterspec.spec.model import Spec
 from clusterspec.spec.schema import schema
 from clusterspec.summation import sum_of
@@ -77,7 +78,11 @@ def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None
 
 
 def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
-    """The relative changes from one plan to another; None if the other lacks a figure that the first has."""
+    """The relative changes from one plan to another; None if the other lacks a figure that the first has, or the ranks
+    for its degrees.
+    """
+    if ranks_match(plan.design) and not ranks_match(other.design):
+        return None
     if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None
     step = _slower(plan, other)
