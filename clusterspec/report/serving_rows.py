@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.serving.targets import Tail, tail
-from clusterspec.units import percent, plain, plural, say
+from clusterspec.units import display, percent, plain, plural
 
 TIMES = (
     ("time to first token", "ttft", "ttft_target"),
@@ -31,24 +31,28 @@ def serving_rows(found: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     at = tail(found, load)
     for title, name, target in TIMES:
         goal = getattr(load, target)
-        aim = f"target {say(goal, 's')}" if goal is not None else ""
+        aim = f"target {display(goal, 's')}" if goal is not None else ""
         span = _span(serving_range(found, name))
-        value = say(getattr(found, name), "s")
+        value = display(getattr(found, name), "s")
         yield ServingRow(title, value, _notes(span, "" if at else aim, _drafted(load), held), name)
         if at is not None:
             yield _at_percentile(at, name, aim, held)
     rate = f"{found.output_tokens_per_second:,.0f}"
     each = f"{found.per_accelerator:,.0f} per accelerator of {found.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, _notes(each, held), "output_tokens_per_second")
-    yield ServingRow("request latency", say(found.request_latency, "s"), prefill_note(found, load), "request_latency")
-    requests = f"tokens, {found.kv_capacity_sequences:,.0f} requests, {say(found.kv_bytes_per_token, 'B')} per token"
+    yield ServingRow(
+        "request latency", display(found.request_latency, "s"), prefill_note(found, load), "request_latency"
+    )
+    requests = (
+        f"tokens, {found.kv_capacity_sequences:,.0f} requests, {display(found.kv_bytes_per_token, 'B')} per token"
+    )
     yield ServingRow("cache holds", f"{found.kv_capacity_tokens:,.0f}", requests, "kv_capacity_tokens")
     if found.max_concurrency is not None:
         yield ServingRow("most concurrency", f"{found.max_concurrency:,.0f}", most_note(load), "max_concurrency")
 
 
 def _at_percentile(at: Tail, name: str, aim: str, held: str) -> ServingRow:
-    value, span = say(getattr(at, name), "s"), _span(getattr(at, f"{name}_range"))
+    value, span = display(getattr(at, name), "s"), _span(getattr(at, f"{name}_range"))
     return ServingRow(f"  {percentile_name(at.percentile)}", value, _notes(span, aim, held), f"at_percentile.{name}")
 
 
@@ -81,7 +85,7 @@ def _drafted(load: Serving) -> str:
 
 
 def _span(ends: tuple[float, float] | list[float]) -> str:
-    return f"{say(ends[0], 's')} to {say(ends[1], 's')}"
+    return f"{display(ends[0], 's')} to {display(ends[1], 's')}"
 
 
 def _notes(*parts: str) -> str:

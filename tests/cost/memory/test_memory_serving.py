@@ -137,7 +137,8 @@ def test_a_cache_that_fills_the_memory_fits_and_weights_that_nearly_do_may_not()
     def verdict(model: str, load: str) -> tuple[str, tuple[float, float]]:
         text = (
             "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
-            f"workload: {{kind: serve, model: {model}, parameter_precision: fp8, precision: fp8, serving: {{{load}}}}}\n"
+            f"workload: {{kind: serve, model: {model}, parameter_precision: fp8, precision: fp8, "
+            f"serving: {{{load}}}}}\n"
             "layout: {tp: 1}"
         )
         one = study_text(text, SETTINGS)
