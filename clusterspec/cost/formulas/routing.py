@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from clusterspec.cost.expressions import formula
-from clusterspec.cost.formulas.elementwise import power
+from clusterspec.cost.formulas.elementwise import larger, power, smaller
 from clusterspec.cost.formulas.overlap import expected_largest
+
+LEAST = 1e-9
+"""The least fraction of experts that a token does not select, where it selects all of them."""
 
 
 @formula()
@@ -33,3 +36,49 @@ def fullest(ranks: float, experts: float, spread: float) -> float:
     (1.204, 1.102)
     """
     return 1 + spread * expected_largest(ranks) / power(experts, 0.5)
+
+
+@formula()
+def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> float:
+    """Expected experts that at least one of ``tokens`` selects: e (1 − (1 + t x)^(−1/σ²)), x = (1 − k/e)^(−σ²) − 1.
+
+    A token selects ``chosen`` (k) different experts, whose popularity varies about its mean by the share
+    ``spread`` (σ).
+
+    Source: the zero of the negative binomial distribution, which is that of counts with gamma-distributed means
+    (Greenwood and Yule, J. Royal Stat. Soc. 83, 1920); exact for one token.
+
+    >>> round(experts_hit(256, 1, 8, 0.7), 6), round(experts_hit(256, 32, 8, 0.7), 1)
+    (8.0, 144.3)
+    >>> round(experts_hit(8, 40_000, 2, 0.7), 3), round(experts_hit(4, 1, 4, 0.7), 3)
+    (8.0, 4.0)
+    """
+    variance = spread * spread
+    each = power(larger(1 - chosen / experts, LEAST), -variance) - 1
+    return experts * (1 - power(1 + tokens * each, -1 / variance))
+
+
+@formula()
+def fullest_hit(hit: float, experts: float, ranks: float) -> float:
+    """Experts that receive a token on the rank with the most of them: min(n, n q + √(2 ln r) √(n q (1 − q))).
+
+    Each of r ranks holds n = ``experts`` / r experts, of which the fraction q = ``hit`` / ``experts`` receives a token,
+    independently of each other: the largest of r binomial counts.
+
+    >>> fullest_hit(4, 8, 1), round(fullest_hit(128, 256, 8), 2), fullest_hit(256, 256, 8)
+    (4.0, 21.77, 32.0)
+    """
+    held, share = experts / ranks, hit / experts
+    return smaller(held, held * share + expected_largest(ranks) * power(held * share * (1 - share), 0.5))
+
+
+@formula()
+def fullest_count(mean: float, ranks: float) -> float:
+    """Requests on the rank with the most of them, with ``mean`` on each: b + √(2 ln r) √b.
+
+    Requests end independently of each other on r ranks, so that their counts are those of a Poisson process.
+
+    >>> fullest_count(16, 1), round(fullest_count(16, 8), 2)
+    (16.0, 24.16)
+    """
+    return mean + expected_largest(ranks) * power(mean, 0.5)

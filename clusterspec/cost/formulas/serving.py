@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import log
 
 from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.elementwise import larger
@@ -44,17 +44,6 @@ def compute_time(flops: float, rate: float) -> float:
     return flops / rate
 
 
-def experts_hit(experts: float, tokens: float, chosen: float) -> float:
-    """The mean number of experts selected by at least one of ``tokens``: E (1 − exp(−t k / E)).
-
-    Source: the occupancy of bins by independent, even choices (Feller, An Introduction to Probability Theory, I.IV).
-
-    >>> round(experts_hit(256, 32, 8), 1), experts_hit(8, 10_000, 2)
-    (161.8, 8.0)
-    """
-    return experts * (1 - exp(-tokens * chosen / experts))
-
-
 @formula("calls * max(floor, bytes_read / bandwidth)")
 def cache_time(calls: float, floor: float, bytes_read: float, bandwidth: float) -> float:
     """The time of calls that each read ``bytes_read`` bytes of the cache, at least ``floor`` seconds.
@@ -65,6 +54,20 @@ def cache_time(calls: float, floor: float, bytes_read: float, bandwidth: float) 
     0.0032
     """
     return calls * larger(floor, bytes_read / bandwidth)
+
+
+@formula("calls * max(floor, bytes_read / bandwidth, flops / rate)")
+def latent_time(calls: float, floor: float, bytes_read: float, bandwidth: float, *, flops: float, rate: float) -> float:
+    """The time of calls of latent attention that each read ``bytes_read`` bytes of the cache and compute ``flops``.
+
+    One kernel does both at once: it is bound by the memory, or by arithmetic where many heads share each byte.
+
+    Source: FlashMLA (github.com/deepseek-ai/FlashMLA): 3,000 GB/s bound by memory or 660 TFLOP/s by arithmetic on H800.
+
+    >>> round(latent_time(61, 1e-5, 64e6, 1.6e12, flops=3e10, rate=6e14), 6)
+    0.00305
+    """
+    return calls * larger(larger(floor, bytes_read / bandwidth), flops / rate)
 
 
 @formula("calls * each")

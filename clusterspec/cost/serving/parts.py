@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cost.formulas.routing import fullest_count
 from clusterspec.cost.formulas.serving import (
     all_reduce_time,
     cache_time,
     compute_time,
-    expert_exchange_time,
-    experts_hit,
     exposed_exchange_time,
+    latent_time,
     launch_time,
     roofline_time,
     stream_time,
 )
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving import routed
+from clusterspec.cost.serving.origins import from_table
+from clusterspec.cost.serving.rates import remaining
 from clusterspec.cost.serving.steps import LAUNCH, Part
-from clusterspec.precision import NARROW, width
+from clusterspec.precision import width
 from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part,
     """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` produce a token."""
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
         return in_turns(engine, tokens, sequences, attention, busy)
-    experts = _experts(engine, tokens, busy) if engine.whole.moe_layers else ()
+    experts = routed.experts(engine, tokens, busy) if engine.whole.moe_layers else ()
     return (
         _dense(engine, tokens),
         _head(engine, sequences),
@@ -58,7 +61,7 @@ def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part,
         *attention,
         _activations(engine, tokens, busy),
         *_all_reduce(engine, tokens),
-        *_exchange(engine, tokens),
+        *routed.exchange(engine, tokens, busy),
         _launch(engine, sequences),
     )
 
@@ -74,7 +77,7 @@ def in_turns(
     work = (
         _twice(_dense(engine, half)),
         _twice(_head(engine, sequences / 2)),
-        *map(_twice, _experts(engine, half, busy)),
+        *map(_twice, routed.experts(engine, half, busy)),
         *attention,
         _activations(engine, tokens, busy),
         *map(_twice, _all_reduce(engine, half)),
@@ -82,7 +85,7 @@ def in_turns(
     computing = sum_of(part.seconds for part in work)
     exposed = (
         part._replace(formula=exposed_exchange_time, numbers=part.numbers | {"computing": computing})
-        for part in map(_twice, _exchange(engine, half))
+        for part in map(_twice, routed.exchange(engine, half, busy))
     )
     launch = _launch(engine, sequences)
     return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
@@ -95,27 +98,25 @@ def _twice(part: Part) -> Part:
 
 
 def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
-    """Reading the cache for ``tokens`` of each sequence, and the GEMMs of latent attention over it."""
+    """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences."""
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
-    read = sequences * engine.sequence_bytes(context) / calls
+    most = fullest_count(sequences, _uneven_ranks(engine))
+    read = most * engine.sequence_bytes(context) / calls
     numbers = {"calls": calls, "floor": rates.attention_floor, "bytes_read": read, "bandwidth": rates.cache(read)}
-    cache = Part(
-        "cache", cache_time, numbers, _from(engine, floor="attention.decode.floor", bandwidth="attention.decode")
-    )
+    origins = from_table(engine, floor="attention.decode.floor", bandwidth="attention.decode")
     if not model.latent:
-        return (cache,)
+        return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
-    flops = 2 * sequences * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers
-    return (
-        cache,
-        Part(
-            "latent_attention",
-            compute_time,
-            {"flops": flops, "rate": rates.attention(16384.0)},
-            _from(engine, rate="attention.prefill"),
-        ),
-    )
+    flops = 2 * most * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers / calls
+    numbers |= {"flops": flops, "rate": rates.attention(16384.0)}
+    return (Part("latent_attention", latent_time, numbers, origins | from_table(engine, rate="attention.prefill")),)
+
+
+def _uneven_ranks(engine: Engine) -> int:
+    """Attention ranks whose requests end at different times; 1 where a batch fills all of them evenly."""
+    serving = engine.workload.serving
+    return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1
 
 
 def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
@@ -129,12 +130,7 @@ def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float)
     seen = whole.full_layers * before + whole.window_layers * window
     flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
     numbers = {"flops": flops, "rate": engine.rates.attention(length)}
-    return (Part("attention", compute_time, numbers, _from(engine, rate="attention.prefill")),)
-
-
-def _from(engine: Engine, **tables: str) -> dict[str, str]:
-    """Origins of numbers: names of figures in the kernel table."""
-    return {name: f"kernels/{engine.rates.table} {table}" for name, table in tables.items()}
+    return (Part("attention", compute_time, numbers, from_table(engine, rate="attention.prefill")),)
 
 
 def _dense(engine: Engine, tokens: float) -> Part:
@@ -144,9 +140,11 @@ def _dense(engine: Engine, tokens: float) -> Part:
         "bytes_read": weights * width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.stream(name),
         "flops": 2 * weights * tokens,
-        "rate": engine.rates.product(name, tokens, engine.peak) * _widened(engine.workload.parameter_precision, name),
+        "rate": engine.rates.product(name, tokens, engine.peak) * remaining(engine.workload.parameter_precision, name),
     }
-    return Part("dense", roofline_time, numbers, _from(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"))
+    return Part(
+        "dense", roofline_time, numbers, from_table(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+    )
 
 
 def _head(engine: Engine, sequences: float) -> Part:
@@ -157,38 +155,7 @@ def _head(engine: Engine, sequences: float) -> Part:
         "flops": 2 * weights * sequences,
         "rate": engine.rates.product("bf16", sequences, engine.rates.wide),
     }
-    return Part("head", roofline_time, numbers, _from(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
-
-
-def _experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
-    """Experts: reading the weights of the selected ones, or the GEMMs of all tokens."""
-    model, name = engine.model, engine.expert_precision
-    every = tokens * busy
-    hit = experts_hit(model.experts, every, model.experts_per_token)
-    rows = every * model.experts_per_token / hit if hit else 1.0
-    flops = (
-        2 * engine.expert * model.experts_per_token * engine.whole.moe_layers * every / engine.ranks * _fullest(engine)
-    )
-    numbers = {
-        "bytes_read": engine.share.expert * hit / model.experts * width(engine.workload.expert_parameter_precision),
-        "bandwidth": engine.rates.stream(name),
-        "flops": flops,
-        "rate": engine.rates.product(name, rows, engine.expert_peak)
-        * _widened(engine.workload.expert_parameter_precision, name),
-    }
-    return (
-        Part("experts", roofline_time, numbers, _from(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")),
-    )
-
-
-def _fullest(engine: Engine) -> float:
-    """The load of the fullest rank over the mean: 1 on one rank, and where copies of experts balance the load."""
-    return known.UNEVEN.value if engine.layout.ep > 1 and not engine.layout.redundant_experts else 1.0
-
-
-def _widened(kept: str, name: str) -> float:
-    """The share of the 16-bit GEMM rate that remains where weights are stored in a narrower precision."""
-    return known.WEIGHT_ONLY.value if name not in NARROW and width(kept) < width(name) else 1.0
+    return Part("head", roofline_time, numbers, from_table(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
 
 
 def _activations(engine: Engine, tokens: float, busy: float) -> Part:
@@ -210,50 +177,13 @@ def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
     if links.direct:
         each = min(each, engine.rates.all_reduce(ranks, size, links.inside) or each)
     numbers = {"calls": 2.0 * model.layers, "each": each}
-    return (Part("all_reduce", all_reduce_time, numbers, _from(engine, each="all_reduce")),)
-
-
-def _exchange(engine: Engine, tokens: float) -> tuple[Part, ...]:
-    """Dispatch and combine, where the ranks of an engine hold different tokens."""
-    links, expert_layers, model = engine.exchange_links, engine.whole.moe_layers, engine.model
-    if not expert_layers or links is None:
-        return ()
-    inside = links.domains == 1
-    line = links.inside * engine.rates.single.get("exchange.line", known.EXCHANGE_LINE.value)
-    if not inside:
-        line = links.between * engine.rates.single.get("exchange.network", known.NETWORK.value)
-    copies = float(model.experts_per_token)
-    if tokens > known.LOW_LATENCY_TOKENS:
-        copies = engine.ranks * (1 - (1 - 1 / engine.ranks) ** copies)
-    numbers = {
-        "layers": float(expert_layers),
-        "latency": _latency(engine, links.domains),
-        "tokens": tokens * _fullest(engine),
-        "copies": copies,
-        "hidden": float(model.hidden),
-        "bytes_each": known.EXCHANGE_BYTES,
-        "bandwidth": line,
-    }
-    return (
-        Part(
-            "expert_exchange",
-            expert_exchange_time,
-            numbers,
-            _from(engine, latency="exchange.latency", bandwidth="exchange.line"),
-        ),
-    )
-
-
-def _latency(engine: Engine, domains: int) -> float:
-    """Latency of dispatch and combine of few tokens, in seconds."""
-    table = engine.rates.curves.get("exchange.latency")
-    return engine.rates.at("exchange.latency", float(domains)) if table else known.EXCHANGE.value
+    return (Part("all_reduce", all_reduce_time, numbers, from_table(engine, each="all_reduce")),)
 
 
 def _launch(engine: Engine, sequences: float) -> Part:
     habits, serving = engine.habits, engine.workload.serving
     captured = serving is None or serving.captured_graphs
-    source = _from(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
+    source = from_table(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
     numbers = {
         "launches": engine.launches,
         "each": engine.rates.floor("bf16") if captured else habits.eager,

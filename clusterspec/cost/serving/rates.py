@@ -8,6 +8,7 @@ from math import exp, log
 
 from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.serving import constants as known
+from clusterspec.precision import NARROW, width
 from clusterspec.records import dataclass
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
@@ -130,6 +131,11 @@ class KernelRates:
         """The GEMM table of a precision; that of 16 bits where none was measured."""
         name = f"gemm.{precision}"
         return name if name in self.curves else "gemm.bf16"
+
+
+def remaining(kept: str, name: str) -> float:
+    """The share of the 16-bit GEMM rate that remains where weights are stored in a narrower precision."""
+    return known.WEIGHT_ONLY.value if name not in NARROW and width(kept) < width(name) else 1.0
 
 
 _KNOWN: dict[int, tuple[Kernels, dict[str, Curve], dict[str, float]]] = {}
