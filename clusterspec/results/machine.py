@@ -13,6 +13,7 @@ from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.procurement.racks import power_draw
 from clusterspec.records import asdict, dataclass
 from clusterspec.spec.model import PowerSpec
+from clusterspec.units import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +119,10 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
     yield Failure("one NIC or its link", 1 / out.nics_per_node, "one node's bandwidth to the fabric")
     if fabric is None:
         return
-    if fabric.tiers == 1 and rails == 1:
-        share = 1 / max(1, fabric.leaf_switches) if fabric.leaf_switches > 1 else 1.0
-        yield Failure("one switch", share, "the bandwidth of every node")
+    if fabric.tiers == 1 and (rails == 1 or fabric.leaf_switches == 1):
+        yield Failure("one switch", 1 / max(1, fabric.leaf_switches), "the bandwidth of every node")
         return
-    nics = max(1, -(-out.nics_per_node // rails))
-    lost = nics / out.nics_per_node / out.planes
+    lost = 1 / min(rails, out.nics_per_node, _leaves_of_node(cluster, fabric)) / out.planes
     yield Failure("one leaf switch", lost, f"the bandwidth of the {_plural_nodes(cluster)} below it")
     if fabric.spine_switches > 1:
         yield Failure("one spine switch", 1 / fabric.spine_switches, "the bandwidth between leaves")
@@ -131,10 +130,20 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
         yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods")
 
 
-def _plural_nodes(cluster: Cluster) -> str:
+def _leaves_of_node(cluster: Cluster, fabric: Fabric) -> int:
+    """Leaf switches of one plane above one node; rails may share them."""
+    planes = cluster.scale_out.planes if cluster.scale_out else 1
+    blocks = -(-cluster.all_nodes // _nodes_below(cluster))
+    return max(1, fabric.leaf_switches // planes // blocks)
+
+
+def _nodes_below(cluster: Cluster) -> int:
     levels = fabric_levels(cluster)
-    below = min((levels[0].nodes or 1) if levels else cluster.nodes, cluster.all_nodes)
-    return f"{below:,} node" + ("" if below == 1 else "s")
+    return min((levels[0].nodes or 1) if levels else cluster.nodes, cluster.all_nodes)
+
+
+def _plural_nodes(cluster: Cluster) -> str:
+    return plural(_nodes_below(cluster), "node")
 
 
 def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Rack | None:

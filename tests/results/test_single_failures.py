@@ -1,0 +1,31 @@
+"""What a single failed switch costs the nodes below it, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+import clusterspec
+from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.results.machine import machine
+
+EIGHT_NICS = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "topology", "part", "lost"),
+    [
+        (8, "rail-optimized", "one switch", 1.0),  # 64 ports carry all eight rails of 8 nodes
+        (64, "rail-optimized", "one leaf switch", 1 / 8),  # a leaf per rail for every 32 nodes
+        (16, "fat-tree", "one leaf switch", 1.0),  # 32 ports down: all NICs of four nodes
+    ],
+)
+def test_a_switch_takes_the_share_of_the_nics_on_it(nodes: int, topology: str, part: str, lost: float) -> None:
+    scale_out = EIGHT_NICS | {"topology": topology}
+    cluster = clusterspec.load(
+        {"clusterspec": 1, "cluster": {"platform": "hgx-h100", "nodes": nodes, "scale_out": scale_out}}
+    ).cluster
+    assert cluster is not None
+    counted = fabric(cluster)
+    assert isinstance(counted, Fabric)
+    found = {failure.part: failure.lost for failure in machine(cluster, counted, None).failures}
+    assert found[part] == pytest.approx(lost)
