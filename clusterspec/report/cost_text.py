@@ -12,7 +12,7 @@ from clusterspec.report import grid
 from clusterspec.report.assumed import value_text
 from clusterspec.report.ink import PLAIN, Ink, wrapped
 from clusterspec.results.cost import CostReport
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, portion
 
 
 def text(report: CostReport, ink: Ink = PLAIN) -> str:
@@ -89,7 +89,7 @@ def _rounded(value: float) -> float:
 def _parts(total: Term, currency: str, ink: Ink) -> str:
     rows = []
     for part in (*total.parts, total):
-        share = percent(part.value / total.value) if total.value else ""
+        share = portion(part.value / total.value) if total.value else ""
         inputs = ", ".join(f"{name} {figure.value:,.10g}" for name, figure in part.inputs)
         how = f"{part.formula} ({inputs})" if inputs else part.formula
         rows.append((f"  {part.name}", _amount(part, currency), share, how))

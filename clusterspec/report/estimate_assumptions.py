@@ -10,9 +10,11 @@ from clusterspec.report.grid import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
 from clusterspec.results import EstimateReport
 from clusterspec.results.influence import LEAST, Influence
-from clusterspec.units import percent, plural
+from clusterspec.units import percent, plain, plural
 
 LONGEST = 34
+MANIFOLD = 9.0
+"""A relative change from which it is printed as a factor."""
 EXACT = 0.0005
 """A relative change that is printed as none."""
 
@@ -64,13 +66,15 @@ def cut(text: str, most: int = 14) -> str:
 
 
 def change(share: float) -> str:
-    """A relative change with its sign.
+    """A relative change with its sign; from ten times upward as a factor.
 
-    >>> change(0.104), change(-0.5), change(0.0)
-    ('+10 %', '−50 %', '')
+    >>> change(0.104), change(-0.5), change(0.0), change(28.9)
+    ('+10 %', '−50 %', '', '× 30')
     """
     if abs(share) < EXACT:
         return ""
+    if share >= MANIFOLD:
+        return f"× {plain(1 + share, 2)}"
     return ("+" if share > 0 else "−") + percent(abs(share), 2)
 
 

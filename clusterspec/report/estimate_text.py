@@ -19,7 +19,7 @@ from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import VerdictStatus, condition, used_text
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, portion
 
 SCREEN = 60
 """Lines of the whole text."""
@@ -70,7 +70,8 @@ def judged(report: EstimateReport, ink: Ink) -> str:
         return ""
     lines = [ink.paint(VERDICT_COLORS[found.status], VERDICT_WORDS[found.status])]
     lines += [line for reason in found.reasons for line in wrapped(reason, ink.measure, "  ", "    ")]
-    lines += [line for part in found.not_judged for line in wrapped(f"not judged: {part}", ink.measure, "  ", "    ")]
+    open_ = "" if found.status is VerdictStatus.NOT_JUDGED else "not judged: "
+    lines += [line for part in found.not_judged for line in wrapped(f"{open_}{part}", ink.measure, "  ", "    ")]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -171,7 +172,7 @@ def memory(use: MemoryUse, ink: Ink) -> str:
         (
             f"  {part.label}",
             display(part.value, "B"),
-            percent(part.value / whole, 2),
+            portion(part.value / whole),
             ink.paint("blue", bar(part.value / whole)),
         )
         for part in (use.weights, use.gradients, use.optimizer, use.activations, use.other, use.total)
@@ -187,9 +188,8 @@ def footer(report: EstimateReport, ink: Ink) -> str:
     counted = count(report.findings)
     counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
     file = plain(quote(report.input.name)).replace("\n", " ")
-    work = report.design.spec.workload
-    name = "tpot" if work is not None and work.kind == "serve" else "'step time'"
-    lines = [f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name."]
-    if counts:
-        lines.insert(0, f"{counts}: `clusterspec check {file}`")
-    return "\n".join(lines) + "\n"
+    name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
+    lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
+    if any(headline_rows(report.plan)):
+        lines.append(f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name.")
+    return "".join(f"{line}\n" for line in lines)

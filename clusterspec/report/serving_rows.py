@@ -46,7 +46,7 @@ def serving_rows(found: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     requests = (
         f"tokens, {found.kv_capacity_sequences:,.0f} requests, {display(found.kv_bytes_per_token, 'B')} per token"
     )
-    yield ServingRow("cache holds", f"{found.kv_capacity_tokens:,.0f}", requests, "kv_capacity_tokens")
+    yield ServingRow("cache holds", f"{float(f'{found.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
     if found.max_concurrency is not None:
         yield ServingRow("most concurrency", f"{found.max_concurrency:,.0f}", most_note(load), "max_concurrency")
 

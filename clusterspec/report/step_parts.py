@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from clusterspec.cost.term import Term
 from clusterspec.report.grid import bar, grid
 from clusterspec.report.ink import Ink
-from clusterspec.units import display, percent
+from clusterspec.units import display, portion
 
 MOST = 10
 """Rows of one sum on the first screen; the small parts are put together in a last one."""
@@ -20,7 +20,7 @@ def breakdown(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> 
         (
             "  " * level + part.label,
             display(part.value, part.unit),
-            percent(part.value / term.value, 2) if term.value else "",
+            portion(part.value / term.value) if term.value else "",
             ink.paint("blue", bar(part.value / term.value)) if term.value and level == 1 else "",
         )
         for part, level in nested(shown, depth)

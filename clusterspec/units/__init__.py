@@ -16,6 +16,7 @@ from clusterspec.units.display import (
     percent,
     plain,
     plural,
+    portion,
 )
 from clusterspec.units.fault import UnitFault
 from clusterspec.units.grammar import read
@@ -35,6 +36,7 @@ __all__ = [
     "percent",
     "plain",
     "plural",
+    "portion",
     "read",
     "readings",
 ]

@@ -106,6 +106,15 @@ def percent(fraction: float, digits: int = 3) -> str:
     return f"{'−' if fraction < 0 else ''}{plain(abs(fraction) * 100, digits)} %"
 
 
+def portion(fraction: float, digits: int = 2) -> str:
+    """A part of a whole as a percentage; a part below a ten-thousandth is not given in digits.
+
+    >>> portion(0.247), portion(0.0000002), portion(0.0)
+    ('25 %', '< 0.01 %', '0 %')
+    """
+    return "< 0.01 %" if 0 < fraction < 1e-4 else percent(fraction, digits)
+
+
 def plain(value: float, digits: int = 3) -> str:
     """A number of zero or more to ``digits`` significant digits, without an exponent or trailing zeros.
 

@@ -25,6 +25,13 @@ layout:
   tp: 8
   pp: 2
 """
+FULL_CACHE = """\
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 4000, output_tokens: 500, concurrency: 100000}}
+layout: {framework: vllm, tp: 8}
+"""
 TOO_LARGE = SPEC.replace("pp: 2", "pp: 1").replace("nodes: 64", "nodes: 4")
 
 
@@ -134,3 +141,13 @@ def test_assumptions_and_constants_together_list_every_assumption() -> None:
     report = pipeline.estimate(study(SPEC))
     both = estimate_assumptions.assumptions(report) + estimate_assumptions.constants(report)
     assert all(key in both for key, _, _ in report.plan.assumptions)
+
+
+def test_an_engine_that_fills_its_memory_with_cache_fits() -> None:
+    text = shown(study(FULL_CACHE))
+    assert "fits: 100 % of" in text
+    assert "may not fit" not in text
+
+
+def test_a_spec_without_figures_names_no_command_to_explain_them() -> None:
+    assert "--explain" not in shown(study("clusterspec: 1\n"))
