@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
@@ -65,13 +65,19 @@ class LinearAxis:
 Axis = LogAxis | LinearAxis
 
 
-def horizontal(axis: Axis, top: float, bottom: float, label: Callable[[float], str]) -> list[str]:
-    """Grid lines at the ticks of a horizontal axis, labeled below."""
+def horizontal(
+    axis: Axis,
+    top: float,
+    bottom: float,
+    label: Callable[[float], str],
+    lanes: Sequence[tuple[float, float]] = (),
+) -> list[str]:
+    """Grid lines at the ticks of a horizontal axis, labeled below; only inside ``lanes`` where text is between them."""
     parts = []
     for number, tick in enumerate(ticks := axis.ticks):
         x = axis(tick)
         end = "start" if number == 0 else "end" if number == len(ticks) - 1 and x > svg.WIDTH - 30 else "middle"
-        parts.append(svg.line(x, top, x, bottom))
+        parts += [svg.line(x, high, x, low) for high, low in lanes or ((top, bottom),)]
         parts.append(svg.text(x, bottom + 15, label(tick), size=11, tint="soft", end=end))
     return parts
 

@@ -48,10 +48,11 @@ def tornado(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -> str:
     axis = LinearAxis(-most, most, 8, svg.WIDTH - 8)
     step, top = 42.0, 8.0
     bottom = top + step * len(levers)
-    parts = horizontal(axis, top, bottom, _signed)
+    lanes = [(top + step * number + 19, top + step * number + 36) for number in range(len(levers))]
+    parts = horizontal(axis, top, bottom, _signed, lanes)
     for number, lever in enumerate(levers):
         y = top + step * number
-        parts.append(svg.text(8, y + 15, lever.label, bold=True))
+        parts.append(svg.text(8, y + 15, svg.fitted(lever.label, lever.against), bold=True))
         parts.append(svg.text(svg.WIDTH - 8, y + 15, lever.against, size=12, tint="soft", end="end"))
         near, far = sorted((axis(0.0), axis(max(-most, min(most, lever.change)))))
         parts.append(svg.box(near, y + 21, max(far - near, 1.5), 13, tint))
@@ -61,12 +62,12 @@ def tornado(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -> str:
             inside = (far - 5, "end") if lever.change >= 0 else (near + 5, "start")
             parts.append(
                 svg.text(
-                    inside[0], y + 32, lever.value_text + (" →" if cut else ""), size=11, tint="#ffffff", end=inside[1]
+                    inside[0], y + 32, lever.value_text + (" →" if cut else ""), size=11, tint="paper", end=inside[1]
                 )
             )
         else:
             parts.append(svg.text(place[0], y + 32, lever.value_text, size=11, end=place[1]))
-    parts.append(svg.line(axis(0.0), top, axis(0.0), bottom, "ink"))
+        parts.append(svg.line(axis(0.0), y + 19, axis(0.0), y + 36, "ink"))
     return svg.drawing(bottom + 22, parts, alt, name="tornado")
 
 

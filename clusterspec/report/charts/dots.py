@@ -31,10 +31,10 @@ def dots(rows: Sequence[DotRow], alt: str) -> str:
     values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
     axis = LogAxis.around(values, 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
-    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"))]
+    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"), _lanes(len(rows)))]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28
-        parts.append(svg.text(8, y - 14, row.label, bold=True))
+        parts.append(svg.text(8, y - 14, svg.fitted(row.label, row.note), bold=True))
         parts.append(svg.text(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
         parts.append(svg.line(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
@@ -43,6 +43,11 @@ def dots(rows: Sequence[DotRow], alt: str) -> str:
         if row.measured:
             parts.append(svg.diamond(axis(row.measured), y, "limit"))
     return svg.drawing(bottom + 24, parts, alt, name="bandwidth")
+
+
+def _lanes(count: int) -> list[tuple[float, float]]:
+    """The space of the dots of each row, below its label."""
+    return [(TOP + STEP * number + 18, TOP + STEP * number + 38) for number in range(count)]
 
 
 def _key() -> list[str]:
@@ -75,7 +80,7 @@ def wires(rows: Sequence[WireRow], alt: str) -> str:
         svg.text(26, 14, "on the wire", size=12),
         svg.line(110, 3, 110, 18, "limit", width=3),
         svg.text(118, 14, "computation of the step", size=12),
-        *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "s")),
+        *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _lanes(len(rows))),
     ]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28

@@ -42,7 +42,7 @@ def front(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) ->
     for number, point in enumerate(points, 1):
         spot = x(point.per_user), y(point.per_accelerator)
         parts.append(svg.dot(*spot, "forward", radius=8))
-        parts.append(svg.text(spot[0], spot[1] + 4, str(number), size=10, tint="#ffffff", end="middle"))
+        parts.append(svg.text(spot[0], spot[1] + 4, str(number), size=10, tint="paper", end="middle"))
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
     names, end = _names(points, present, BOTTOM + 58)

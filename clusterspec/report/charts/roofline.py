@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.axes import LogAxis, horizontal, vertical
-from clusterspec.units import display, percent
+from clusterspec.units import display, portion
+
+RADIUS = 9.0
+AROUND = ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
+"""Directions in which a mark is moved from its place, right and down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +37,32 @@ def roofline(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt
     parts.append(svg.curve([(x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak))], "ink"))
     parts.append(svg.text(x.end - 4, y(peak) - 6, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True))
     ordered = sorted(points, key=lambda point: -point.share)
-    for number, point in enumerate(ordered, 1):
-        parts.append(svg.dot(x(point.intensity), y(point.rate), "forward", radius=9))
-        spot = svg.text(x(point.intensity), y(point.rate) + 4, str(number), size=11, tint="#ffffff", end="middle")
-        parts.append(spot)
+    places = [(x(point.intensity), y(point.rate)) for point in ordered]
+    for number, (place, mark) in enumerate(zip(places, apart(places), strict=True), 1):
+        if mark != place:
+            parts += [svg.line(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
+        parts.append(svg.dot(*mark, "forward", radius=RADIUS))
+        parts.append(svg.text(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
     shown, end = _names(ordered, bottom + 58)
     return svg.drawing(end, parts + shown, alt, name="roofline")
+
+
+def apart(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Positions of marks near their places that do not overlap, as far as there is space.
+
+    >>> apart([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
+    [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
+    """
+    marks: list[tuple[float, float]] = []
+    for x, y in places:
+        near = [(x + reach * right, y + reach * down) for reach in (0, 22, 44) for right, down in AROUND]
+        free = (
+            spot
+            for spot in near
+            if all((spot[0] - mark[0]) ** 2 + (spot[1] - mark[1]) ** 2 >= (2 * RADIUS + 1) ** 2 for mark in marks)
+        )
+        marks.append(next(free, (x, y)))
+    return marks
 
 
 def _names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], float]:
@@ -49,5 +73,5 @@ def _names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], floa
         shapes.append(svg.text(0, y, f"{number}", bold=True))
         shapes.append(svg.text(22, y, point.label))
         shapes.append(svg.text(svg.WIDTH - 110, y, display(point.rate, "FLOP/s"), end="end"))
-        shapes.append(svg.text(svg.WIDTH - 2, y, f"{percent(point.share, 2)} of time", end="end", tint="soft"))
+        shapes.append(svg.text(svg.WIDTH - 2, y, f"{portion(point.share)} of time", end="end", tint="soft"))
     return shapes, top + 20 * len(points) - 8

@@ -35,6 +35,16 @@ def text(
     return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(content)}</text>'
 
 
+def fitted(label: str, note: str) -> str:
+    """A bold label of 13 units that leaves space for a note at the end of the same line; cut where it is too long.
+
+    >>> fitted("device memory", "8 accelerators"), len(fitted("n" * 99, "8 accelerators"))
+    ('device memory', 42)
+    """
+    most = int((WIDTH - 28 - 6.6 * len(note)) / 7.6)
+    return label if len(label) <= most else f"{label[: most - 1].rstrip()}…"
+
+
 def box(x: float, y: float, width: float, height: float, tint: str, *, radius: float = 1, title: str = "") -> str:
     """A filled rectangle."""
     shape = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}" rx="{radius:g}"'

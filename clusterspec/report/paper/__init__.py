@@ -6,9 +6,11 @@ import base64
 import contextlib
 import hashlib
 import io
+import re
 import sys
 import warnings
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from clusterspec import resources
@@ -71,6 +73,7 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters["coded"] = coded
     style = font_faces() + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(
@@ -82,6 +85,15 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
         policy=_policy(style, script) if policy else "",
     )
     return page.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def coded(text: str) -> str:
+    """The text as HTML, with what stands between backticks as code.
+
+    >>> coded("write `tp: 8` where x < y")
+    'write <code>tp: 8</code> where x &lt; y'
+    """
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _policy(style: str, script: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.cost.plan import Plan
@@ -31,6 +32,9 @@ from clusterspec.units import display, plural
 
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10
+LONGEST_FORMULA = 240
+"""Characters of a printed formula; the JSON has all of it."""
+LEAD = "Long formulas are cut here; `clusterspec estimate --explain TERM` prints them completely, with their inputs."
 
 
 def findings(report: FullReport) -> Section | None:
@@ -52,6 +56,7 @@ def findings(report: FullReport) -> Section | None:
 def _shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
     source = sources.get(finding.span.file)
     line = source.line(finding.span.start.line).strip()[:160] if source else ""
+    line = "" if re.fullmatch(r"\w+:", line) else line
     return Shown(finding, f"line {finding.span.start.line}", line, f"findings[{number}]")
 
 
@@ -111,12 +116,26 @@ def formulas(plan: Plan) -> Section | None:
         TableColumn("Formula", key="formula"),
         TableColumn("Source", key="source"),
     )
-    return Section("formulas", "Derivations", (PaperTable(columns, rows, "estimate.terms"),), appendix=True)
+    table = PaperTable(columns, rows, "estimate.terms")
+    return Section("formulas", "Derivations", (table,), lead=LEAD if _any_cut(rows) else "", appendix=True)
+
+
+def shortened(formula: str) -> str:
+    """A formula that fits a few lines.
+
+    >>> shortened("weights * width"), len(shortened("term + " * 100))
+    ('weights * width', 240)
+    """
+    return formula if len(formula) <= LONGEST_FORMULA else f"{formula[: LONGEST_FORMULA - 2].rstrip()} …"
+
+
+def _any_cut(rows: Iterable[TableRow]) -> bool:
+    return any(cell.endswith(" …") for row in rows for cell in row.cells)
 
 
 def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
-    name = "\u2003" * depth + term.label
-    yield TableRow((name, display(term.value, term.unit), term.formula, term.source), field, total=depth == 0)
+    cells = (term.label, display(term.value, term.unit), shortened(term.formula), term.source)
+    yield TableRow(cells, field, total=depth == 0, depth=depth)
     if depth < 2:
         for number, part in enumerate(term.parts):
             if part.value:

@@ -10,6 +10,11 @@ from typing import Literal
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, field
 
+HALF = 78
+"""Characters on half the width of a wide page."""
+TEXT = 40
+"""Characters per line to which a cell can be wrapped."""
+GAP = 3
 Align = Literal["left", "right"]
 Tone = Literal["good", "fair", "bad", "plain"]
 
@@ -26,7 +31,7 @@ class TableColumn:
 @dataclass(frozen=True, slots=True)
 class TableRow:
     """A row of formatted cells; ``field`` is its path in the JSON document. The cells of a ``bare`` row have no fields
-    of their own, unless ``fields`` lists them.
+    of their own, unless ``fields`` lists them. ``depth`` indents the first cell.
     """
 
     cells: tuple[str, ...]
@@ -35,6 +40,7 @@ class TableRow:
     total: bool = False
     bare: bool = False
     fields: tuple[str, ...] = ()
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,12 @@ class PaperTable:
     caption: str = ""
     code: bool = False
     kind: str = "table"
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the table is readable on half the width of a page."""
+        columns = zip(*(row.cells for row in self.rows), strict=True)
+        return sum(min(TEXT, max(map(len, cells))) + GAP for cells in columns) <= HALF
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +112,15 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Bullets:
+    """A titled list of texts, each with its field."""
+
+    title: str
+    items: tuple[tuple[str, str], ...]
+    kind: str = "bullets"
+
+
+@dataclass(frozen=True, slots=True)
 class Code:
     """Text as written."""
 
@@ -126,7 +147,7 @@ class Findings:
     kind: str = "findings"
 
 
-Block = PaperTable | Picture | Cards | Text | Heading | Code | Findings
+Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings
 
 
 @dataclass(frozen=True, slots=True)

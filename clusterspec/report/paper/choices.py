@@ -75,7 +75,7 @@ def layouts(report: FullReport) -> Section | None:
     alt = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {display(best, 's')}"
     caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
     drawn = Picture(heatmap(grid.pp, grid.tp, cells, alt), caption, "layouts")
-    return Section("layouts", "Which layouts survive", (drawn, *_better(grid)))
+    return Section("layouts", "Layouts over tp and pp", (drawn, *_better(grid)))
 
 
 def _cell(cell: LayoutCell, best: float) -> HeatCell:

@@ -44,6 +44,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
     """The sections of a design report, for engineers."""
     return [
         decision.section(report),
+        appendix.findings(report),
         options.section(report),
         machine.section(report),
         machine.bandwidth(report),
@@ -55,7 +56,6 @@ def design_sections(report: FullReport) -> list[Section | None]:
         choices.layouts(report),
         choices.sensitivity(report),
         choices.reliability(report),
-        appendix.findings(report),
         materials.section(report),
         materials.cost(report),
         materials.acceptance(report),

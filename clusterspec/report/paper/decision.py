@@ -18,7 +18,7 @@ from clusterspec.report.verdict_words import VERDICT_WORDS
 from clusterspec.results.areas import REQUESTS, Area
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Verdict, VerdictStatus, condition, used_text
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, plain, portion
 
 TONES: dict[VerdictStatus, Tone] = {
     VerdictStatus.FAILS: "bad",
@@ -68,7 +68,7 @@ def areas(found: tuple[Area, ...]) -> PaperTable:
     columns = (
         TableColumn("Area", key="area"),
         TableColumn("Binding constraint", key="constraint"),
-        TableColumn("Number", "right", "value"),
+        TableColumn("Value", "right", "value"),
         TableColumn("Limit", "right", "limit"),
         TableColumn("Headroom", "right", "headroom"),
         TableColumn("Verdict", key="state"),
@@ -85,10 +85,19 @@ def _area(number: int, area: Area) -> TableRow:
         area.constraint + note,
         amount(area.value, area.unit),
         amount(area.limit, area.unit),
-        "–" if area.headroom is None else percent(area.headroom, 2),
+        headroom(area),
         word,
     )
     return TableRow(cells, f"areas[{number}]", tone)
+
+
+def headroom(area: Area) -> str:
+    """What remains of the limit; what exceeds twice the limit as a multiple of it."""
+    if area.headroom is None:
+        return "–"
+    if area.headroom < -1:
+        return f"{plain(1 - area.headroom, 2)} × the limit"
+    return percent(area.headroom, 2) if area.headroom < 0 else portion(area.headroom)
 
 
 def amount(value: float | None, unit: str) -> str:
@@ -126,7 +135,7 @@ def waivers(report: FullReport) -> PaperTable:
 
 
 def cards(report: FullReport) -> tuple[Card, ...]:
-    """The headline figures, as far as computed."""
+    """The headline figures, as far as computed; for buyers the prices first."""
     plan = report.estimate.plan
     held, used = condition(plan), used_text(plan.design, "")
     share = f"on {used}" if " of " in used else ""
@@ -144,7 +153,9 @@ def cards(report: FullReport) -> tuple[Card, ...]:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
         found.append(Card("Tokens per second", f"{rate:,.0f}", _notes(each, held), field))
-    return (*found, *_serving(report, held), *_memory(report), *_run(report, held, share), *_money(report))
+    performance = (*found, *_serving(report, held), *_memory(report), *_run(report, held, share))
+    prices = tuple(_money(report))
+    return (*prices, *performance) if report.kind == "procurement" else (*performance, *prices)
 
 
 def _serving(report: FullReport, held: str) -> list[Card]:

@@ -41,7 +41,7 @@ def _rows(report: FullReport) -> Iterator[TableRow]:
     demanded = spec.acceptance or ()
     yield _row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "", "acceptance")
     for failure in report.machine.failures if report.machine else ():
-        text = f"loses {percent(failure.lost, 2)} of {failure.who}"
+        text = f"loses {percent(failure.lost)} of {failure.who}"
         tone: Tone = "bad" if failure.lost >= 0.5 else "plain"
         yield TableRow(
             ("!" if failure.lost >= 0.5 else "·", f"If {failure.part} fails", text, "cluster.scale_out"),

@@ -91,8 +91,9 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
         yield TableRow(("Scale-up", f"{name}, {up.topology}, domain of {up.domain}, {rate}"), "machine.domain")
     if out:
         nics = f"{out.nics_per_node} × {display_bits(out.nic_bandwidth.value)} per node"
+        topology = "topology not stated" if out.topology == "unknown" else out.topology
         planes = f", {plural(out.planes, 'plane')}" if out.planes > 1 else ""
-        yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {out.topology}{planes}"), "machine.nics_per_node")
+        yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {topology}{planes}"), "machine.nics_per_node")
 
 
 def _drawing(machine: Machine, pod: Pod | None) -> Picture:
@@ -119,7 +120,7 @@ def _failures(machine: Machine) -> PaperTable:
         TableColumn("Of what", key="who"),
     )
     rows = tuple(
-        TableRow((one.part[0].upper() + one.part[1:], percent(one.lost, 2), one.who), f"machine.failures[{number}]")
+        TableRow((one.part[0].upper() + one.part[1:], percent(one.lost), one.who), f"machine.failures[{number}]")
         for number, one in enumerate(machine.failures)
     )
     return PaperTable(columns, rows, "machine.failures", caption="Effect of single failures")
@@ -153,7 +154,7 @@ def bandwidth(report: FullReport) -> Section | None:
     data = embedded([tier.to_json() for tier in report.tiers])
     picture = Picture(dots(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
     lead = "Line rates count one direction; device memory counts reads and writes together."
-    return Section("bandwidth", "Bandwidth", (picture, _readings(report.tiers), _costs(report.tiers)), lead=lead)
+    return Section("bandwidth", "Bandwidth", (picture, _costs(report.tiers), _readings(report.tiers)), lead=lead)
 
 
 def _reach(tier: Tier) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import money
 from clusterspec.report.charts.palette import cause_of
 from clusterspec.report.charts.stacks import StackPart, Year, years
-from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
+from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.paper.quotes import quote_table
 from clusterspec.results.acceptance import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plain, plural
+from clusterspec.units import display, percent, plain, plural, portion
 
 
 def section(report: FullReport) -> Section | None:
@@ -24,7 +26,7 @@ def section(report: FullReport) -> Section | None:
     blocks: list[Block] = [_parts(report, priced=priced)]
     if (table := quote_table(report)) is not None:
         blocks.append(table)
-    blocks += [Text(f"Not counted: {text}", f"bill.total.not_counted[{n}]") for n, text in enumerate(bill.not_counted)]
+    blocks += _not_counted("bill.total.not_counted", bill.not_counted)
     neighbor = report.cost.neighbor
     if neighbor is not None:
         saved = money(neighbor.saved_on_fabric, bill.currency)
@@ -34,6 +36,13 @@ def section(report: FullReport) -> Section | None:
         )
         blocks.append(Text(text, "cost.neighbor"))
     return Section("materials", "Bill of materials", tuple(blocks))
+
+
+def _not_counted(field: str, texts: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Bullets]:
+    """What a sum lacks; ``beside`` is listed elsewhere on the page."""
+    items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in beside)
+    if items:
+        yield Bullets("Not counted either" if len(items) < len(texts) else "Not counted", items)
 
 
 def _parts(report: FullReport, *, priced: bool) -> PaperTable:
@@ -71,7 +80,7 @@ def cost(report: FullReport) -> Section | None:
     unit = _per_unit(report, found)
     if unit is not None:
         blocks.append(unit)
-    blocks += [Text(f"Not counted: {text}", f"cost.not_counted[{n}]") for n, text in enumerate(found.missing)]
+    blocks += _not_counted("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
     over = f"over {found.years:g} years" if found.years else "purchase alone: the spec states no `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
@@ -125,7 +134,7 @@ def _terms(found: Cost) -> PaperTable:
             span = f"{display(part.low, found.currency)} to {display(part.high, found.currency)}"
         last = number == len(whole.parts)
         field = "cost.terms[0]" if last else f"cost.parts[{number}]"
-        share = percent(part.value / whole.value, 2) if whole.value else ""
+        share = portion(part.value / whole.value) if whole.value else ""
         rows.append(
             TableRow((part.label, display(part.value, found.currency), span, share, part.formula), field, total=last)
         )

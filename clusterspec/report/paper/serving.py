@@ -16,7 +16,7 @@ from clusterspec.report.serving_search_text import engines
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, portion
 
 TINTS = {
     "dense": "forward",
@@ -132,7 +132,7 @@ def _parts(found: ServingTimes) -> PaperTable:
     )
     rows = [
         TableRow(
-            (part.label, display(part.value, "s"), percent(part.value / step.value, 2), part.formula),
+            (part.label, display(part.value, "s"), portion(part.value / step.value), part.formula),
             f"{STEP}.parts[{number}]",
         )
         for number, part in enumerate(step.parts)

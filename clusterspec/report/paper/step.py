@@ -14,7 +14,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.kernels import Roofline
 from clusterspec.results.verdict import condition
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, portion
 
 LEAST = 0.004
 """Parts of a step below this share are drawn together."""
@@ -70,7 +70,7 @@ def _matrix(plan: Plan) -> Picture:
             cell[0] += row.bytes
             cell[1] += row.seconds
     cells = {
-        place: Sent(display(sent, "B"), seconds / step, f"{percent(seconds / step, 2)} of the step")
+        place: Sent(display(sent, "B"), seconds / step, f"{portion(seconds / step)} of the step")
         for place, (sent, seconds) in sums.items()
     }
     axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
