@@ -23,17 +23,12 @@ from clusterspec.records import replace
 from clusterspec.summation import sum_of
 
 UNIT = "B"
-CACHE = "cache"
 OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": "head_dim", "rope": "latent_rope"}
 """Numbers that are sizes of the model, by the name of the size."""
 
 
 def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
-    """The terms of one accelerator, whose ``ranks`` ranks all hold as much as ``rank``.
-
-    An engine makes its cache no larger than the memory that is left, so a serving plan that fits has no range beyond
-    the capacity.
-    """
+    """The terms of one accelerator, whose ``ranks`` ranks all hold as much as ``rank``."""
     peak, explanation = rank.peak, _MemoryExplanation(design, ranks)
     parts = {
         "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
@@ -42,15 +37,12 @@ def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | N
         "activations": explanation.section(_activations(design), (*rank.activations, *peak.activations)),
         "other": explanation.section("other", rank.reserved),
     }
-    total = summed("memory", parts.values())
-    if parts["activations"].name == CACHE and capacity is not None and total.high is not None:
-        total = replace(total, high=max(total.value, min(total.high, capacity.value)))
-    return MemoryUse(total=total, **parts, capacity=capacity)
+    return MemoryUse(total=summed("memory", parts.values()), **parts, capacity=capacity)
 
 
 def _activations(design: Design) -> str:
     """What fills the memory of activations: the cache where the design serves."""
-    return CACHE if design.workload is not None and design.workload.kind == "serve" else "activations"
+    return "cache" if design.workload is not None and design.workload.kind == "serve" else "activations"
 
 
 def summed(name: str, parts: Iterable[Term]) -> Term:
