@@ -65,4 +65,5 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
         chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
         max_sequences=read.count(f"{SERVING}.max_sequences"),
+        quantized_cache=read.text(f"{SERVING}.quantized_cache"),
     )

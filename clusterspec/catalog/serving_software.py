@@ -11,7 +11,8 @@ class ServingSoftware:
 
     ``memory_fraction`` is a share of the whole memory, or, with ``of_free``, of the memory that remains after the
     weights. With ``whole_requests`` a request is admitted only if the cache can hold it to its end. ``chunk_tokens`` of
-    prompts are processed in a step, ``max_sequences`` decoded.
+    prompts are processed in a step, ``max_sequences`` decoded. ``quantized_cache`` is the precision of the cache where
+    weights are quantized; None where it does not follow them.
     """
 
     memory_fraction: float
@@ -19,3 +20,4 @@ class ServingSoftware:
     whole_requests: bool
     chunk_tokens: int | None
     max_sequences: int | None
+    quantized_cache: str | None = None

@@ -11,6 +11,7 @@ from clusterspec.cluster.model import Serving, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.cluster.serving import resolve_serving
 from clusterspec.cluster.transformer import resolve_model
+from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.source import Path
 from clusterspec.spec.model import WorkloadSpec
@@ -33,7 +34,7 @@ def resolve_workload(
     serving, size = _size(section, kind, (model, stack), log)
     if model is None or size is None:
         return None
-    precisions = _precisions(section, kind, stack, log)
+    precisions = _precisions(section, kind, (model, stack), log)
     data_loading = section.data_loading
     return Workload(
         kind=kind,
@@ -108,18 +109,28 @@ class _Precisions(NamedTuple):
     cache: str
 
 
-def _precisions(section: WorkloadSpec, kind: str, stack: Stack | None, log: ResolutionLog) -> _Precisions:
+def _precisions(section: WorkloadSpec, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> _Precisions:
     usual = "usual for training" if kind == "train" else "usual for serving"
     work = log.either(section.precision, "workload.precision", "bf16", usual)
-    cache = section.kv_precision or "bf16"
-    if kind == "serve" and section.kv_precision is None:
-        log.assume("workload.kv_precision", cache, "the default of serving frameworks")
+    parameters = log.either(section.parameter_precision, "workload.parameter_precision", "bf16", "usual")
+    cache = section.kv_precision
+    if cache is None:
+        cache = _cache(parameters, kind, known, log)
     return _Precisions(
-        work=work,
-        parameters=log.either(section.parameter_precision, "workload.parameter_precision", "bf16", "usual"),
-        gradients=_gradients(section, work, kind, stack, log),
-        cache=cache,
+        work=work, parameters=parameters, gradients=_gradients(section, work, kind, known[1], log), cache=cache
     )
+
+
+def _cache(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:
+    """The precision of the cache where the spec states none: that of the software for quantized weights, else bf16."""
+    if kind != "serve":
+        return "bf16"
+    model, stack = known
+    quantized = stack.serving.quantized_cache if stack is not None and stack.serving is not None else None
+    if quantized and parameters in NARROW and not model.latent:
+        why = f"what checkpoints in {parameters} state, which the software follows"
+        return log.assume("workload.kv_precision", quantized, why)
+    return log.assume("workload.kv_precision", "bf16", "the default of serving frameworks")
 
 
 def _gradients(section: WorkloadSpec, work: str, kind: str, stack: Stack | None, log: ResolutionLog) -> str:

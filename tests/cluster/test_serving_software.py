@@ -88,3 +88,25 @@ def test_a_release_by_year_and_month_names_its_year(software: str, year: int, re
     assert design.layout is not None
     assert (design.layout.software_year, design.layout.software) == (year, release)
     assert ("layout.software_year" in assumed(design)) == (release is None)
+
+
+@pytest.mark.parametrize(
+    ("framework", "model", "weights", "cache"),
+    [
+        ("trt-llm", "llama-3.1-70b", "fp8", "fp8"),
+        ("trt-llm", "llama-3.1-70b", "fp4", "fp8"),
+        ("trt-llm", "llama-3.1-70b", "bf16", "bf16"),
+        ("trt-llm", "deepseek-v3", "fp8", "bf16"),
+        ("vllm", "llama-3.1-70b", "fp8", "bf16"),
+    ],
+)
+def test_the_cache_follows_quantized_weights_where_the_software_follows_checkpoints(
+    framework: str, model: str, weights: str, cache: str
+) -> None:
+    design = clean(
+        "cluster: {platform: dgx-b200, nodes: 1}\n"
+        f"workload: {{kind: serve, model: {model}, parameter_precision: {weights}, serving: {{{REQUESTS}}}}}\n"
+        f"layout: {{framework: {framework}, tp: 8}}\n"
+    )
+    assert design.workload is not None and design.workload.kv_precision == cache
+    assert assumed(design)["workload.kv_precision"] == cache

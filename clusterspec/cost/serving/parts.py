@@ -20,7 +20,7 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving import routed
 from clusterspec.cost.serving.origins import from_table
-from clusterspec.cost.serving.rates import remaining
+from clusterspec.cost.serving.rates import DECODE, remaining
 from clusterspec.cost.serving.steps import LAUNCH, Part
 from clusterspec.precision import width
 from clusterspec.summation import sum_of
@@ -103,8 +103,14 @@ def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
     most = fullest_count(sequences, _uneven_ranks(engine))
     read = most * engine.sequence_bytes(context) / calls
-    numbers = {"calls": calls, "floor": rates.attention_floor, "bytes_read": read, "bandwidth": rates.cache(read)}
-    origins = from_table(engine, floor="attention.decode.floor", bandwidth="attention.decode")
+    table = DECODE if model.latent else rates.decode_table(engine.layout.framework, engine.workload.kv_precision)
+    numbers = {
+        "calls": calls,
+        "floor": rates.attention_floor(table),
+        "bytes_read": read,
+        "bandwidth": rates.cache(read, table),
+    }
+    origins = from_table(engine, floor=f"{table}.floor", bandwidth=table)
     if not model.latent:
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope

@@ -15,6 +15,8 @@ Curve = tuple[tuple[float, ...], tuple[float, ...]]
 """Logarithms of sizes in order, and of the values at them."""
 MOST_TABLES = 64
 """Limit of entries whose curves are cached."""
+DECODE = "attention.decode"
+"""The table of attention over a cache."""
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
 
 
@@ -97,18 +99,22 @@ class KernelRates:
         """Seconds of the smallest GEMM."""
         return self.single.get(f"{self._measured(precision)}.floor", known.FLOOR.value)
 
-    def cache(self, size: float) -> float:
+    def decode_table(self, software: str, precision: str) -> str:
+        """The table of attention over a cache in a precision: that of the software, else the general one."""
+        own = f"{DECODE}.{software.replace('-', '_')}.{precision}"
+        return own if own in self.curves else DECODE
+
+    def cache(self, size: float, table: str = DECODE) -> float:
         """B/s at which attention reads a cache of ``size`` bytes in one call.
 
         The share of the bandwidth is that of a call of equal duration on the measured accelerator.
         """
-        alike = size * self.single["attention.decode.memory"] / self.bandwidth
-        return self.bandwidth * min(1.0, between(self.curves["attention.decode"], alike) * self.scale)
+        alike = size * self.single[f"{table}.memory"] / self.bandwidth
+        return self.bandwidth * min(1.0, between(self.curves[table], alike) * self.scale)
 
-    @property
-    def attention_floor(self) -> float:
+    def attention_floor(self, table: str = DECODE) -> float:
         """Seconds of the smallest call of attention over a cache."""
-        return self.single["attention.decode.floor"]
+        return self.single[f"{table}.floor"]
 
     def attention(self, tokens: float) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens."""

@@ -74,3 +74,13 @@ def test_no_measured_share_exceeds_the_nominal_figure(name: str) -> None:
     shares = {key: figure for key, figure in entry.achievable.items() if figure.unit == "1"}
     assert shares and all(0 < figure.value <= 1 for figure in shares.values())
     assert isinstance(CATALOG.get("accelerator", entry.accelerator), Accelerator)
+
+
+def test_attention_has_the_table_of_the_software_for_the_precision_of_the_cache() -> None:
+    found = rates("h100-sxm-80gb", "hopper")
+    own = found.decode_table("trt-llm", "fp8")
+    # 80 % of the bandwidth for 512 MB in 8 bits, 78 % in 16 bits; 6.2 us and 10 us at least
+    assert found.cache(512 * 1024**2, own) == pytest.approx(0.80 * 3350e9)
+    assert found.cache(512 * 1024**2) == pytest.approx(0.78 * 3350e9)
+    assert (found.attention_floor(own), found.attention_floor()) == (6.2e-6, 10e-6)
+    assert found.decode_table("trt-llm", "bf16") == found.decode_table("vllm", "fp8") == "attention.decode"
