@@ -31,7 +31,9 @@ class UnknownEntry(LookupError):
     nearest: tuple[str, ...]
 
     def __str__(self) -> str:
-        offer = f"; did you mean {', '.join(self.nearest)}?" if self.nearest else ""
+        offer = (
+            f"; did you mean {', '.join(self.nearest)}?" if self.nearest else "; `clusterspec catalog list` lists all"
+        )
         return f"no {self.kind} `{self.id}` in the catalog{offer}"
 
 

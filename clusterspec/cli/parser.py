@@ -15,12 +15,13 @@ from clusterspec.records import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 EPILOG = (
     "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
     "3 an internal error."
 )
+BEGIN = "`clusterspec init > cluster.yaml` writes a first spec, `clusterspec check cluster.yaml` checks it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ class Version(argparse.Action):
 
 def parser(arguments: Sequence[str] | None = None) -> Parser:
     """The complete parser; with ``arguments``, only with the options of the command that they name."""
-    top = Parser(prog="clusterspec", description=clusterspec.__doc__, epilog=EPILOG)
+    top = Parser(prog="clusterspec", description=(clusterspec.__doc__ or "").partition("\n")[0], epilog=EPILOG)
     top.add_argument("-V", "--version", action=Version, nargs=0, help="show the version of the program and exit")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", description=BEGIN, metavar="COMMAND", required=True)
     wanted = None if arguments is None else next((word for word in arguments if word in COMMANDS), "")
     for name, command in COMMANDS.items():
         if wanted is not None and wanted != name:
@@ -102,7 +103,6 @@ def runner(name: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-def documented(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
+def documented(top: Parser) -> list[tuple[str, Parser]]:
     """The commands with their parsers, in the order of the help, for the command reference."""
-    actions: list[Any] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
-    return [(name, one) for action in actions for name, one in action.choices.items()]
+    return list(top.commands())

@@ -6,9 +6,9 @@ from clusterspec.report import grid
 from clusterspec.report.failing import failing
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.results import CollectiveReport
-from clusterspec.units import display
+from clusterspec.units import display, portion
 
-HEADS = ("size", "time", "algbw", "busbw", "ceiling", "reached", "algorithm", "bound by", "tier")
+HEADS = ("size", "time", "algbw GB/s", "busbw GB/s", "ceiling GB/s", "reached", "algorithm", "bound by", "tier")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 DECIMAL = ("B", "kB", "MB", "GB", "TB")
 FIELDS = (
@@ -40,7 +40,7 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
             size,
             display(row.seconds, "s"),
             *(f"{rate / 1e9:,.2f}" for rate in (row.algbw, row.busbw, row.ceiling_busbw)),
-            f"{100 * row.busbw / row.ceiling_busbw:.0f} %" if row.ceiling_busbw else "",
+            portion(row.busbw / row.ceiling_busbw) if row.ceiling_busbw else "",
             row.algorithm,
             row.bound_by.removesuffix(" bandwidth"),
             row.tier,
@@ -49,7 +49,7 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     ]
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.grid(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
-    note = "Sizes and bandwidths as nccl-tests counts them, bandwidths in GB/s; the ceiling is the links at line rate."
+    note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the links at line rate."
     note_lines = [ink.paint("dim", line) for line in wrapped(note, ink.measure)]
     return head + table + "\n" + "\n".join(note_lines) + "\n" + failing(report.findings, report.input.name, ink)
 

@@ -143,10 +143,11 @@ def explain(name: str) -> str:
 
 
 def nearest(name: str, limit: int = 3) -> list[str]:
-    """The names of rules most similar to ``name``, the most similar first."""
+    """The names of rules most similar to ``name``, the most similar first; before them those that contain it."""
     from difflib import get_close_matches
 
-    return get_close_matches(name, RULES, n=limit, cutoff=0.5)
+    holding = [rule for rule in RULES if name and name in rule]
+    return list(dict.fromkeys((*holding, *get_close_matches(name, RULES, n=limit, cutoff=0.5))))[:limit]
 
 
 def _examples(section: str) -> tuple[Example, ...]:

@@ -161,3 +161,22 @@ def test_a_configuration_gets_a_remedy(text: str, said: str, call: Call) -> None
     done = call("check", "spec.yaml")
     assert (done.status, done.out) == (2, "")
     assert said in done.error
+
+
+@pytest.mark.parametrize(
+    ("words", "offer"),
+    [
+        (("chek", "spec.yaml"), "there is no command 'chek'; did you mean check?"),
+        (("check", "spec.yaml", "--formatt", "json"), "there is no option --formatt; did you mean --format?"),
+        (("check", "spec.yaml", "--fail-on", "warnings"), "did you mean warning?"),
+        (("collective", "spec.yaml", "allreduce"), "did you mean all-reduce?"),
+        (("explain", "tp-crosses"), "did you mean tp-crosses-scale-up-domain"),
+        (("import", "maxtxt", "run.yml"), "did you mean maxtext?"),
+    ],
+)
+def test_a_misspelled_word_of_a_call_is_answered_with_the_nearest(
+    words: tuple[str, ...], offer: str, call: Call
+) -> None:
+    result = call(*words)
+    assert result.status == 2
+    assert offer in result.error

@@ -7,11 +7,12 @@ import argparse
 from clusterspec import pipeline
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.options import offer
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
 from clusterspec.results import EstimateReport
 
-MOST_NAMED = 40
+MOST_NAMED = 12
 """Names that the answer to an unknown one lists."""
 
 
@@ -45,8 +46,7 @@ def explained(report: EstimateReport, asked: argparse.Namespace) -> str:
     """The explanation of a name. Raises `UsageFault` with the known names if it is unknown."""
     found = estimate_explain.explain(report, asked.explain, ink(asked))
     if found is None:
-        names = estimate_explain.names(report)
-        known = ", ".join(names[:MOST_NAMED]) or "none: the spec is too incomplete to estimate"
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        raise UsageFault(f"nothing is called {asked.explain!r}; there are: {known}{more}")
+        known = estimate_explain.names(report)
+        meant = offer(asked.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
+        raise UsageFault(f"nothing is called {asked.explain!r}{meant if known else ': the spec states too little'}")
     return found

@@ -32,6 +32,9 @@ def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
     if not rules.known(name):
         near = rules.nearest(name)
-        raise UsageFault(f"no rule is called {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+        raise UsageFault(
+            f"no rule is called {name!r}"
+            + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")
+        )
     page = rules.explain(name)
     return page_text.text(page, paint), {"rule": name, "page": page}

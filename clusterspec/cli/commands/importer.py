@@ -37,6 +37,8 @@ def run(asked: argparse.Namespace) -> int:
         raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
     if asked.into:
         keep_apart("--into", asked.into, asked.files)
+    if asked.kind != "auto":
+        _named(asked.kind)
     digest = hashlib.sha256()
     reading = with_known_keys(combined([_read(asked, name, digest) for name in asked.files]))
     if asked.into:
@@ -46,6 +48,14 @@ def run(asked: argparse.Namespace) -> int:
     else:
         print_text(merge.new_spec(reading))
     return OK
+
+
+def _named(kind: str) -> import_formats.ImportFormat:
+    """The format of a name. Raises `UsageFault` with similar names if there is none."""
+    try:
+        return import_formats.format_named(kind)
+    except FormatError as why:
+        raise UsageFault(str(why)) from None
 
 
 def _document(asked: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
@@ -61,7 +71,7 @@ def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> Import
     digest.update(data)
     file = InputFile("-" if name == STDIN else Path(name).name, data, asked.part)
     try:
-        kind = import_formats.guess(file) if asked.kind == "auto" else import_formats.format_named(asked.kind)
+        kind = import_formats.guess(file) if asked.kind == "auto" else _named(asked.kind)
         return kind.read(file)
     except FormatError as why:
         raise UsageFault(f"{name}: {why}") from None

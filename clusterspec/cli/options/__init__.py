@@ -12,7 +12,7 @@ from clusterspec.cli import UsageFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import date
     from typing import Any, NoReturn
 
@@ -39,13 +39,48 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help} | options)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            command = next((part for name, part in self.commands() if name == getattr(found, "command", "")), self)
+            command.unknown(rest[0])
+        return found
+
+    def commands(self) -> list[tuple[str, Parser]]:
+        """The commands with their parsers, in the order of the help."""
+        actions: list[Any] = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        return [(name, one) for action in actions for name, one in action.choices.items()]
+
+    def unknown(self, word: str) -> NoReturn:
+        """Raises `UsageFault` for an argument that the command does not take."""
+        if word.startswith("-"):
+            self.error(f"there is no option {word.partition('=')[0]}{offer(word, self._option_string_actions)}")
+        self.error(f"one argument too many: {word!r}")
+
     def error(self, message: str) -> NoReturn:
         raise UsageFault(f"{message} (`{self.prog} --help` says more)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(each) for each in action.choices]
+            meant = offer(str(value), known) or f"; there are {', '.join(known)}"
+            name = str(action.metavar or "/".join(action.option_strings) or action.dest)
+            what = f"there is no command {value!r}" if name == "COMMAND" else f"{name} cannot be {value!r}"
+            self.error(f"{what}{meant}")
 
     def _print_message(self, message: str, file: object = None) -> None:
         from clusterspec.cli.terminal import print_text
 
         print_text(message)
+
+
+def offer(word: str, known: Iterable[str]) -> str:
+    """The known words that are most similar to a word, as the end of a message; empty if there is none."""
+    from difflib import get_close_matches
+
+    begins = [each for each in known if each.startswith(word)] if word.strip("-") else []
+    near = begins[:3] or get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def day(text: str) -> date:
