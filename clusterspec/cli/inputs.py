@@ -38,6 +38,7 @@ class StudyReader:
         self._settings: dict[Path, Settings] = {}
         self._catalogs: dict[tuple[Path, ...], Catalog] = {}
         self._stdin: bytes | None = None
+        self._folders: dict[str, tuple[Path, bool]] = {}
 
     def settings(self, folder: Path) -> Settings:
         """The settings of a folder, with the options of the call.
@@ -56,7 +57,7 @@ class StudyReader:
 
     def settings_of(self, name: str) -> Settings:
         """The settings of a file: those of its folder, with the configuration's overrides for the file."""
-        return self._settings_in(name, folder_of(name))
+        return self._settings_in(name, self._folder(name)[0])
 
     def _settings_in(self, name: str, folder: Path) -> Settings:
         settings = self.settings(folder)
@@ -67,8 +68,18 @@ class StudyReader:
     def study(self, name: str) -> Study:
         """A study of a spec file, or of standard input for ``-``."""
         data = self.read(name)
-        folder = folder_of(name)
+        folder, _ = self._folder(name)
         return study(documents.decode(shown(self.asked, name), data), data, self._settings_in(name, folder), folder)
+
+    def _folder(self, name: str) -> tuple[Path, bool]:
+        """The folder of a file, symlinks resolved once, and whether no symlink is on the way to the file."""
+        given = os.path.dirname(name)  # noqa: PTH120
+        if name == STDIN or os.path.islink(name):  # noqa: PTH114
+            return folder_of(name), False
+        if given not in self._folders:
+            folder = os.path.realpath(given)
+            self._folders[given] = Path(folder), folder == os.path.abspath(given)  # noqa: PTH100
+        return self._folders[given]
 
     def study_at(self, path: Path, folder: Path) -> Study:
         """A study of a file that is a copy of another, with the settings of ``folder``."""
@@ -78,7 +89,7 @@ class StudyReader:
     def read(self, name: str) -> bytes:
         """The bytes of a file, or of standard input, which is read once. Raises `UsageFault`."""
         if name != STDIN:
-            return read_bytes(name)
+            return read_bytes(name, direct=self._folder(name)[1])
         if self._stdin is None:
             self._stdin = read_bytes(STDIN)
         return self._stdin
@@ -149,23 +160,30 @@ def shown(asked: argparse.Namespace, name: str) -> str:
     return (asked.stdin_filename or STDIN) if name == STDIN else name
 
 
-def read_bytes(name: str, most: int = documents.LARGEST) -> bytes:
+def read_bytes(name: str, most: int = documents.LARGEST, *, direct: bool = False) -> bytes:
     """The first ``most`` + 1 bytes of a file, or of standard input for ``-``.
 
-    Raises `UsageFault` when there is no such file or it cannot be read.
+    ``direct`` means that no symlink is on the way to the file. Raises `UsageFault` when there is no such file or it
+    cannot be read.
     """
     try:
         if name != STDIN:
-            place = os.path.realpath(name)
-            behind_a_link = place != os.path.abspath(name)  # noqa: PTH100 - links are not to be followed here
-            if behind_a_link and leads_out(Path(name), Path(place)):
-                raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
+            if not direct:
+                _refuse_link_out(name)
             return documents.read_bytes(name, most)
         if sys.stdin is None:
             raise UsageFault("standard input is closed")
         return sys.stdin.buffer.read(most + 1)
     except (OSError, ValueError) as fault:
         raise UsageFault(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+
+
+def _refuse_link_out(name: str) -> None:
+    """Raises `UsageFault` for a file of the project behind a symlink that leads out of it."""
+    place = os.path.realpath(name)
+    behind_a_link = place != os.path.abspath(name)  # noqa: PTH100 - links are not to be followed here
+    if behind_a_link and leads_out(Path(name), Path(place)):
+        raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
 
 
 def study_of(asked: argparse.Namespace, name: str) -> Study:

@@ -41,20 +41,26 @@ class Ignored:
         above = (folder, *folder.parents)
         self._root = next((one for one in above if os.path.exists(one / ".git")), folder)  # noqa: PTH110
         self._patterns: dict[Path, tuple[str, ...]] = {}
+        self._above: dict[str, list[tuple[Path, tuple[str, ...]]]] = {}
 
     def __call__(self, path: str, *, folder: bool) -> bool:
         """Whether a file or folder is ignored; a deeper ``.gitignore`` has precedence."""
-        place = Path(os.path.abspath(path))  # noqa: PTH100
-        for parent in place.parents:
-            patterns = self._of(parent)
-            if patterns:
-                relative = place.relative_to(parent).as_posix() + "/" * folder
-                decided = _compiled(patterns).check_file(relative).include
-                if decided is not None:
-                    return bool(decided)
-            if parent == self._root:
-                break
+        place = os.path.abspath(path)  # noqa: PTH100
+        for parent, patterns in self._that_apply(os.path.dirname(place)):  # noqa: PTH120
+            relative = Path(place).relative_to(parent).as_posix() + "/" * folder
+            decided = _compiled(patterns).check_file(relative).include
+            if decided is not None:
+                return bool(decided)
         return False
+
+    def _that_apply(self, folder: str) -> list[tuple[Path, tuple[str, ...]]]:
+        """The folders from ``folder`` up to the root that have patterns, with these."""
+        if folder not in self._above:
+            parents = (Path(folder), *Path(folder).parents)
+            if self._root in parents:
+                parents = parents[: parents.index(self._root) + 1]
+            self._above[folder] = [(parent, patterns) for parent in parents if (patterns := self._of(parent))]
+        return self._above[folder]
 
     def _of(self, folder: Path) -> tuple[str, ...]:
         if folder not in self._patterns:

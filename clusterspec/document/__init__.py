@@ -9,7 +9,7 @@ from clusterspec.document.dump import dump
 from clusterspec.document.edits import applied_edits, apply_edits
 from clusterspec.document.extends import merge, project_root
 from clusterspec.document.load import CannotOpenError, load, load_source
-from clusterspec.document.model import Comment, Document, Place
+from clusterspec.document.model import Comment, Document, Place, Places
 from clusterspec.document.nearest import nearest
 from clusterspec.document.parse import parse
 from clusterspec.document.places import text_at, to_finding
@@ -22,6 +22,7 @@ __all__ = [
     "Comment",
     "Document",
     "Place",
+    "Places",
     "applied_edits",
     "apply_edits",
     "decode",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path as FilePath
 from typing import Any
 
-from clusterspec.document.model import Document, Place
+from clusterspec.document.model import Document, Places
 from clusterspec.document.parse import parse
 from clusterspec.document.source_text import decode, read_bytes
 from clusterspec.finding import Problem
@@ -159,12 +159,12 @@ def merge(base: Any, value: Any) -> Any:
     return merged
 
 
-def _merged_places(value: Any, over: Mapping[Path, Place], under: Mapping[Path, Place]) -> dict[Path, Place]:
-    places: dict[Path, Place] = {}
+def _merged_places(value: Any, over: Places, under: Places) -> Places:
+    offsets = {}
     waiting: list[tuple[Path, Any]] = [((), value)]
     while waiting:
         path, item = waiting.pop()
-        places[path] = over.get(path) or under[path]
+        offsets[path] = over.offsets.get(path) or under.offsets[path]
         children = item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, list) else ()
         waiting.extend(((*path, key), child) for key, child in children)
-    return places
+    return Places(offsets)

@@ -31,18 +31,22 @@ def file_names(names: Iterable[str]) -> dict[str, FileName]:
 
 def file_name(name: str) -> FileName:
     """The names of a file, which need not exist; symlinks in its folder are resolved."""
-    whole = os.path.abspath(name)  # noqa: PTH100 - as the caller wrote it, `..` taken out
-    folder, last = os.path.split(whole)
+    folder, last = os.path.split(os.path.abspath(name))  # noqa: PTH100 - as the caller wrote it, `..` taken out
     try:
-        roots = _roots(folder)
+        return FileName(*(before + last for before in _folder(folder)))
     except (OSError, ValueError, RuntimeError):  # a name that no folder can have
         return FileName(name, name)
-    place = os.path.join(os.path.realpath(folder), last)  # noqa: PTH118
-    project, repository = (os.path.relpath(place, root).replace(os.sep, "/") for root in roots)
-    return FileName(project, repository)
 
 
 @lru_cache(maxsize=4096)
+def _folder(folder: str) -> tuple[str, str]:
+    """What the names of a folder's files begin with: its path from the root of the project and of the repository."""
+    place = os.path.realpath(folder)
+    relative = (os.path.relpath(place, root).replace(os.sep, "/") for root in _roots(folder))
+    project, repository = ("" if path == "." else f"{path}/" for path in relative)
+    return project, repository
+
+
 def _roots(folder: str) -> tuple[str, str]:
     """The roots of the project and of the repository of a folder."""
     project = project_root(FilePath(folder))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Source, Span
+
+if TYPE_CHECKING:
+    from clusterspec.document.source_text import Lines
+
+    Offsets = tuple[Lines, int, int, int, int]
+    """The lines of a text, the start and end of a key (-1 without one), and those of its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,26 @@ class Place:
 
     key: Span | None
     value: Span
+
+
+class Places(Mapping[Path, Place]):
+    """The places of all values of a document by path, each computed from its offsets when it is used."""
+
+    def __init__(self, offsets: Mapping[Path, Offsets]) -> None:
+        self.offsets = offsets
+
+    def __getitem__(self, path: Path) -> Place:
+        lines, key, key_end, start, end = self.offsets[path]
+        return Place(lines.span(key, key_end) if key >= 0 else None, lines.span(start, end))
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.offsets
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +66,7 @@ class Document:
 
     source: Source
     value: Any
-    places: Mapping[Path, Place]
+    places: Places
     comments: tuple[Comment, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     partial: bool = False

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.document import plain
 from clusterspec.document.events import Event, parsed
-from clusterspec.document.model import Comment, Document, Place
+from clusterspec.document.model import Comment, Document, Places
 from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
 from clusterspec.document.source_text import Lines, forbidden, unreadable
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.source import Path, Source, Span
+
+if TYPE_CHECKING:
+    from clusterspec.document.model import Offsets
 
 _COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
 
@@ -55,7 +58,7 @@ def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[
     return document, _with_paths(composer.problems, places)
 
 
-def _with_paths(problems: list[Problem], places: dict[Path, Place]) -> list[Problem]:
+def _with_paths(problems: list[Problem], places: Places) -> list[Problem]:
     """The problems with paths set; a duplicate key gets the path of the first."""
     if not any(problem.related for problem in problems):
         return problems
@@ -114,14 +117,15 @@ def _over_indented(source: Source, number: int) -> tuple[int, int] | None:
     return start + key.start(2), start + key.end(2)
 
 
-def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:
+def _unfold(root: Node, lines: Lines) -> tuple[Any, Places]:
     """Plain values and their positions. Aliases become copies, which the composer has limited."""
     holder: list[Any] = [None]
-    places: dict[Path, Place] = {}
+    offsets: dict[Path, Offsets] = {}
     waiting: list[tuple[Node, Node | None, Path, Any, Any]] = [(root, None, (), holder, 0)]
     while waiting:
         node, key, path, into, slot = waiting.pop()
-        places[path] = Place(lines.span(key.start, key.end) if key else None, lines.span(node.start, node.end))
+        written = (key.start, key.end) if key else (-1, -1)
+        offsets[path] = (lines, *written, node.start, node.end)
         content = node.content
         if isinstance(content, dict):
             into[slot] = made = dict.fromkeys(content)
@@ -131,11 +135,13 @@ def _unfold(root: Node, lines: Lines) -> tuple[Any, dict[Path, Place]]:
             waiting.extend((content[i], None, (*path, i), items, i) for i in reversed(range(len(content))))
         else:
             into[slot] = content
-    return holder[0], places
+    return holder[0], Places(offsets)
 
 
 def _comments(source: Source, lines: Lines, scalars: list[tuple[int, int]]) -> Iterator[Comment]:
     """The comments: each ``#`` after white space outside a scalar starts one."""
+    if "#" not in source.text:
+        return
     start = 0
     for begin, end in [*scalars, (len(source.text), 0)]:
         for match in _COMMENT.finditer(source.text, start, max(start, begin)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.document.model import Document, Place
+from clusterspec.document.model import Document, Place, Places
+from clusterspec.document.source_text import Lines
 from clusterspec.finding import Edit, Finding, Fix, Problem
 from clusterspec.source import Path, Position, Source, Span
 
@@ -12,7 +13,7 @@ def to_finding(problem: Problem, document: Document | None, source: Source) -> F
 
     If the text could not be parsed (``document`` is None), a problem without a span points at the first line.
     """
-    document = document or Document(source, None, {(): _unread(source)}, sources={source.name: source})
+    document = document or Document(source, None, _unread(source), sources={source.name: source})
     related = tuple((_related(document, where), words) for where, words in problem.related)
     span = problem.span or locate(document, problem.path, at_key=problem.at_key)
     return Finding(
@@ -45,9 +46,9 @@ def _written(problem: Problem, span: Span, document: Document) -> str:
     return marked if len(marked) > 1 else line.strip()
 
 
-def _unread(source: Source) -> Place:
-    top = Position(1, 1)
-    return Place(None, Span(source.name, top, top))
+def _unread(source: Source) -> Places:
+    """The places of a text that could not be parsed: its start."""
+    return Places({(): (Lines(Source(source.name, "")), -1, -1, 0, 0)})
 
 
 def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:

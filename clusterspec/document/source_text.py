@@ -14,6 +14,10 @@ from clusterspec.source import Position, Source, Span
 LARGEST = 1024 * 1024
 """The largest file read. A cluster spec of a thousand lines has some 40 kB."""
 
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Flags to open a file without waiting for a writer, and without changing its line ends."""
+_PART = 64 * 1024
+"""Bytes read at a time."""
 _PRINTABLE = bytes([9, 10, *range(0x20, 0x7F)])
 
 
@@ -67,17 +71,27 @@ def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
 
     A pipe without a writer reads as empty, without waiting. Raises `OSError`, and `ValueError` for an invalid name.
     """
-    with open(path, "rb", opener=_at_once) as file:
-        return file.read(most + 1)
+    opened = os.open(path, os.O_RDONLY | _AT_ONCE)
+    parts: list[bytes] = []
+    left = most + 1
+    try:
+        while left and (part := _next(opened, min(left, _PART))):
+            parts.append(part)
+            left -= len(part)
+    except OSError as fault:
+        raise type(fault)(fault.errno, fault.strerror, os.fspath(path)) from None
+    finally:
+        os.close(opened)
+    return b"".join(parts)
 
 
-def _at_once(name: str, flags: int) -> int:
-    """Open a file without waiting for a writer; reads then block as usual."""
-    if not hasattr(os, "O_NONBLOCK"):
-        return os.open(name, flags)
-    opened = os.open(name, flags | os.O_NONBLOCK)
-    os.set_blocking(opened, True)
-    return opened
+def _next(opened: int, most: int) -> bytes:
+    """The next bytes of an open file; waits for those of a pipe that has a writer."""
+    try:
+        return os.read(opened, most)
+    except BlockingIOError:
+        os.set_blocking(opened, True)
+        return os.read(opened, most)
 
 
 def decode(name: str, data: bytes) -> Source:

@@ -48,12 +48,13 @@ def specs(
         return [path]
     if FilePath(path).is_dir():
         os.scandir(path).close()
-        return [name for name in _yaml_files(path, passed_over, skipped) if _is_spec(name, passed_over)]
+        found = _yaml_files(path, passed_over, skipped)
+        return [name for name, entry in found if _is_spec(name, passed_over, entry)]
     FilePath(path).stat()
     return [] if only_specs and (skipped(path, False) or not _is_spec(path, passed_over)) else [path]
 
 
-def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Iterator[str]:
+def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
     left = [(folder, 0)]
     while left:
         where, depth = left.pop()
@@ -61,27 +62,27 @@ def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Itera
         if depth == DEEPEST and folders:
             passed_over(OSError(errno.ELOOP, f"more than {DEEPEST} folders deep", where))
             folders = []
-        for name in files:
-            path = os.path.join(where, name)  # noqa: PTH118 — keeps ./ as the user wrote it
-            if name.endswith(_SUFFIXES) and not skipped(path, False):
-                yield path
+        for entry in files:
+            if not skipped(entry.path, False):
+                yield entry.path, entry
         below = [os.path.join(where, name) for name in folders]  # noqa: PTH118
         left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]
 
 
-def _entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[str]]:
-    """The folders that are searched and the files in a folder, each in order of name."""
+def _entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
+    """The folders that are searched and the YAML files in a folder, each in order of name."""
     folders, files = [], []
     try:
         with os.scandir(where) as entries:
             for entry in entries:
                 if not _is_folder(entry):
-                    files.append(entry.name)
+                    if entry.name.endswith(_SUFFIXES):
+                        files.append(entry)
                 elif not entry.name.startswith(".") and entry.name not in _SKIPPED and not entry.is_symlink():
                     folders.append(entry.name)
     except OSError as fault:
         passed_over(fault)
-    return sorted(folders), sorted(files)
+    return sorted(folders), sorted(files, key=lambda entry: entry.name)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -91,10 +92,18 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _is_spec(name: str, passed_over: PassedOver) -> bool:
-    """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
+def _is_file(entry: os.DirEntry[str] | FilePath) -> bool:
     try:
-        if not os.path.isfile(name) or (os.path.islink(name) and _leads_out(FilePath(name))):  # noqa: PTH113, PTH114
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath | None = None) -> bool:
+    """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
+    entry = entry or FilePath(name)
+    try:
+        if not _is_file(entry) or (entry.is_symlink() and _leads_out(FilePath(name))):
             return False
         data = read_bytes(name)
     except OSError as fault:

@@ -78,7 +78,7 @@ def split(
 def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     """The waivers of a document and its bases, and findings about malformed ones."""
     alone = {(comment.file, comment.line) for comment in document.comments if comment.alone}
-    first = _first_keys(document)
+    first: dict[str, int] | None = None
     waivers: list[Waiver] = []
     faults: list[Finding] = []
     parsed: Counter[str] = Counter()
@@ -90,6 +90,7 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
                 faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, why, FORM))
             if parsed[comment.file] > _MOST:
                 continue
+            first = _first_keys(document) if first is None else first
             waiver = _parsed(comment, alone, first.get(comment.file))
             if isinstance(waiver, str):
                 faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, waiver, FORM))

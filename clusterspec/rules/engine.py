@@ -25,6 +25,10 @@ class RulesFailedError(Exception):
         super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
 
 
+class _AbsentPartError(Exception):
+    """Raised where a required part is absent."""
+
+
 class PartCache(dict[str, Any]):
     """The parts of a design by name, each computed on first use. The name of an optional part ends in ``?``.
 
@@ -37,19 +41,19 @@ class PartCache(dict[str, Any]):
         self.absent: set[str] = set()
 
     def __missing__(self, need: str) -> Any:
-        part = self[need] = getattr(self.facts, need.removesuffix("?"))
+        part = getattr(self.facts, need.removesuffix("?"))
+        if part is None and need[-1] != "?":
+            self.absent.add(need)
+            raise _AbsentPartError
+        self[need] = part
         return part
 
     def of(self, needs: tuple[str, ...]) -> list[Any] | None:
         """The parts that a check takes, in order; None where a required one is absent."""
-        known = []
-        for need in needs:
-            part = self[need]
-            if part is None and need[-1] != "?":
-                self.absent.add(need)
-                return None
-            known.append(part)
-        return known
+        try:
+            return [*map(self.__getitem__, needs)]
+        except _AbsentPartError:
+            return None
 
 
 def judge(facts: Facts) -> list[Problem]:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from clusterspec.cluster.model import Design
-from clusterspec.document import Document
+from clusterspec.document import Document, Places
 from clusterspec.records import replace
 from clusterspec.source import Path
 
@@ -41,8 +41,9 @@ def changed(document: Document, changes: Changes) -> Document:
     for path, new in changes.items():
         _put(value, path, new)
     heads = tuple(changes)
-    places = {path: place for path, place in document.places.items() if not any(_under(path, head) for head in heads)}
-    return replace(document, value=value, places=places)
+    offsets = document.places.offsets
+    kept = {path: offset for path, offset in offsets.items() if not any(_under(path, head) for head in heads)}
+    return replace(document, value=value, places=Places(kept))
 
 
 def _under(path: Path, head: Path) -> bool:
