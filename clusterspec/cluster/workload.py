@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.catalog.entries import Accelerator, Model, Stack
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.machine import written_peak
@@ -13,6 +11,7 @@ from clusterspec.cluster.serving import resolve_serving
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
+from clusterspec.records import NamedTuple
 from clusterspec.source import Path
 from clusterspec.spec.model import WorkloadSpec
 

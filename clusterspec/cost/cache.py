@@ -6,13 +6,12 @@ engines store them in different precisions.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.catalog.architecture import CompressedAttention
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.formulas import cache, compressed, linear_attention, parameters
 from clusterspec.cost.layers import Chunk
 from clusterspec.precision import width
+from clusterspec.records import NamedTuple
 
 STATE = width("fp32")
 """Bytes of an element of recurrent state."""

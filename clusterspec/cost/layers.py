@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from itertools import accumulate
-from typing import NamedTuple
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.recent import recent
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 
 
 class Mixer(Enum):

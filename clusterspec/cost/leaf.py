@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.term import Term
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.records import NamedTuple
 
 Inputs = tuple[tuple[str, Figure], ...]
 

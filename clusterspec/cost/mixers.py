@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.catalog.architecture import CompressedAttention, LinearAttention, SparseAttention
 from clusterspec.catalog.entries import Model
 from clusterspec.cost.formulas import compressed, linear_attention, parameters
+from clusterspec.records import NamedTuple
 
 GATES = {"gated-delta": 2, "mamba-2": 1}
 """Gates per head: decay and update rate in a gated delta net (arXiv 2412.06464), the time step in Mamba-2."""

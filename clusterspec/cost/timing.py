@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.collectives import CollectiveCost
@@ -25,7 +24,7 @@ from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
 from clusterspec.cost.traffic.tensor import activations
 from clusterspec.cost.traffic.transfer import Transfer
 from clusterspec.precision import width
-from clusterspec.records import dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy
 
@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch import Batch
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.timing import tables_of
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 from clusterspec.search.evaluate import Block, Evaluate
 from clusterspec.search.front import Numbers
 from clusterspec.search.space import Family, SearchJob, Sharding, Space

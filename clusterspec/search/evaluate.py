@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from math import inf
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.memory import memory
 from clusterspec.cost.timing import tables_of, timed
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 from clusterspec.search.front import Numbers
 from clusterspec.search.layouts import layout_of
 from clusterspec.search.space import SearchJob, Space, choices

@@ -9,13 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, product
-from typing import NamedTuple
 
 from clusterspec.cluster.legality import (
     Demands,
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 
 
 class Pipeline(NamedTuple):

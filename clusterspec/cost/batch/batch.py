@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import nan
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
@@ -13,7 +12,7 @@ from clusterspec.cost.batch.divisions import Divisions
 from clusterspec.cost.batch.tables import BatchTables
 from clusterspec.cost.step.replicas import LAYER_BY_LAYER
 from clusterspec.cost.tables import Tables
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 
 Order = tuple[str, ...]
 

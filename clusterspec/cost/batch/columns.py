@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.layouts import DEGREES, layout_of
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 
 K = TypeVar("K")
 T = TypeVar("T")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array
@@ -11,6 +10,7 @@ from clusterspec.cost.batch.index import Numbers
 from clusterspec.cost.batch.layouts import layout_of
 from clusterspec.cost.batch.tables import LAYER_AXES, BatchTables
 from clusterspec.cost.tables.group import Group
+from clusterspec.records import NamedTuple
 
 DIVIDED = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "shard_group")
 """The degrees of a division."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
-from typing import NamedTuple
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.columns import column, number, positions
 from clusterspec.cost.tables.group import Group, NoPathError
+from clusterspec.records import NamedTuple
 
 
 class QueuedSeconds(NamedTuple):

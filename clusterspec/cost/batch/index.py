@@ -7,10 +7,10 @@ a table grows with the pairs that have occurred.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.batch.hashing import HashTable
+from clusterspec.records import NamedTuple
 
 
 class Numbers(NamedTuple):

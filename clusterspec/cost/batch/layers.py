@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array
@@ -22,6 +22,7 @@ from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.tables.layer import LayerKernels, timed_layer
 from clusterspec.cost.tables.phase import PhaseTimer
+from clusterspec.records import NamedTuple
 
 SUMS = ("device", "gemms", "core", "launches", "expert_launches")
 """The sums of the kernels of a pass that are stored."""

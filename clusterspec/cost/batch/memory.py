@@ -6,7 +6,7 @@ The sums are those of `clusterspec.cost.memory.peak_memory`, which accept column
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
@@ -25,6 +25,7 @@ from clusterspec.cost.memory.recomputation import kept as stored_tensors
 from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.cost.parameters import Share, share
 from clusterspec.cost.stages import StageGroup, stage_groups
+from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
     from clusterspec.cost.batch.call import Block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array
@@ -15,6 +15,7 @@ from clusterspec.cost.batch.tables import BatchTables
 from clusterspec.cost.step.replicas import ReplicaSeconds
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.timing import LayoutTiming
+from clusterspec.records import NamedTuple
 
 
 class ReplicaRows(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.arrays import Array
@@ -19,6 +19,7 @@ from clusterspec.cost.step.pipeline import StageTime
 from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.timing import LayoutTiming, weights_of
+from clusterspec.records import NamedTuple
 
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
 """The fields of `Share`."""

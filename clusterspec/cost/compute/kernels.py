@@ -7,12 +7,11 @@ speed of the device enters when it is timed (`speed`).
 from __future__ import annotations
 
 from enum import IntEnum, auto
-from typing import NamedTuple
 
 from clusterspec.cost.formulas import matmul as formulas
 from clusterspec.cost.formulas.elementwise import absent
 from clusterspec.precision import width
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 
 
 class Role(IntEnum):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.catalog.architecture import LinearAttention
 from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
@@ -13,6 +11,7 @@ from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.mixers import GATES
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
+from clusterspec.records import NamedTuple
 
 RECURRENCE = "recurrence"
 BACKWARD = assumed(

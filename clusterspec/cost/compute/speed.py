@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from itertools import chain
-from typing import NamedTuple
 
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.formulas.matmul import depth_fill, tile_fill
 from clusterspec.cost.formulas.roofline import roofline
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
 
 Tile = tuple[float, float, float]

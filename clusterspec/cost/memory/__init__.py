@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cluster.stages import of_engines
@@ -18,7 +17,7 @@ from clusterspec.cost.stages import StageGroup, stage_groups
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 
 __all__ = ["Memory", "assumptions", "explain", "memory", "spare_cache", "use"]

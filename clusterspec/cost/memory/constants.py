@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.catalog.framework_memory import Spread
 from clusterspec.cost.constants import assumed
+from clusterspec.records import NamedTuple
 
 GROUP = "memory"
 

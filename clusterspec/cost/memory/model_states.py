@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cost.formulas import states
 from clusterspec.cost.formulas.elementwise import chosen, larger, smaller
 from clusterspec.cost.formulas.rank_memory import several
@@ -12,6 +10,7 @@ from clusterspec.cost.memory.line import Lines, MemoryLine, line
 from clusterspec.cost.optimizer_states import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.parameters import Share
 from clusterspec.precision import width
+from clusterspec.records import NamedTuple
 
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"

@@ -7,8 +7,6 @@ gathers and reduces.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cost.formulas import activations
 from clusterspec.cost.formulas.elementwise import chosen, larger, smaller
 from clusterspec.cost.formulas.rank_memory import backward_bytes, gathered_bytes, reduced_bytes, several
@@ -18,6 +16,7 @@ from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import recomputed
 from clusterspec.cost.memory.tensor import KORTHIKANTI
 from clusterspec.cost.parameters import Share
+from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
 RING = "Liu et al., Ring Attention, arXiv 2310.01889"

@@ -7,7 +7,6 @@ degrees and counts are numbers. `clusterspec.cost.memory.explain` creates terms 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk
@@ -19,7 +18,7 @@ from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import kept
 from clusterspec.cost.memory.stored_activations import stored
 from clusterspec.cost.memory.tensor import Tensor
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 
 NOTHING = PeakPoint((), (), ())
 

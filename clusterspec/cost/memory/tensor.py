@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cost.memory.line import MemoryLine
 from clusterspec.cost.memory.rank import Layers
+from clusterspec.records import NamedTuple
 
 KORTHIKANTI = "Korthikanti et al., arXiv 2205.05198"
 DEEPSEEK = "DeepSeek-V2, arXiv 2405.04434"

@@ -4,14 +4,13 @@ recurrence.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cost.formulas import activations, parameters
 from clusterspec.cost.formulas.rank_memory import index_bytes, recurrence_bytes, tensor_bytes
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.line import MemoryLine, line
 from clusterspec.cost.memory.rank import Layers
 from clusterspec.cost.memory.tensor import DEEPSEEK, KORTHIKANTI, Tensor
+from clusterspec.records import NamedTuple
 
 FLASH = "Dao et al., FlashAttention, arXiv 2205.14135"
 SPARSE = "DeepSeek-V3.2, arXiv 2512.02556"

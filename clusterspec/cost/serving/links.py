@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.ceilings import ceiling
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.collectives.predict import CollectiveTiming, timing_on
+from clusterspec.records import NamedTuple
 
 DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge", "pcie"})
 """Topologies on which engines run small all-reduces with their own kernels."""

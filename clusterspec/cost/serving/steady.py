@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.formulas.serving import prompt_wait, time_per_output_token, wave_load
 from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steps import StepTime
+from clusterspec.records import NamedTuple
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""

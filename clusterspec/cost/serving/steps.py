@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
 LAUNCH = "launch"

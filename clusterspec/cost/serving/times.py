@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.cache import of_next_token
@@ -21,7 +19,7 @@ from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, steady
 from clusterspec.cost.serving.steps import StepTime
 from clusterspec.precision import width
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""

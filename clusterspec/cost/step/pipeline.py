@@ -6,12 +6,12 @@ All functions take numbers or columns; the schedule is one choice for all rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clusterspec.cost.compute.fixed import WEIGHT_SHARE
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.elementwise import chosen
+from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
 HIDES_SENDS = frozenset({"interleaved", "zero-bubble", "dualpipe"})

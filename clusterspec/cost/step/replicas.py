@@ -5,10 +5,9 @@ All functions take numbers or columns; the behavior of a framework (``hides``, `
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cost.formulas.elementwise import larger, smaller
 from clusterspec.cost.formulas.overlap import exposed_at_least
+from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
 LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})

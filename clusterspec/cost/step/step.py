@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cost.formulas.elementwise import smaller
 from clusterspec.cost.formulas.overlap import expected_longest, waiting
 from clusterspec.cost.formulas.pipeline import fill_sends, sends
@@ -14,6 +12,7 @@ from clusterspec.cost.formulas.update import offload_time, update_time
 from clusterspec.cost.step import replicas
 from clusterspec.cost.step.pipeline import StageTime, idle
 from clusterspec.cost.step.replicas import Exposure, ReplicaOverlap, ReplicaSeconds, ReplicaWork
+from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
 

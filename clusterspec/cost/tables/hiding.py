@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clusterspec.cluster.model import Overlap
 from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.records import NamedTuple
 
 
 class Hiding(NamedTuple):

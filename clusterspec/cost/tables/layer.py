@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.compute.feedforward import Routing
@@ -17,6 +16,7 @@ from clusterspec.cost.layers import FeedForward, Layer, Mixer
 from clusterspec.cost.record import PartTime
 from clusterspec.cost.tables.phase import PhaseTimer, Transfers, TransferTimes
 from clusterspec.cost.traffic import context, expert, tensor
+from clusterspec.records import NamedTuple
 
 Routed = Callable[[float], Transfers]
 """The expert traffic of one pass, as a function of the seconds of computation in it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from clusterspec.records import NamedTuple
 
 
 class Tint(NamedTuple):
