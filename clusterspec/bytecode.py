@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import CodeType
+    from types import CodeType, ModuleType
 
     Row = tuple[str, int, int, int, int]
     """A source file in the package, its size and modification time, and the start and end of its bytecode."""
@@ -39,6 +39,14 @@ class Loader(SourceFileLoader):
     """A loader of a module from bytecode in memory."""
 
     bytecode: memoryview
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The empty module. Its attributes are set here, since the import system would first look each up in vain."""
+        module = type(sys)(spec.name)
+        module.__dict__.update(
+            __loader__=self, __package__=spec.parent, __spec__=spec, __file__=spec.origin, __cached__=spec.cached
+        )
+        return module
 
     def get_code(self, fullname: str) -> CodeType:
         code: CodeType = marshal.loads(self.bytecode)
