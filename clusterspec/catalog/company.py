@@ -52,8 +52,8 @@ def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
     for folder in folders:
         own, files = Catalog.open([folder]), Folders([folder])
         for kind in KINDS:
-            for id_, file in files.files[kind].items():
-                yield CheckedFile(_source(file), _faults(own, whole, kind, id_))
+            for id_, file in files.files(kind).items():
+                yield CheckedFile(_source(FilePath(file)), _faults(own, whole, kind, id_))
         yield from (_misplaced(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 

@@ -6,8 +6,8 @@ with one file per entry, named by its id. Later catalog folders have precedence.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path as FilePath
 
 FOLDER_OF_KIND = {
@@ -37,29 +37,31 @@ class Folders:
     def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
         self.folders = tuple(folders)
         self._without = frozenset(without)
+        self._files: dict[str, dict[str, str]] = {}
 
-    @cached_property
-    def files(self) -> Mapping[str, Mapping[str, FilePath]]:
-        """The file of each id, sorted, by kind."""
-        return {
-            kind: {id_: file for id_, file in sorted(self._files(kind).items()) if (kind, id_) not in self._without}
-            for kind in KINDS
-        }
+    def files(self, kind: str) -> Mapping[str, str]:
+        """The path of the file of each id of a kind, sorted; listed on first use."""
+        if kind not in self._files:
+            found = sorted(self._listed(kind).items())
+            self._files[kind] = {id_: file for id_, file in found if (kind, id_) not in self._without}
+        return self._files[kind]
 
-    def _files(self, kind: str) -> dict[str, FilePath]:
-        found: dict[str, FilePath] = {}
+    def _listed(self, kind: str) -> dict[str, str]:
+        found: dict[str, str] = {}
         for folder in self.folders:
-            place = folder / FOLDER_OF_KIND[kind]
+            place = f"{folder}/{FOLDER_OF_KIND[kind]}"
             try:
-                if place.is_dir():
-                    found |= {file.stem: file for file in place.iterdir() if file.suffix == ".yaml"}
+                names = os.listdir(place)  # noqa: PTH208
+            except (FileNotFoundError, NotADirectoryError):
+                continue
             except PermissionError as fault:
                 raise UnreadableFolder(f"the catalog folder {place}: {fault.strerror}") from None
+            found |= {name.removesuffix(".yaml"): f"{place}/{name}" for name in names if name[1:].endswith(".yaml")}
         return found
 
     def ids(self, kind: str) -> tuple[str, ...]:
         """All ids of a kind."""
-        return tuple(self.files[kind])
+        return tuple(self.files(kind))
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:
         """The ids of a family: ``h100`` has the SXM, PCIe and NVL parts.
@@ -67,7 +69,7 @@ class Folders:
         These are the ids that start with the name and continue with a non-digit (``h10`` has none).
         """
         name = _plain(text)
-        if len(name) < 2 or name in self.files[kind]:
+        if len(name) < 2 or name in self.files(kind):
             return ()
         return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
 

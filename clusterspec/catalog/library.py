@@ -114,7 +114,7 @@ class Catalog:
 
     def kinds_of(self, id_: str) -> tuple[str, ...]:
         """The kinds that have an entry of this id: ``tpu-v5p`` is an accelerator and a platform."""
-        return tuple(kind for kind in KINDS if id_ in self._folders.files[kind])
+        return tuple(kind for kind in KINDS if id_ in self._folders.files(kind))
 
     def get(self, kind: str, id_: str) -> Entry:
         """The entry of a kind and an id."""
@@ -132,7 +132,7 @@ class Catalog:
 
     def find(self, kind: str, id_: str) -> Entry | None:
         """The entry of a kind and an id; None if there is none."""
-        return self.get(kind, id_) if id_ in self._folders.files[kind] else None
+        return self.get(kind, id_) if id_ in self._folders.files(kind) else None
 
     def accelerator(self, id_: str) -> Accelerator:
         return cast("Accelerator", self.get("accelerator", id_))
@@ -166,10 +166,10 @@ class Catalog:
         return self._file(kind, id_).is_relative_to(resources.catalog())
 
     def _file(self, kind: str, id_: str) -> FilePath:
-        file = self._folders.files[kind].get(id_)
+        file = self._folders.files(kind).get(id_)
         if file is None:
             raise UnknownEntry(kind, id_, self.nearest(kind, id_))
-        return file
+        return FilePath(file)
 
     def _document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
         file = self._file(kind, id_)

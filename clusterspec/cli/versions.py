@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from clusterspec.cli import UsageFault
+from clusterspec.patterns import pattern
 
-_PART = re.compile(r"(?P<sign>==|>=|<=|<|>|!=|~=)?\s*(?P<number>\d{1,6}(?:\.\d{1,6}){0,5})")
+_PART = pattern(r"(?P<sign>==|>=|<=|<|>|!=|~=)?\s*(?P<number>\d{1,6}(?:\.\d{1,6}){0,5})")
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,

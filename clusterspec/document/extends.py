@@ -12,13 +12,14 @@ from clusterspec.document.model import Document, Places
 from clusterspec.document.parse import parse
 from clusterspec.document.source_text import decode, read_bytes
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 
 KEY = "extends"
 ROOT_MARKS = ("clusterspec.toml", "pyproject.toml", ".git")
 KEY_OF_SPECS = "clusterspec"
-_TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
+_TOP_KEY = pattern(rb"""^(?:\xef\xbb\xbf)?["']?clusterspec["']?\s*:""", re.MULTILINE)
 MAX_BASES = 16
 
 

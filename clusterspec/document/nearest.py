@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+from clusterspec.patterns import pattern
+
+_HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _MAX_LENGTH = 100
 
 

@@ -6,7 +6,6 @@ The limits below bound the work for any text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from clusterspec.document.events import Event
 from clusterspec.document.scalars import Scalar, resolve
 from clusterspec.document.source_text import Lines, unreadable
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field
 from clusterspec.source import Source
 
@@ -22,7 +22,7 @@ MAX_NODES = 20_000
 """Values in one document, those that aliases repeat counted each time."""
 MAX_ALIASES = 200
 
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s|#[^\n]*)*)*")
+_PROPERTIES = pattern(r"(?:[&!][^\s,\[\]{}]*(?:\s|#[^\n]*)*)*")
 """The anchor and tag before a value, which are no part of it."""
 
 

@@ -12,6 +12,7 @@ from clusterspec.document.model import Comment, Document, Places
 from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
 from clusterspec.document.source_text import Lines, forbidden, unreadable
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.source import Path, Source, Span
 
@@ -102,8 +103,8 @@ _OVER_INDENTED = (
     "this line is indented deeper than the key above it, which has a value already",
     "start it in the column of the key above",
 )
-_PAIR = re.compile(r"( *)(?:- +)?[^\s#'\"{\[][^:]*:[ \t]+[^\s#|>&]")
-_KEY = re.compile(r"( *)([^\s:#][^:]*):(?=\s|$)")
+_PAIR = pattern(r"( *)(?:- +)?[^\s#'\"{\[][^:]*:[ \t]+[^\s#|>&]")
+_KEY = pattern(r"( *)([^\s:#][^:]*):(?=\s|$)")
 
 
 def _over_indented(source: Source, number: int) -> tuple[int, int] | None:

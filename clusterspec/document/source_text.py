@@ -6,9 +6,11 @@ import os
 import re
 from bisect import bisect_right
 from functools import cache
+from itertools import accumulate
 from pathlib import Path as FilePath
 
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.source import Position, Source, Span
 
 LARGEST = 1024 * 1024
@@ -29,13 +31,13 @@ def _harmless(text: str) -> bool:
 @cache
 def _forbidden() -> re.Pattern[str]:
     """The pattern of forbidden characters; compiled only for texts with non-ASCII characters."""
-    return re.compile(
+    return pattern(
         "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML 1.2
         "|\r(?!\n)"  # and characters that only some readers treat as line ends
     )
 
 
-_DIRECTIVE = re.compile(r"^%[^\n]*", re.MULTILINE)
+_DIRECTIVE = pattern(r"^%[^\n]*", re.MULTILINE)
 _MAX_DIRECTIVES = 8  # libyaml compares each %TAG with all before it
 _NAMES = {
     "\r": "a carriage return without a line feed",
@@ -51,9 +53,12 @@ class Lines:
 
     def __init__(self, source: Source) -> None:
         self._file = source.name
-        self._starts = [0, *(match.end() for match in re.finditer("\n", source.text))]
+        self._text = source.text
+        self._starts: list[int] = []
 
     def position(self, offset: int) -> Position:
+        if not self._starts:
+            self._starts = [0, *accumulate(len(line) + 1 for line in self._text.split("\n"))]
         line = bisect_right(self._starts, offset)
         return Position(line, offset - self._starts[line - 1] + 1)
 
@@ -101,13 +106,12 @@ def decode(name: str, data: bytes) -> Source:
 
 def forbidden(source: Source, lines: Lines) -> Problem | None:
     """The first problem that prevents parsing a text, or None."""
-    top = lines.span(0, 0)
     if source.text.startswith(("\udcff\udcfe", "\udcfe\udcff", "\0\0\udcfe\udcff")):
-        return unreadable(top, "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
+        return unreadable(lines.span(0, 0), "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
     if not _harmless(source.text) and (match := _forbidden().search(source.text)):
         return _not_yaml(match[0], lines.span(*match.span()))
     if len(source.text.encode("utf-8")) > LARGEST:
-        return unreadable(top, f"the file is larger than {LARGEST // 1024} KiB, the maximum")
+        return unreadable(lines.span(0, 0), f"the file is larger than {LARGEST // 1024} KiB, the maximum")
     directives = list(_DIRECTIVE.finditer(source.text))
     if len(directives) > _MAX_DIRECTIVES:
         span = lines.span(*directives[_MAX_DIRECTIVES].span())

@@ -11,16 +11,17 @@ from pathlib import Path as FilePath
 from clusterspec.document.extends import project_root
 from clusterspec.document.parse import parse
 from clusterspec.document.source_text import decode, read_bytes
+from clusterspec.patterns import pattern
 
 _SUFFIXES = (".yaml", ".yml")
 DEEPEST = 100
 """Folders below each other that are searched."""
 _SKIPPED = {"node_modules", "__pycache__"}
-_NAMES_KEY = re.compile(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
-_TOP_KEY = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
-_FIRST_KEY = re.compile(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
+_NAMES_KEY = pattern(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
+_TOP_KEY = pattern(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_FIRST_KEY = pattern(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
 """The key at the very start of a text, after comments: it then is a key of the top mapping, or the text is broken."""
-_SPELT = re.compile("cluster[-_ ]?spec", re.IGNORECASE)
+_SPELT = pattern("cluster[-_ ]?spec", re.IGNORECASE)
 
 
 PassedOver = Callable[[OSError], None]

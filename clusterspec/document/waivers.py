@@ -17,10 +17,11 @@ from datetime import date
 from clusterspec.document.model import Comment, Document
 from clusterspec.document.waiver_findings import FORM, Waiver, WaiverContext, has_expired, of_comment, waiver_findings
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 
-_MARK = re.compile(r"#+\s*clusterspec\s*:\s*ignore", re.IGNORECASE)
-_WAIVER = re.compile(
+_MARK = pattern(r"#+\s*clusterspec\s*:\s*ignore", re.IGNORECASE)
+_WAIVER = pattern(
     r"#+\s*clusterspec:\s*ignore(?P<file>-file)?\s*\[(?P<rules>[^\]]*)\]"
     r"(?:\s+until\s+(?P<until>[^\s:]+))?\s*(?::\s*(?P<reason>.*))?"
 )

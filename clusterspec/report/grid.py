@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
+from clusterspec.patterns import pattern
 from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.results.cells import safe
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 16
 """Columns below which wrapping a cell makes it worse."""
-_PAINT = re.compile(r"\x1b\[[0-9;]*m")
+_PAINT = pattern(r"\x1b\[[0-9;]*m")
 
 
 def wide(text: str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from clusterspec.finding import Severity
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Span
 
@@ -60,7 +60,7 @@ def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]
 
 _GLUE = "\ue000"
 """A placeholder for a non-breaking space, from the private use area."""
-_RISKY = re.compile(r"(?<=\S)\s+(?=::|##|\S+:\d+:)")
+_RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:)")
 """The space before a word that starts a command, or that reads `file:line`."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
@@ -75,7 +75,7 @@ def plain(text: str) -> str:
     return disarmed(shown)
 
 
-_PLACE = re.compile(r":(?=\d|\s)")
+_PLACE = pattern(r":(?=\d|\s)")
 
 
 def located(span: Span) -> str:
@@ -93,8 +93,8 @@ def titled(name: str) -> str:
     return _PLACE.sub(r"\\x3a", plain(name))
 
 
-_COMMAND = re.compile(r"^(\s*)(::)")
-_ANYWHERE = re.compile(r"##(vso)?\[")
+_COMMAND = pattern(r"^(\s*)(::)")
+_ANYWHERE = pattern(r"##(vso)?\[")
 
 
 def disarmed(line: str) -> str:

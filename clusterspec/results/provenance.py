@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from pathlib import PurePath
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.document import Document
 from clusterspec.origin import Cited, Origin, Written
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Path, Span
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from importlib import import_module
 from itertools import groupby
 from types import ModuleType
 
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.rules.index import RULES
 from clusterspec.rules.rule import Rule
@@ -22,9 +23,7 @@ HEADINGS = (
     "Silent",
     "Sources",
 )
-_EXAMPLE = re.compile(
-    r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
-)
+_EXAMPLE = pattern(r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 
+from clusterspec.patterns import pattern
 from clusterspec.quantity import Direction, Quantity, Sparsity
 from clusterspec.units import hints
 from clusterspec.units.fault import UnitFault, quoted
@@ -34,7 +35,7 @@ QUALIFIERS: dict[str, Direction | Sparsity] = {
     **dict.fromkeys(_SPARSE.split("|"), Sparsity.SPARSE),
 }
 
-_RATIO = re.compile(rf"({NUMBER})[ ]*(?::|to)[ ]*({NUMBER})", re.ASCII)
+_RATIO = pattern(rf"({NUMBER})[ ]*(?::|to)[ ]*({NUMBER})", re.ASCII)
 
 
 def read(text: str | int | float, kind: str) -> Quantity:
@@ -66,7 +67,8 @@ def divide(rest: str) -> tuple[str | None, str, str]:
     """
     head, mark, tail = _before_mark(rest)
     words = head.split()
-    for length in range(min(len(words), 4), 0, -1):
+    longest = 1 if words and words[0].endswith("/s") else 4  # no word of a unit follows "/s"
+    for length in range(min(len(words), longest), 0, -1):
         spelling = " ".join(words[:length])
         if symbol := symbol_of(spelling):
             after = " ".join(words[length:])

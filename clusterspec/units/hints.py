@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from clusterspec.patterns import pattern
 from clusterspec.units.fault import UnitFault, quoted
 from clusterspec.units.kinds import MEANING, Kind
 from clusterspec.units.symbols import both_symbols, symbol_of
 from clusterspec.units.table import TABLE
 
-_PREFIX = re.compile(r"[kKMGTPE]i?", re.ASCII)
+_PREFIX = pattern(r"[kKMGTPE]i?", re.ASCII)
 _FOREIGN = {
     "hz": "a clock frequency",
     "t/s": "a transfer rate",
@@ -26,8 +27,8 @@ _FOREIGN = {
     "%": "a percentage",
     "percent": "a percentage",
 }
-_FOREIGN_UNIT = re.compile(rf"[kmgtpe]?(?P<unit>{'|'.join(_FOREIGN)})", re.ASCII | re.IGNORECASE)
-_WORDS = re.compile("bytes?|bits?")
+_FOREIGN_UNIT = pattern(rf"[kmgtpe]?(?P<unit>{'|'.join(_FOREIGN)})", re.ASCII | re.IGNORECASE)
+_WORDS = pattern("bytes?|bits?")
 
 
 def no_such_unit(written: str, rest: str, spelling: str, wanted: Kind) -> UnitFault:

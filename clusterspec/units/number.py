@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from clusterspec.patterns import pattern
 from clusterspec.units.fault import UnitFault, quoted
 
 LIMIT = 100
@@ -12,9 +13,9 @@ LIMIT = 100
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
 # Alternatives differ in their characters, so that matching is unambiguous and linear.
-_TIMES = re.compile(r"([1-9]\d{0,8})[ ]*[x×*][ ]*(?=[\d.])", re.ASCII)
-_NUMBER = re.compile(NUMBER, re.ASCII)
-_DECIMAL_COMMA = re.compile(r"(\d+),(\d+)(?![\d.,])", re.ASCII)
+_TIMES = pattern(r"([1-9]\d{0,8})[ ]*[x×*][ ]*(?=[\d.])", re.ASCII)
+_NUMBER = pattern(NUMBER, re.ASCII)
+_DECIMAL_COMMA = pattern(r"(\d+),(\d+)(?![\d.,])", re.ASCII)
 _SPACES = {ord(c): " " for c in "\t\u00a0\u2009\u202f"}  # tab, and the spaces that word processors insert before a unit
 
 
@@ -71,7 +72,7 @@ def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
 
 def _finite(text: str, digits: str) -> float:
     value = float(digits.replace(",", ""))
-    mantissa = re.split("[eE]", digits)[0]
+    mantissa = digits.lower().partition("e")[0]
     if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
         raise unreadable(text, "write a number within floating-point range, with another prefix")
     return value

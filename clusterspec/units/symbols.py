@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.patterns import pattern
 from clusterspec.units.table import TABLE
 
 _PREFIXES = {p.lower(): p for p in ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")}
@@ -19,12 +20,12 @@ _FLAGS = re.ASCII | re.IGNORECASE
 _LONG = "kilo|mega|giga|tera|peta|exa"
 _LONG_BINARY = "kibi|mebi|gibi|tebi|pebi|exbi"
 _PER = r"(?P<per>[ ]?/[ ]?s(?:ecs?|econds?)?|ps|[ ]per[ ]s(?:ec|econd)?)?"
-_WORD = re.compile(rf"(?P<prefix>{_LONG}|{_LONG_BINARY}|[kmgtpe]i?)?(?P<base>bit|byte)s?{_PER}", _FLAGS)
-_LETTER = re.compile(rf"(?P<prefix>[kmgtpe]i?)?b(?:s|{_PER})", _FLAGS)
-_CLEAR_LETTER = re.compile(rf"(?!ki?b)(?P<prefix>[kKMGTPE]i?)?(?P<base>[bB]){_PER}", re.ASCII)
-_ETHERNET = re.compile(r"(?P<prefix>[GT])bE", re.ASCII)
-_FLOP = re.compile(rf"(?P<prefix>{_LONG}|[kmgtpezy])?flop(?P<plural>s)?{_PER}", _FLAGS)
-_WATT = re.compile(rf"(?P<prefix>{_LONG})?watts?", _FLAGS)
+_WORD = pattern(rf"(?P<prefix>{_LONG}|{_LONG_BINARY}|[kmgtpe]i?)?(?P<base>bit|byte)s?{_PER}", _FLAGS)
+_LETTER = pattern(rf"(?P<prefix>[kmgtpe]i?)?b(?:s|{_PER})", _FLAGS)
+_CLEAR_LETTER = pattern(rf"(?!ki?b)(?P<prefix>[kKMGTPE]i?)?(?P<base>[bB]){_PER}", re.ASCII)
+_ETHERNET = pattern(r"(?P<prefix>[GT])bE", re.ASCII)
+_FLOP = pattern(rf"(?P<prefix>{_LONG}|[kmgtpezy])?flop(?P<plural>s)?{_PER}", _FLAGS)
+_WATT = pattern(rf"(?P<prefix>{_LONG})?watts?", _FLAGS)
 
 _TIME_SYMBOLS = {"µs": "us", "μs": "us", "d": "day", "hr": "h", "hrs": "h", "y": "year", "yr": "year", "yrs": "year"}
 _TIME_SYMBOLS |= {"sec": "s", "secs": "s", "mins": "min"}
