@@ -58,6 +58,8 @@ class Finder:
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
+        self.absent: list[str] = []
+        """The modules of the package that were searched for, and are not in the file or have changed."""
         self.content = memoryview(b"")
         with contextlib.suppress(OSError, ValueError, EOFError, TypeError):  # absent, or not what was written
             with open(FILE, "rb") as file:
@@ -69,11 +71,12 @@ class Finder:
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         """The import spec of a module; None if the file lacks it, or its source has changed."""
-        if name not in self.rows:
+        if not name.startswith("clusterspec."):
             return None
-        file, size, changed, begin, end = self.rows[name]
+        file, *written, begin, end = self.rows.get(name, ("", 0, 0, 0, 0))
         path = f"{PACKAGE}/{file}"
-        if state(path) != (size, changed):
+        if not file or state(path) != (*written,):
+            self.absent.append(name)
             return None
         loader = Loader(name, path)
         loader.bytecode = self.content[begin:end]
@@ -85,13 +88,10 @@ class Finder:
 
     def keep(self) -> None:
         """Rewrite the file if many of the loaded modules are missing in it; write errors are ignored."""
-        if sys.dont_write_bytecode or sys.pycache_prefix:
-            return
-        loaded = [module.__spec__ for name, module in sys.modules.items() if name.startswith("clusterspec.")]
-        absent = [spec for spec in loaded if spec and type(spec.loader) is SourceFileLoader]
-        if len(absent) >= WORTHWHILE:
+        if len(self.absent) >= WORTHWHILE and not sys.dont_write_bytecode and not sys.pycache_prefix:
+            found = (getattr(sys.modules.get(name), "__spec__", None) for name in self.absent)
             with contextlib.suppress(OSError):
-                self.write(absent)
+                self.write([spec for spec in found if spec and type(spec.loader) is SourceFileLoader])
 
     def write(self, absent: list[ModuleSpec]) -> None:
         """Write the file with the missing modules added, atomically."""

@@ -130,7 +130,12 @@ else:
     def _generic_init(cls, described):
         """An interpreted ``__init__``, which replaces itself by a compiled one after many instances."""
         names = [one.name for one in described.values() if one.type != "no init"]
-        put, count, post = object.__setattr__, [0], hasattr(cls, "__post_init__")
+        allowed, count, post = {*names}, [0], hasattr(cls, "__post_init__")
+        defaults = {name: one.default for name, one in described.items() if one.default is not MISSING}
+        factories = [
+            (name, one.default_factory) for name, one in described.items() if one.default_factory is not MISSING
+        ]
+        put, slotted = object.__setattr__, cls.__dictoffset__ == 0
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
             count[0] += 1
@@ -138,24 +143,23 @@ else:
                 cls.__init__ = _compiled(cls, described)
             if len(args) > len(names):
                 raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
-            given = dict(zip(names, args, strict=False))
-            if kwargs:
-                if wrong := [name for name in kwargs if name in given or name not in names]:
-                    raise TypeError(f"{cls.__name__}() got two values of, or does not have, {sorted(wrong)}")
-                given |= kwargs
-            for name, one in described.items():
-                put(self, name, given[name] if name in given else _default(cls, one))
+            if kwargs and not (kwargs.keys() <= allowed and kwargs.keys().isdisjoint(names[: len(args)])):
+                raise TypeError(f"{cls.__name__}() got two values of, or does not have, some of {sorted(kwargs)}")
+            values = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+            for name, factory in factories:
+                if name not in values:
+                    values[name] = factory()
+            if len(values) < len(described):
+                raise TypeError(f"{cls.__name__}() lacks {sorted(described.keys() - values.keys())}")
+            if slotted:
+                for name, value in values.items():
+                    put(self, name, value)
+            else:
+                self.__dict__.update(values)
             if post:
                 self.__post_init__()
 
         return __init__
-
-    def _default(cls, one):
-        if one.default_factory is not MISSING:
-            return one.default_factory()
-        if one.default is MISSING:
-            raise TypeError(f"{cls.__name__}() lacks {one.name!r}")
-        return one.default
 
     def _compiled(cls, described):
         """A compiled ``__init__``, as the standard decorator generates it."""

@@ -7,8 +7,9 @@ the unit. A value that cannot be read becomes None with one problem and is liste
 
 from __future__ import annotations
 
+import sys
 from functools import cache
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from clusterspec.document import Document, meant_keys, validate
@@ -67,11 +68,20 @@ def _foreign(what: str) -> Problem:
 
 
 @cache
-def types_of(record: type) -> dict[str, Any]:
-    """The keys of a dataclass of the model, each with field name and type."""
-    hints = get_type_hints(record)
+def keys_of(record: type) -> dict[str, str]:
+    """The keys of a dataclass of the model, each with the name of its field."""
     names = [field.name for field in fields(record) if field.name not in _NOT_KEYS]
-    return {RENAMED.get(name, name): (name, _options(hints[name])) for name in names}
+    return {RENAMED.get(name, name): name for name in names}
+
+
+@cache
+def types_of(record: type, name: str) -> tuple[Any, ...]:
+    """The types of a field except None; of a field that specs use, since evaluating an annotation takes long."""
+    alone = SimpleNamespace(__annotations__={field.name: field.type for field in fields(record) if field.name == name})
+    names: dict[str, Any] = {}
+    for base in reversed(record.__mro__):
+        names |= vars(sys.modules[base.__module__])
+    return _options(get_type_hints(alone, names)[name])
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
@@ -94,10 +104,10 @@ class _Reader:
         """The arguments for ``record`` from a mapping."""
         known = keys(node, self.root)
         made = {}
-        for key, (name, options) in types_of(record).items():
+        for key, name in keys_of(record).items():
             if value.get(key) is not None:
                 sub = child(node, self.root, key) if key in known else None
-                made[name] = self._value(options, sub or {}, (*path, key), value[key])
+                made[name] = self._value(types_of(record, name), sub or {}, (*path, key), value[key])
         return made
 
     def _value(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:

@@ -16,7 +16,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
 from clusterspec.spec.model import Spec
-from clusterspec.spec.reader import RENAMED, read, types_of
+from clusterspec.spec.reader import RENAMED, keys_of, read, types_of
 from clusterspec.spec.schema import schema
 from clusterspec.units import KINDS
 
@@ -40,7 +40,8 @@ KEYS = dict(every_key())
 
 
 def fields_of(record: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, tuple[Any, ...]]]:
-    for key, (_, options) in types_of(record).items():
+    for key, name in keys_of(record).items():
+        options = types_of(record, name)
         yield (*path, key), options
         for option in options:
             inner = get_args(option)[0] if get_args(option) else option
