@@ -27,7 +27,8 @@ def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
         "share": share,
     }
     if not cost.candidate.overlapped:
-        inputs["held"] = computed(cost.candidate.held, "sending the content of a full pipeline", "s")
+        inputs["held"] = computed(cost.candidate.held, "sending the content of a full stage of the pipeline", "s")
+        inputs["stages"] = computed(cost.candidate.stages, "stages of the pipeline")
     value = cost.candidate.queued(cost.size)
     overlapped: bool = cost.candidate.overlapped
     formula: Callable[..., float] = alpha_beta.overlapped if overlapped else alpha_beta.pipelined
@@ -41,7 +42,7 @@ def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
 def _expression(formula: Callable[..., float], prefix: str) -> str:
     """The expression of the time of a collective over its size and its links."""
     sending = f"({prefix}size * {prefix}traffic / ({prefix}line * {prefix}share))"
-    names = {"latency": f"{prefix}latency", "sending": sending, "filling": f"{prefix}held"}
+    names = {"latency": f"{prefix}latency", "sending": sending, "filling": f"{prefix}held", "stages": f"{prefix}stages"}
     return " ".join(_word(word, names) for word in EXPRESSIONS[formula].split())
 
 

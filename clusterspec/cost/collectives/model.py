@@ -24,7 +24,9 @@ class Inside:
     not reduce or the group is too small. ``chunks`` is the number of chunks that the switches hold per rank.
     ``low_latency`` is the limit of the LL protocol, ``tree`` and ``ring_between`` those of a tree and of a ring over
     more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or ``pci``);
-    ``reach`` is the number of hops to the farthest rank of a torus.
+    ``reach`` is the number of hops to the farthest rank of a torus. ``held`` is the number of chunks of each channel
+    that a full ring holds, ``start`` the time in seconds of LL before its first hop and ``hop`` that of each hop;
+    ``None`` where nobody measured them.
     """
 
     tier: str
@@ -41,6 +43,9 @@ class Inside:
     hops: str
     reach: float = 0.0
     ring_between: Figure | None = None
+    held: Figure | None = None
+    start: Figure | None = None
+    hop: Figure | None = None
 
     @property
     def ring_rate(self) -> float:
@@ -54,9 +59,11 @@ class Between:
 
     ``line`` is the line rate of one island of the group: its share of NICs that several groups use, behind
     oversubscribed switches. ``sender`` is that of a single rank. ``share`` is the achieved share of it; ``latency`` is
-    what one crossing adds to the network hop of the stack, in seconds. ``protocols`` are those that the network can
-    carry; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``rails_apart`` where
-    no switch connects the rails, so that data changes rails inside an island only.
+    what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple.
+    ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
+    ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
+    empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce;
+    ``rails_apart`` where no switch connects the rails, so that data changes rails inside an island only.
     """
 
     tier: str
@@ -65,7 +72,10 @@ class Between:
     sender: Bandwidth
     share: Figure
     latency: Figure
+    chunk_latency: Figure
+    switch_chunk: Figure | None
     protocols: frozenset[str]
+    algorithms: frozenset[str]
     overlapped: bool
     reduces: bool
     rails_apart: bool
@@ -101,7 +111,8 @@ class Candidate:
 
     ``latency`` and ``launch`` in seconds. ``inside`` and ``between`` are seconds per byte of the size on either tier;
     both tiers send at the same time. ``held`` is the time in seconds to send the contents of a full pipeline;
-    ``overlapped`` where latency overlaps with sending.
+    ``overlapped`` where latency overlaps with sending; ``stages`` the number of pipelines one after another, each with
+    ``held``.
     """
 
     algorithm: str
@@ -112,6 +123,7 @@ class Candidate:
     held: float
     launch: float
     overlapped: bool = False
+    stages: float = 1.0
 
     @property
     def per_byte(self) -> float:
@@ -123,7 +135,7 @@ class Candidate:
         sending = self.per_byte * size
         if self.overlapped:
             return overlapped(self.latency, sending)
-        return pipelined(self.latency, sending, self.held)
+        return pipelined(self.latency, sending, self.held, self.stages)
 
 
 @dataclass(frozen=True, slots=True)

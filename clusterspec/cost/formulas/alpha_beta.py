@@ -38,14 +38,14 @@ def parallel(first: float, second: float) -> float:
     return first * second / (total + (total == 0))
 
 
-@formula("latency + sending + sending * filling / (sending + filling)")
-def pipelined(latency: float, sending: float, filling: float) -> float:
+@formula("latency + sending + stages * sending * filling / (sending + filling)")
+def pipelined(latency: float, sending: float, filling: float, stages: float = 1.0) -> float:
     """Seconds of a transfer in chunks, pipelined over its hops.
 
-    t = α + b + b q / (b + q), with α the latency of all hops, b = S / B the time to send all
-    bytes, and q the time to send what the full pipeline holds. A message much larger than the
-    pipeline pays for filling it once (t → α + b + q); one much smaller travels as one chunk and
-    waits again for its own length (t → α + 2 b).
+    t = α + b + d b q / (b + q), with α the latency of all hops, b = S / B the time to send all
+    bytes, q the time to send what one full stage holds, and d the number of stages. A message much larger than the
+    pipeline pays for filling it once (t → α + b + d q); one much smaller travels as one chunk and
+    waits again for its own length at each stage (t → α + b + d b).
 
     Source: the two limits are those of a segmented pipeline (Sanders, Speck, Träff, "Two-tree
     algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
@@ -54,7 +54,7 @@ def pipelined(latency: float, sending: float, filling: float) -> float:
     >>> pipelined(1e-6, 0.0, 1e-4), round(pipelined(1e-6, 1.0, 1e-4), 6)
     (1e-06, 1.000101)
     """
-    return latency + sending + parallel(sending, filling)
+    return latency + sending + stages * parallel(sending, filling)
 
 
 @formula("latency + sending - latency * sending / (latency + sending)")
