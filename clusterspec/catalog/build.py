@@ -65,6 +65,7 @@ def interconnect(read: FactReader) -> Interconnect:
         in_network_reduction=read.flag("in_network_reduction") or False,
         plugins=read.texts("plugins"),
         protocols=read.texts("protocols"),
+        algorithms=read.texts("algorithms"),
         overlapped_latency=read.flag("overlapped_latency") or False,
         latency=read.figure("latency", "time"),
         year=read.count("year"),

@@ -73,7 +73,8 @@ class Interconnect(Entry):
     port at the usual rate (scale-out); ``links`` per accelerator or slot, or ports per node if the
     technology fixes them; ``port_rates`` the possible line rates of a port, empty for any;
     ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
-    protocols, empty for all; ``overlapped_latency`` whether latency overlaps with transmission.
+    protocols, empty for all; ``algorithms`` those that its settings leave for an all-reduce, empty for all;
+    ``overlapped_latency`` whether latency overlaps with transmission.
     """
 
     scope: str = ""
@@ -95,6 +96,7 @@ class Interconnect(Entry):
     in_network_reduction: bool = False
     plugins: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
     overlapped_latency: bool = False
     latency: Figure | None = None
     year: int | None = None

@@ -23,11 +23,12 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing in seconds."""
+    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing in seconds: of LL, and of chunks."""
 
     line: float
     share: Figure
     latency: Figure
+    chunk_latency: Figure
     protocols: frozenset[str]
     overlapped: bool
 
@@ -38,14 +39,18 @@ def network_of(fabric: ScaleOut) -> Network:
     line = fabric.nic_bandwidth.value
     if falls_back(fabric):
         rate = min(1.0, SOCKET_RATE.value / (line * fabric.nics_per_node))
-        return Network(line, Figure(rate, "1", SOCKETS), SOCKET_LATENCY, SOCKET_PROTOCOLS, overlapped=True)
+        return Network(
+            line, Figure(rate, "1", SOCKETS), SOCKET_LATENCY, SOCKET_LATENCY, SOCKET_PROTOCOLS, overlapped=True
+        )
     share = _known(fabric, "ring", RING_BETWEEN)
     if not fabric.gpudirect_rdma and entry.rdma:
         share = Figure(share.value * WITHOUT_DIRECT.value, "1", WITHOUT_DIRECT.origin)
+    latency = _known(fabric, "latency", LATENCY)
     return Network(
         line,
         share,
-        _known(fabric, "latency", LATENCY),
+        latency,
+        entry.achievable.get("latency.chunk", latency),
         protocols=frozenset(entry.protocols) or ALL_PROTOCOLS,
         overlapped=entry.overlapped_latency,
     )

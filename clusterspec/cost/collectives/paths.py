@@ -80,6 +80,9 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
         hops="nvlink",
         reach=torus_reach(cluster, group),
         ring_between=known.get("ring.between"),
+        held=known.get("ring.held"),
+        start=known.get("low_latency.start"),
+        hop=known.get("low_latency.hop"),
     )
 
 
@@ -165,7 +168,10 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
         sender=Bandwidth.one_way(min(node, nearest), origin),
         share=network.share,
         latency=network.latency,
+        chunk_latency=network.chunk_latency,
+        switch_chunk=fabric.technology.achievable.get("reduction.chunk"),
         protocols=network.protocols,
+        algorithms=frozenset(fabric.technology.algorithms),
         overlapped=network.overlapped,
         reduces=fabric.in_network_reduction and fabric.technology.in_network_reduction,
         rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,

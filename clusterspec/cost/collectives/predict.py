@@ -51,8 +51,15 @@ def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None =
         raise CollectiveUnavailableError(
             f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply"
         )
+    candidates = candidates if algorithm else _allowed(paths, name, candidates)
     highest = ceiling(name, paths, reduces=cluster.scale_up.in_network_reduction)
     return CollectiveTiming(name, paths, candidates, highest, factor(name, paths.ranks))
+
+
+def _allowed(paths: Paths, name: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """The candidates of an all-reduce that the settings of the network leave to the library."""
+    algorithms = paths.between.algorithms if paths.between and name == "all-reduce" else frozenset()
+    return tuple(one for one in candidates if one.algorithm in algorithms) or candidates
 
 
 def nothing(name: str, ranks: int, size: float) -> CollectiveCost:
