@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.collectives.stack import SIMPLE
-from clusterspec.cost.collectives.timing import Candidates, crossing, filled, launching, overlapped, protocols
+from clusterspec.cost.collectives.timing import Candidates, copying, crossing, filled, launching, overlapped, protocols
 from clusterspec.cost.formulas import all_to_all
 
 
@@ -15,7 +15,8 @@ def direct_all_to_all(paths: Paths) -> Candidates:
         return
     hops = SIMPLE.ring_hops[paths.inside.hops]
     latency = crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
-    latency += SIMPLE.ring + all_to_all.messages(paths.ranks) * stack.PER_MESSAGE.value
+    away = all_to_all.messages(paths.ranks) - all_to_all.messages(paths.inside.ranks)
+    latency += SIMPLE.ring + away * stack.PER_MESSAGE.value
     near = all_to_all.traffic_inside(1.0, paths.ranks, paths.inside.ranks)
     yield _exchange(paths, "direct", latency, near)
 
@@ -35,11 +36,13 @@ def staged_all_to_all(paths: Paths) -> Candidates:
 def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate:
     inside, between = paths.inside, paths.between
     far = all_to_all.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
-    seconds = near / (inside.line.value * inside.exchange.value)
+    rate = inside.line.value * inside.exchange.value
+    seconds = near / rate + copying(paths, 1 / paths.ranks)
     outside = far / between.rate if between else 0.0
+    held = stack.CHANNELS.value * stack.MESSAGE_CHUNK / rate if between is None else 0.0
     calls = all_to_all.calls(paths.ranks) * (paths.nodes == 1)
     launch = launching(paths) + stack.LAUNCH_PER_CALL.value * calls
-    return Candidate(name, "Simple", latency, seconds, outside, 0.0, launch, overlapped(paths))
+    return Candidate(name, "Simple", latency, seconds, outside, held, launch, overlapped(paths))
 
 
 def send(paths: Paths) -> Candidates:

@@ -6,26 +6,30 @@ from math import inf
 
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Candidate, Paths
-from clusterspec.cost.collectives.stack import LL, SIMPLE, Protocol
+from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
 from clusterspec.cost.collectives.timing import (
     Candidates,
+    copying,
     crossing,
     filled,
+    held,
     launching,
     low_latency_most,
+    near_hop,
     overlapped,
     protocols,
+    start,
 )
 from clusterspec.cost.formulas import bus, ring
 
 
 def ring_all_reduce(paths: Paths) -> Candidates:
-    return _rings(paths, bus.all_reduce_factor(paths.ranks), ring.all_reduce_steps(paths.ranks))
+    return _rings(paths, bus.all_reduce_factor(paths.ranks), ring.all_reduce_steps(paths.ranks), gathers=False)
 
 
 def ring_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter."""
-    return _rings(paths, bus.gather_factor(paths.ranks), ring.gather_steps(paths.ranks))
+    return _rings(paths, bus.gather_factor(paths.ranks), ring.gather_steps(paths.ranks), own=1 / paths.ranks)
 
 
 def ring_broadcast(paths: Paths) -> Candidates:
@@ -33,8 +37,8 @@ def ring_broadcast(paths: Paths) -> Candidates:
     return _rings(paths, 1.0, ring.gather_steps(paths.ranks))
 
 
-def _rings(paths: Paths, factor: float, steps: float) -> Candidates:
-    """A ring over all ranks, on each protocol."""
+def _rings(paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathers: bool = True) -> Candidates:
+    """A ring over all ranks, on each protocol; every rank copies the ``own`` part of the size to its other buffer."""
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
@@ -43,12 +47,17 @@ def _rings(paths: Paths, factor: float, steps: float) -> Candidates:
             "ring",
             protocol.name,
             latency=_latency(paths, protocol, steps),
-            inside=factor / inside,
+            inside=factor / inside + copying(paths, own),
             between=factor / between,
-            held=filled(protocol, min(inside, between)),
+            held=filled(protocol, min(inside, between), held(paths) if gathers or _flows(paths, protocol) else 1.0),
             launch=launching(paths),
             overlapped=overlapped(paths),
         )
+
+
+def _flows(paths: Paths, protocol: Protocol) -> bool:
+    """Whether data flow on line by line instead of chunk by chunk: LL128 inside an island."""
+    return protocol is LL128 and paths.between is None
 
 
 def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
@@ -74,12 +83,13 @@ def _mesh_gain(paths: Paths) -> float:
 
 def _latency(paths: Paths, protocol: Protocol, steps: float) -> float:
     """Seconds of a ring's steps: base latency, hops inside, crossings between islands."""
-    hop = protocol.ring_hops[paths.inside.hops]
+    hop = near_hop(protocol, protocol.ring_hops, paths)
+    first = start(protocol, protocol.ring, paths)
     if paths.between is None:
-        return protocol.ring + steps * hop
+        return first + steps * hop
     crossings = ring.crossing_steps(steps, paths.ranks, paths.islands)
     outside = crossing(protocol, protocol.ring_hops["net"], paths.between)
-    return float(protocol.ring + (steps - crossings) * max(hop, protocol.posting) + crossings * outside)
+    return float(first + (steps - crossings) * max(hop, protocol.posting) + crossings * outside)
 
 
 def mesh_all_reduce(paths: Paths) -> Candidates:

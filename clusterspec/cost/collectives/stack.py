@@ -17,10 +17,8 @@ MEBI = 2**20
 LIBRARY = "collectives"
 """The group of these constants.
 
-Launch, its cost for each further rank, and channels are fitted by a grid search over 25 series of public logs of
-all families; with each series left out in turn the others pick the same channels always and the same launch within
-3 us, and the series left out is missed by 1.4 % (256 MB and more), 7.4 % (1 to 256 MB) and 12.6 % (less) in the
-median.
+Assumed figures are read off public logs, each as its reason says; docs/accuracy.md shows what leaving out each
+source does to them.
 """
 
 
@@ -54,9 +52,9 @@ def _hops(nvlink: float, pci: float, net: float) -> dict[str, float]:
 
 
 LL = Protocol(
-    "LL", 0.5, 6.8e-6, 6.6e-6, _hops(0.6, 1.0, 5.0), _hops(0.6, 1.0, 2.7), posting=2e-6, crossings=1, chunk=MEBI / 32
+    "LL", 0.5, 6.8e-6, 6.6e-6, _hops(0.6, 1.0, 5.0), _hops(0.6, 1.0, 2.7), posting=2e-6, crossings=1, chunk=0.0
 )
-"""A flag beside every four bytes: half of the wire rate, without a memory fence."""
+"""A flag beside every four bytes: half of the wire rate, without a memory fence, forwarded line by line."""
 LL128 = Protocol(
     "LL128",
     0.92,
@@ -91,16 +89,16 @@ TREE_BETWEEN = assumed(
     "on two nodes trees reach 0.91 to 0.94 of the NICs, rings 0.95 to 0.97",
 )
 LOW_LATENCY_BETWEEN = {
-    2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning("llMaxBws"), "B/s"),
-    3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning("llMaxBws"), "B/s"),
+    2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning("llMaxBws", "AMD hosts; 39 with Intel"), "B/s"),
+    3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning("llMaxBws", "AMD hosts; 20.4 with Intel"), "B/s"),
 }
 """The highest bus bandwidth of LL between two nodes, and between more."""
 
 SWITCH_REDUCTION = cited(
     LIBRARY,
     "NVLS latency",
-    16.6e-6,
-    _tuning("hwLatencies of NVLS", "25 us without the base latency of 8.4"),
+    25e-6,
+    _tuning("hwLatencies of NVLS", "25 us, without a base latency"),
     "s",
 )
 SWITCH_TREE_HOP = cited(LIBRARY, "NVLS tree hop", 20.9e-6, _tuning("hwLatencies of NVLS Tree over the network"), "s")
@@ -116,16 +114,43 @@ SWITCH_TREE = assumed(
     "two H100 nodes reach 250 to 260 GB/s, one alone 274",
 )
 
+MESSAGE_CHUNK = 512 * 1024
+"""Bytes of one chunk of a send over NVLink (NCCL, init.cc, P2P_NVL_CHUNKSIZE)."""
+
 CHANNELS = assumed(LIBRARY, "channels", 32, "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each")
-TREE_DEPTH = assumed(
+TREE_CHUNK = 32 * 1024
+"""Bytes of one chunk of a tree between islands: NCCL halves chunks down to this until a message fills the tree
+(src/enqueue.cc, calcCollChunking).
+"""
+SWITCH_STAGE = assumed(
     LIBRARY,
-    "tree depth",
-    16,
-    "hops up and down a tree over two nodes of eight, whose full pipeline holds two chunks of each channel;"
-    " deeper trees hold more in proportion",
+    "stages of a crossing between reductions in switches",
+    1 / 3,
+    "parts of a chunk that a crossing adds to the pipeline: 144 and 1,440 ranks of NVL72 take 0.9 to 1.2 and 4.6 to 5.4"
+    " ms longer than their bandwidth (CoreWeave, nccl-tests)",
+)
+OWN_COPY = assumed(
+    LIBRARY,
+    "copy of the own part over ring",
+    2.2,
+    "from 2, 4 and 8 ranks of one node: 2.2 on A100, 2.7 on H100, 2.0 on B200 in all-gathers of 512 MiB (nccl-tests,"
+    " aiconfigurator)",
 )
 LAUNCH = assumed(
-    LIBRARY, "launch", 12e-6, "launching a kernel and detecting its end: 8 bytes take 13 to 45 us in total", "s"
+    LIBRARY,
+    "launch",
+    10e-6,
+    "with 1.5 us for each further rank, 20 us on eight: what published tests of one node take beyond the device itself"
+    " (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by MPI, none by a thread for each GPU)",
+    "s",
+)
+LAUNCH_APART = assumed(
+    LIBRARY,
+    "launch of one process for each rank",
+    4e-6,
+    "each process launches one kernel while the previous one runs; 8 bytes on two H100 nodes take 30 us, on two B200"
+    " nodes 36 us, of which the hops take 26 and 36",
+    "s",
 )
 LAUNCH_PER_RANK = assumed(
     LIBRARY,
@@ -137,7 +162,7 @@ LAUNCH_PER_RANK = assumed(
 LAUNCH_PER_CALL = assumed(
     LIBRARY,
     "launch of each send and receive of one process",
-    0.15e-6,
+    0.22e-6,
     "the same process posts all sends and receives of an all-to-all: 8 H20 take 58 us for 1 to 4 MiB"
     " (nccl-tests issue 314)",
     "s",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf, log2
 
+from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
@@ -13,8 +14,10 @@ from clusterspec.cost.collectives.timing import (
     filled,
     launching,
     low_latency_most,
+    near_hop,
     overlapped,
     protocols,
+    start,
 )
 from clusterspec.cost.formulas import hierarchical, in_network, ring, tree
 
@@ -24,6 +27,8 @@ def tree_all_reduce(paths: Paths) -> Candidates:
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
+        if protocol is not LL and _in_switches(paths):
+            continue
         chain, links = _rates(paths, protocol)
         yield Candidate(
             "tree",
@@ -31,13 +36,23 @@ def tree_all_reduce(paths: Paths) -> Candidates:
             latency=_latency(paths, protocol),
             inside=tree.chain_traffic(1.0) / chain,
             between=tree.island_traffic(1.0, paths.islands) / links,
-            held=max(tree.chain_traffic(1.0) / chain, tree.island_traffic(1.0, paths.islands) / links)
-            * filled(protocol, 1.0)
-            * tree.depth(paths.inside.ranks, log2(paths.islands))
-            / stack.TREE_DEPTH.value,
+            held=_held(paths, protocol)
+            * max(tree.chain_traffic(1.0) / chain, tree.island_traffic(1.0, paths.islands) / links),
             launch=launching(paths),
             overlapped=overlapped(paths),
+            stages=tree.depth(paths.inside.ranks, log2(paths.islands)),
         )
+
+
+def _in_switches(paths: Paths) -> bool:
+    """Whether NCCL's own model takes reduction in the switches for every large message: in domains beyond a node."""
+    return paths.inside.reduction is not None and paths.inside.ranks > NODE_SCALE and paths.islands > 1
+
+
+def _held(paths: Paths, protocol: Protocol) -> float:
+    """Bytes that one hop of a tree holds; LL forwards line by line."""
+    chunk = stack.TREE_CHUNK if paths.between else protocol.chunk / tree.depth(paths.inside.ranks, 0)
+    return 0.0 if protocol is LL else stack.CHANNELS.value * chunk
 
 
 def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
@@ -58,7 +73,8 @@ def _most(paths: Paths) -> float:
 
 def _latency(paths: Paths, protocol: Protocol) -> float:
     """Latency of a tree in seconds, up and down."""
-    latency = protocol.tree + 2 * (paths.inside.ranks - 1) * protocol.tree_hops[paths.inside.hops]
+    latency = start(protocol, protocol.tree, paths)
+    latency += 2 * (paths.inside.ranks - 1) * near_hop(protocol, protocol.tree_hops, paths)
     if paths.between:
         latency += 2 * log2(paths.islands) * crossing(protocol, protocol.tree_hops["net"], paths.between)
     return latency
@@ -70,16 +86,20 @@ def switch_all_reduce(paths: Paths) -> Candidates:
     if inside.reduction is None:
         return
     rate = inside.line.value * inside.reduction.value / in_network.all_reduce_traffic(1.0, inside.ranks)
-    piece = inside.ranks * inside.chunks * stack.SWITCH_CHUNK
-    start = stack.SWITCH_REDUCTION.value
+    chunk = between.switch_chunk.value if between and between.switch_chunk else stack.SWITCH_CHUNK
+    piece = inside.ranks * inside.chunks * chunk
+    first = stack.SWITCH_REDUCTION.value
     if between is None:
-        yield Candidate("nvls", "Simple", start, 1 / rate, 0.0, piece / rate, launching(paths))
+        yield Candidate("nvls", "Simple", first, 1 / rate, 0.0, piece / rate, launching(paths))
         return
-    rate = min(rate * stack.SWITCH_TREE.value, _most(paths) / 2)
+    limit = inside.ring_between.value / 2 if inside.ring_between and paths.islands > 2 else inf
+    rate = min(rate * stack.SWITCH_TREE.value, limit)
     outside = tree.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
-    latency = start + 2 * log2(paths.islands) * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
-    held = 2 * piece * max(1 / rate, outside)
-    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths))
+    crossings = 2 * log2(paths.islands)
+    latency = first + crossings * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
+    held = piece * max(1 / rate, outside)
+    stages = 1 + crossings * stack.SWITCH_STAGE.value
+    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths), stages=stages)
 
 
 def fabric_all_reduce(paths: Paths) -> Candidates:
