@@ -23,7 +23,7 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing in seconds: of LL, and of chunks."""
+    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds."""
 
     line: float
     share: Figure
