@@ -27,6 +27,7 @@ def test_a_page_has_every_heading_and_examples_of_both_kinds(name: str) -> None:
     assert all(seen.sections.values())
     assert seen.silent and seen.fires
     assert seen.summary.endswith(".") and "\n" not in seen.summary
+    assert seen.sections["When to ignore it"].startswith(("Ignore it ", "Do not ignore "))
     assert "- " in seen.sections["Sources"]
 
 

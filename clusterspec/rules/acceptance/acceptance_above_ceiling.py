@@ -16,7 +16,7 @@ Demand at most the ceiling shown; 80 to 90 % of the predicted bandwidth is a fai
 
 ## When to ignore it
 
-Never for the stated collective and ranks.
+Do not ignore it for the stated collective and ranks.
 
 ## Fires
 

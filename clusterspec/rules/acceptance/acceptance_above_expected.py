@@ -17,7 +17,7 @@ Demand 80 to 90 % of the predicted bandwidth, as stated in the help.
 
 ## When to ignore it
 
-Where the figure was measured on the same hardware: add it under `measured`.
+Ignore it where the figure was measured on the same hardware; better, add the measurement under `measured`.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use fewer nodes or ranks.
 
 ## When to ignore it
 
-Where the test is to run on a later extension.
+Ignore it where the test is to run on a later extension of the cluster.
 
 ## Fires
 

@@ -15,7 +15,7 @@ State all four.
 
 ## When to ignore it
 
-While the tender is a draft.
+Ignore it while the tender is a draft.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Add one test for each axis of the layout.
 
 ## When to ignore it
 
-Where another acceptance procedure covers it.
+Ignore it where another acceptance procedure covers the collective.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Test one whole domain and at least two domains: 72 and 144 ranks on GB200 NVL72,
 
 ## When to ignore it
 
-Where the other tier is tested under another contract.
+Ignore it where the other tier is tested under another contract.
 
 ## Fires
 

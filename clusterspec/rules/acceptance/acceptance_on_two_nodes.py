@@ -15,7 +15,7 @@ Use four nodes or more, or `algorithm: ring` (`NCCL_ALGO=Ring`).
 
 ## When to ignore it
 
-For a pairwise sweep that finds faulty cables, for which send-recv is the better test.
+Ignore it for a pairwise sweep that finds faulty cables; send-recv is the better test for that.
 
 ## Fires
 

@@ -14,7 +14,8 @@ Use 8 or 16 GiB, or the predicted bandwidth at this size.
 
 ## When to ignore it
 
-Where exactly this size matters to the workload; then demand the predicted bandwidth at this size.
+Ignore it where exactly this size matters to the workload. The test should then demand the predicted bandwidth at this
+size.
 
 ## Fires
 

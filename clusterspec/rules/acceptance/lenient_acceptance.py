@@ -15,7 +15,7 @@ Demand 80 to 90 % of the predicted bandwidth.
 
 ## When to ignore it
 
-For shared fabrics, where other jobs run during the test.
+Ignore it for shared fabrics, where other jobs run during the test.
 
 ## Fires
 

@@ -19,7 +19,7 @@ during the run.
 
 ## When to ignore it
 
-Where a batch-size sweep on this data shows otherwise, and where time matters more than the cost of a token.
+Ignore it where a batch-size sweep on this data shows otherwise, or where time matters more than the cost of a token.
 
 ## Fires
 

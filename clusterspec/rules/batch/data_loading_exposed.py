@@ -15,7 +15,7 @@ Use more loader processes, prefetching or tokenized shards on local disks; and a
 
 ## When to ignore it
 
-Where the time was measured with cold caches.
+Ignore it where the time was measured with cold caches and later epochs are faster.
 
 ## Fires
 

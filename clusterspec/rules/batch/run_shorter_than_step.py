@@ -14,7 +14,7 @@ Check `tokens`, with its suffix (`15T`, `300B`).
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a larger global batch where convergence allows, or fewer replicas.
 
 ## When to ignore it
 
-Where the estimate shows no exposed reduction.
+Ignore it where the estimate shows no exposed reduction.
 
 ## Fires
 

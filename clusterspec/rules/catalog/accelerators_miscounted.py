@@ -15,7 +15,7 @@ Correct the total or the number of nodes; or remove the total, which is only che
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

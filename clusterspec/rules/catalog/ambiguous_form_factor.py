@@ -15,7 +15,7 @@ Write the full id: `h100-sxm-80gb`, `h100-pcie-80gb` or `h100-nvl-94gb`.
 
 ## When to ignore it
 
-Never: the family is not a default.
+Do not ignore it: a family name does not select a part.
 
 ## Fires
 

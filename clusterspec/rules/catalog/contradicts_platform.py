@@ -16,8 +16,8 @@ Remove the key so that the platform supplies it, or remove the platform and desc
 
 ## When to ignore it
 
-For a platform that the supplier modified; give that as the reason. A smaller `scale_up.domain` on a rack-scale platform
-(64 of 72) counts as the part that jobs use and is not reported.
+Ignore it for a platform that the supplier modified, and state that as the reason. A smaller `scale_up.domain` on a
+rack-scale platform (64 of 72) counts as the part that jobs use and is not reported.
 
 ## Fires
 

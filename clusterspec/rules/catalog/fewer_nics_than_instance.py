@@ -15,7 +15,7 @@ Attach every card: in Terraform and CloudFormation, one network interface for ea
 
 ## When to ignore it
 
-Where cards are reserved on purpose, such as for pods that share the node.
+Ignore it where cards are reserved on purpose, such as for pods that share the node.
 
 ## Fires
 

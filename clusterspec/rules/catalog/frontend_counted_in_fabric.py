@@ -15,7 +15,7 @@ Count only the NICs of the scale-out fabric, and declare the others under `netwo
 
 ## When to ignore it
 
-Never for collectives.
+Do not ignore it where collectives use the fabric.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use the accelerator's own interconnect, or correct the accelerator.
 
 ## When to ignore it
 
-Never for parts that the catalog has.
+Do not ignore it for parts that the catalog has.
 
 ## Fires
 

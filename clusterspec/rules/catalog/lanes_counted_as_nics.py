@@ -16,7 +16,7 @@ State the number of NICs and the rate of one port.
 
 ## When to ignore it
 
-For NICs that run at one lane, such as those for storage; they are not suited to collectives.
+Ignore it for NICs that run at one lane, such as those for storage; they are not suited to collectives.
 
 ## Fires
 

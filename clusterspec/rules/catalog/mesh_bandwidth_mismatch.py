@@ -17,7 +17,7 @@ Correct the wrong one, and give both in the same direction.
 
 ## When to ignore it
 
-Where the links to different peers differ; then use `partial-mesh`.
+Do not ignore it. If the links to different peers differ, write `topology: partial-mesh`.
 
 ## Fires
 

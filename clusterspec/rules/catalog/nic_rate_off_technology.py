@@ -17,7 +17,7 @@ Write the line rate of one NIC in one direction, and the number of NICs beside i
 
 ## When to ignore it
 
-For a rate that a vendor sells and the catalog does not know yet.
+Ignore it for a rate that a vendor sells and the catalog does not have yet.
 
 ## Fires
 

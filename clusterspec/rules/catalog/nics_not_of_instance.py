@@ -14,7 +14,7 @@ Remove the keys: the platform supplies them. Or name the instance that has these
 
 ## When to ignore it
 
-When the provider has changed the instance since the catalog was written.
+Ignore it when the provider has changed the instance since the catalog was written.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Check `gated_ffn`, `kv_heads`, `experts`, `expert_ffn_hidden` and `vocab` agains
 
 ## When to ignore it
 
-When the number in the name means something else.
+Ignore it when the number in the name is not a count of parameters.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use the successor: A3 Ultra or A4 with `roce-v2`, for the other technologies the
 
 ## When to ignore it
 
-For machines that exist already.
+Ignore it for machines that exist already.
 
 ## Fires
 

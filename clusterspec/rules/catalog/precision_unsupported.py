@@ -18,7 +18,8 @@ catalog lacks one.
 
 ## When to ignore it
 
-Where the format only stores weights and the arithmetic is wider; then state the wider one here.
+Do not ignore it. If the format only stores weights and the arithmetic is wider, state the precision of the arithmetic
+here.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a shape from the list.
 
 ## When to ignore it
 
-When the provider offers newer shapes.
+Ignore it when the provider offers newer shapes.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use whole 4×4×4 cubes, or the whole 16×16 pod; or map the axis that communica
 
 ## When to ignore it
 
-For small slices, such as 2×2×2 for debugging.
+Ignore it for small slices, such as 2×2×2 for debugging.
 
 ## Fires
 

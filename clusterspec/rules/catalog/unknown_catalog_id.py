@@ -16,7 +16,7 @@ from a near one (`accelerator: {like: h100-sxm-80gb, memory: 96 GB}`), or bring 
 
 ## When to ignore it
 
-Never: state the figures instead.
+Do not ignore it: state the figures instead of the name.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a part that ships, or record the risk and its date in the procurement.
 
 ## When to ignore it
 
-For designs meant for the year when the part is due.
+Ignore it for designs meant for the year when the part is due.
 
 ## Fires
 

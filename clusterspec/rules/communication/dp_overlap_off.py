@@ -16,7 +16,7 @@ Write `overlap: {dp: true}`; in Megatron set `--overlap-grad-reduce`.
 
 ## When to ignore it
 
-To reproduce a measurement without overlap.
+Ignore it to reproduce a measurement without overlap.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use gradients in bf16, more accumulation (a larger batch, or fewer replicas), hs
 
 ## When to ignore it
 
-Where the measured step does not show it.
+Ignore it where a profile of the measured step shows no exposed reduction.
 
 ## Fires
 

@@ -17,7 +17,7 @@ micro-batches (`overlap: {ep: true}`).
 
 ## When to ignore it
 
-Where the framework overlaps them: state it as `overlap: {ep: true}`.
+Do not ignore it. If the framework overlaps the all-to-alls, state `overlap: {ep: true}`.
 
 ## Fires
 

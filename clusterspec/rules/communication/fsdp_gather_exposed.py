@@ -16,7 +16,7 @@ Use a larger micro-batch or longer sequences, hsdp, or more NICs.
 
 ## When to ignore it
 
-Where memory allows no other sharding.
+Ignore it where memory allows no other sharding.
 
 ## Fires
 

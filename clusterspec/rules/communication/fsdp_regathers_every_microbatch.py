@@ -15,7 +15,7 @@ Use zero1 or zero2 where memory allows, hsdp, or fewer and larger micro-batches.
 
 ## When to ignore it
 
-Where the all-gathers overlap: `clusterspec estimate` shows what is exposed.
+Ignore it where the all-gathers overlap with computation; `clusterspec estimate` shows what is exposed.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use bf16 with fp32 accumulation on each rank, if convergence allows.
 
 ## When to ignore it
 
-Where convergence with bf16 reduction is not shown for this kind of model.
+Ignore it where convergence with reduction in bf16 is not shown for this kind of model.
 
 ## Fires
 

@@ -17,7 +17,7 @@ domain, where the latency is a tenth.
 
 ## When to ignore it
 
-Where the traffic overlaps with computation.
+Ignore it where the traffic overlaps with computation.
 
 ## Fires
 

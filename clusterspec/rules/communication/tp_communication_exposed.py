@@ -17,7 +17,7 @@ Use a smaller tp, with pp or sharded data parallelism for the memory; or overlap
 
 ## When to ignore it
 
-Where tp is needed for memory or for latency.
+Ignore it where tp is needed for memory or for latency.
 
 ## Fires
 

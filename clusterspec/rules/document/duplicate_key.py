@@ -15,7 +15,7 @@ Keep the correct one.
 
 ## When to ignore it
 
-Never: one of the two values is wrong.
+Do not ignore it: one of the two values is wrong.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Correct what was waived, or give the waiver a new date and a valid reason.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Add the key, or name a platform that supplies it.
 
 ## When to ignore it
 
-While a spec is a draft; then remove the whole section.
+Ignore it while a spec is a draft; better, remove the whole section.
 
 ## Fires
 

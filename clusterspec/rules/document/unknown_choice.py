@@ -16,7 +16,7 @@ Use one of the listed choices. ZeRO stage 3 is called `fsdp` here, ZeRO++ with a
 
 ## When to ignore it
 
-Never. `unknown-catalog-id` reports names that the catalog does not have.
+Do not ignore it. `unknown-catalog-id` reports names that the catalog does not have.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Rename it to the right key. Put remarks into a comment or `description`.
 
 ## When to ignore it
 
-Never for figures. Put data for other programs into a separate file.
+Do not ignore it for figures. Put data for other programs into a separate file.
 
 ## Fires
 

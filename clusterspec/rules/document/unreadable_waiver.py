@@ -15,7 +15,7 @@ expire; `ignore-file[rule]` at the top applies to the whole file.
 
 ## When to ignore it
 
-Never: remove the comment instead.
+Do not ignore it: remove the comment instead.
 
 ## Fires
 

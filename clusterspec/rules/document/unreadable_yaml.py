@@ -16,7 +16,7 @@ Correct the line. `nodes:64` needs a space after the colon; `description: a: b` 
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Correct the path, which is relative to the file that contains it. Copy files fro
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write `clusterspec: 1` at the top. A newer version needs a newer program.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

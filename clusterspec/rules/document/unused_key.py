@@ -15,7 +15,7 @@ Keep it as documentation, but do not rely on it.
 
 ## When to ignore it
 
-Where the key is documentation.
+Ignore it where the key serves as documentation.
 
 ## Fires
 

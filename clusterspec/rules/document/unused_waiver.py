@@ -15,7 +15,7 @@ Remove it, or move it to the line of the finding.
 
 ## When to ignore it
 
-In a base file whose specs differ in whether the rule fires.
+Ignore it in a base file if the rule fires in only some of the specs that extend it.
 
 ## Fires
 

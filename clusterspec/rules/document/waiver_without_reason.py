@@ -14,7 +14,7 @@ Append the reason: `# clusterspec: ignore[shared-nic]: dual-rail by design`.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

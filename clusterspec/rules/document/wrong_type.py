@@ -15,7 +15,7 @@ Write the type that the message names; the example beside each key of the schema
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use `rail-optimized` (spines connect the rails), or groups that stay on their ra
 
 ## When to ignore it
 
-Where the extra hop (`PXN`) was measured and is acceptable.
+Ignore it where the extra hop through NVLink (`PXN`) was measured and is acceptable.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use degrees whose product divides the ranks of a node, or is a multiple of them.
 
 ## When to ignore it
 
-On fabrics with full bandwidth through the spines, where one more hop is negligible.
+Ignore it on fabrics with full bandwidth through the spines, where one more hop is negligible.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use adaptive routing or packet spraying; else pinned paths, or many queue pairs 
 
 ## When to ignore it
 
-Where measured all-to-all shows no loss.
+Ignore it where a measured all-to-all shows no loss.
 
 ## Fires
 

@@ -18,7 +18,7 @@ Add a tier, use switches with more ports, or several planes.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

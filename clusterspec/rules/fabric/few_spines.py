@@ -14,7 +14,7 @@ Use eight or more spines, with fewer ports if needed.
 
 ## When to ignore it
 
-For fabrics so small that eight spines would be nearly empty.
+Ignore it for fabrics so small that eight spines would be nearly empty.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Confine the axis to a pod, by a smaller group or by hsdp with shard groups in th
 
 ## When to ignore it
 
-Where the estimate shows little exposed communication.
+Ignore it where the estimate shows little exposed communication.
 
 ## Fires
 

@@ -16,7 +16,7 @@ State endpoints × NIC rate / 2 / oversubscription, per direction; or remove the
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

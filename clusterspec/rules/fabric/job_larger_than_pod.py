@@ -16,7 +16,7 @@ Keep the job in a pod, spares included.
 
 ## When to ignore it
 
-Where only gradients of hsdp or pipeline stages cross.
+Ignore it where only the gradients of hsdp or the activations between pipeline stages cross the pods.
 
 ## Fires
 

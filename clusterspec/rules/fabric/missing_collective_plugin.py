@@ -17,7 +17,7 @@ Name the plugin: `aws-ofi-nccl` (NVIDIA) or `aws-ofi-rccl` (AMD) on EFA and Slin
 
 ## When to ignore it
 
-Where collectives never leave a node.
+Ignore it where collectives never leave a node.
 
 ## Fires
 

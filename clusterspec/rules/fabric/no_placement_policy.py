@@ -15,7 +15,7 @@ Use a cluster placement group (AWS), a compact placement policy (GCP), an availa
 
 ## When to ignore it
 
-Where a capacity block or a managed service places nodes itself.
+Ignore it where a capacity block or a managed service places nodes itself.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Leave the ports of one node free, or add a leaf; declare the manager under `extr
 
 ## When to ignore it
 
-Where the subnet manager runs inside a switch.
+Ignore it where the subnet manager runs inside a switch.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use switches with more ports, plan a tier now, or choose a size that leaves free
 
 ## When to ignore it
 
-Where growth means a second cluster.
+Ignore it where growth means a second cluster.
 
 ## Fires
 

@@ -17,7 +17,8 @@ Build 1:1 within the job, or keep the job within a pod.
 
 ## When to ignore it
 
-Where only pipeline stages or gradients cross it: Meta runs 7:1 above pods of 3,072 accelerators, with placement by topology.
+Ignore it where only pipeline stages or gradients cross the oversubscribed level. Meta runs 7:1 above pods of 3,072
+accelerators, with placement by topology.
 
 ## Fires
 

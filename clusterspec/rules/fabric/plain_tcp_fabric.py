@@ -16,7 +16,7 @@ Use RoCE on the same NICs where they support it (`technology: roce-v2`, with PFC
 
 ## When to ignore it
 
-For fine-tuning on a few nodes, where the step is long and gradients are small.
+Ignore it for fine-tuning on a few nodes, where the step is long and gradients are small.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use more leaves, or fewer links per leaf.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Configure PFC on the traffic class of RoCE, and ECN marking with DCQCN, on NICs 
 
 ## When to ignore it
 
-On lossy fabrics with selective repeat, tested under congestion.
+Ignore it on lossy fabrics with selective repeat that were tested under congestion.
 
 ## Fires
 

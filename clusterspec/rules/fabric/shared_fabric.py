@@ -16,7 +16,7 @@ jobs. Then plan with the measured step time, not the predicted one.
 
 ## When to ignore it
 
-Where the scheduler gives whole leaves to a job.
+Ignore it where the scheduler gives whole leaves to a job.
 
 ## Fires
 

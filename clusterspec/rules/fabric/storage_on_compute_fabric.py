@@ -14,7 +14,7 @@ Use separate NICs and switches, or a separate traffic class with a limit.
 
 ## When to ignore it
 
-Where a traffic class is configured and tested; name it in the reason of the waiver.
+Ignore it where a traffic class for storage is configured and tested; name it in the reason of the waiver.
 
 ## Fires
 

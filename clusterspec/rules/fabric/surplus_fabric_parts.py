@@ -14,7 +14,7 @@ Reduce the order, or state in a comment what the parts are for.
 
 ## When to ignore it
 
-For growth, and for spare parts.
+Ignore it where the parts are meant for growth or are spare parts.
 
 ## Fires
 

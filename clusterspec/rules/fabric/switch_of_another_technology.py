@@ -15,7 +15,7 @@ Use a matching switch: Quantum for InfiniBand, Spectrum, Arista or Tomahawk for 
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Remove `switch_ports`: it follows from the switch and the rate of the NICs.
 
 ## When to ignore it
 
-Where some ports are reserved; use `extra_endpoints` for that.
+Do not ignore it. If some ports are reserved, state them as `extra_endpoints`.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Order the computed number, or state the links per cable.
 
 ## When to ignore it
 
-Where one cable carries several links; state it as `links_per_cable`.
+Do not ignore it. If one cable carries several links, state `links_per_cable`.
 
 ## Fires
 

@@ -18,7 +18,8 @@ Order the computed number; `clusterspec bom` shows its derivation.
 
 ## When to ignore it
 
-Where some ports run at twice the rate, without breakout: state `switch_ports` after breakout.
+Do not ignore it. If some ports run at twice the rate, without breakout, state `switch_ports` as the count after
+breakout.
 
 ## Fires
 

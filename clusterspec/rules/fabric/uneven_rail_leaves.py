@@ -15,7 +15,7 @@ Use a multiple of the rails.
 
 ## When to ignore it
 
-Where two rails share a leaf on purpose; then state `rails`.
+Do not ignore it. If two rails share a leaf on purpose, state `rails`.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a number of spines that divides the uplinks of a leaf.
 
 ## When to ignore it
 
-With adaptive routing that weights spines by their links.
+Ignore it with adaptive routing that weights spines by their links.
 
 ## Fires
 

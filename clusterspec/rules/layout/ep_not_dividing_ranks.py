@@ -16,7 +16,7 @@ Use another ep, or other degrees. In Megatron, `expert_tp: 1` makes the tensor-p
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Write `sequence_parallel: true`, or leave the key out.
 
 ## When to ignore it
 
-Never for Megatron Core. Other frameworks may accept it: name the framework.
+Do not ignore it for Megatron Core. Other frameworks may accept the layout; name the framework.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Write `ep: 1`, or describe the experts of the model.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

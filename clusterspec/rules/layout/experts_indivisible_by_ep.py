@@ -15,7 +15,8 @@ Use an ep that divides the experts.
 
 ## When to ignore it
 
-Where the framework adds redundant copies of busy experts, so that the sum is divisible; then count the copies.
+Do not ignore it. If the framework adds redundant copies of busy experts, so that the sum is divisible, count the
+copies.
 
 ## Fires
 

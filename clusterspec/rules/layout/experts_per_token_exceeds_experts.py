@@ -14,7 +14,7 @@ Correct the model.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

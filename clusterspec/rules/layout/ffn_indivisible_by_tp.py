@@ -15,7 +15,7 @@ Pad the width in the model's configuration, or use another tp.
 
 ## When to ignore it
 
-Where the framework pads the width itself.
+Ignore it where the framework pads the width itself.
 
 ## Fires
 

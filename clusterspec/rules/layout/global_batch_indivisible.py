@@ -14,7 +14,7 @@ Use the nearest divisible batch, another micro-batch, or another dp (through tp 
 
 ## When to ignore it
 
-Never; with a batch-size ramp, every batch of the ramp must be divisible.
+Do not ignore it. With a batch-size ramp, every batch of the ramp must be divisible.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use a tp that divides the heads. The help lists the nearest that fit the rest of
 
 ## When to ignore it
 
-Where the framework pads heads, as some serving engines do; the padded heads still cost time.
+Ignore it where the framework pads heads, as some serving engines do; the padded heads still cost time.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Correct one of the two, or state `head_dim`.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Lower tp, and use cp or dp for the other ranks.
 
 ## When to ignore it
 
-Where the framework pads or replicates differently: name it (`framework: custom`).
+Do not ignore it. If the framework pads or replicates in another way, name it (`framework: custom`).
 
 ## Fires
 

@@ -17,7 +17,7 @@ absent. Where a layer either mixes tokens or has a network, as in Nemotron-H, gi
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -18,7 +18,7 @@ the loss as layers where that makes the split even.
 
 ## When to ignore it
 
-Where the framework's own split is known to be balanced; `stage_layers` states it.
+Ignore it where the framework's own split is known to be balanced; better, state the split as `stage_layers`.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a number of virtual stages that divides layers / pp.
 
 ## When to ignore it
 
-Never for these frameworks.
+Do not ignore it for these frameworks.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a global batch with which the micro-batches are a multiple of pp, or another
 
 ## When to ignore it
 
-Where the framework's newer option for uneven groups is switched on.
+Ignore it where the framework's newer option for uneven groups is switched on.
 
 ## Fires
 

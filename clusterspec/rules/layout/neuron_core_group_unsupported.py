@@ -15,7 +15,7 @@ Use a listed degree.
 
 ## When to ignore it
 
-Where a newer release of the SDK supports it.
+Ignore it where a newer release of the SDK supports it.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use at most domain / accelerators per node: 18 for an NVL72 rack of trays of fou
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

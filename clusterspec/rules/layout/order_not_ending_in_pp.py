@@ -16,7 +16,7 @@ Write `order: [tp, cp, ep, dp, pp]`.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use two or more virtual stages with `interleaved`, and one with `1f1b` and `gpip
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use a shorter sequence; or state the new `max_sequence_length` where the context
 
 ## When to ignore it
 
-When the run extends the context; then state the new maximum.
+Do not ignore it. If the run extends the context, state the new maximum as `max_sequence_length` of the model.
 
 ## Fires
 

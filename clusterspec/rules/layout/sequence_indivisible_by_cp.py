@@ -15,7 +15,7 @@ Pad the sequence to the next multiple, or use another cp.
 
 ## When to ignore it
 
-Where the data loader pads each batch to the multiple by itself.
+Ignore it where the data loader pads each batch to the multiple.
 
 ## Fires
 

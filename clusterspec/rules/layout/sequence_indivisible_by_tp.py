@@ -16,7 +16,7 @@ Pad the sequence to the next multiple.
 
 ## When to ignore it
 
-Where the framework pads the sequence itself.
+Ignore it where the framework pads the sequence itself.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Remove it. For long sequences without tp, `cp` shards the activations.
 
 ## When to ignore it
 
-In a base file that several specs extend.
+Ignore it in a base file that several specs extend.
 
 ## Fires
 

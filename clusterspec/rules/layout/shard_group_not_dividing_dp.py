@@ -15,7 +15,7 @@ Use a shard group that divides dp × cp: usually the ranks of a domain over tp.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

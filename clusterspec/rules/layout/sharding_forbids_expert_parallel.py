@@ -17,7 +17,7 @@ Megatron-FSDP.
 
 ## When to ignore it
 
-Where Megatron-FSDP was backported.
+Ignore it where a newer Megatron-FSDP was backported.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Use `zero1` with the pipeline, or no pipeline with the sharding.
 
 ## When to ignore it
 
-Never for these frameworks; torchtitan combines fsdp with a pipeline.
+Do not ignore it for these frameworks; torchtitan combines fsdp with a pipeline.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Correct the list. The help gives an even split.
 
 ## When to ignore it
 
-Where the framework counts embedding or loss as a layer: leave them out here.
+Do not ignore it. If the framework counts the embedding or the loss as a layer, leave them out here.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Untie the embeddings, or set pp to 1.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write `sequence_parallel: true`.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Use `cp_method: ring`, which splits only the sequence; or lower cp or tp.
 
 ## When to ignore it
 
-Where the framework pads or replicates heads.
+Ignore it where the framework pads or replicates heads.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Pad the width, or choose another tp.
 
 ## When to ignore it
 
-Where the framework pads the width itself.
+Ignore it where the framework pads the width itself.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Raise pp, or drop `virtual_stages`.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -17,7 +17,7 @@ State the padded vocabulary: a multiple of 128 × tp.
 
 ## When to ignore it
 
-Where the framework pads and the difference does not matter.
+Ignore it where the framework pads the vocabulary and the difference does not matter.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Change a degree, the nodes of the job, or drop `dp`: it is derived.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

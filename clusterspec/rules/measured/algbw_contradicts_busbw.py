@@ -15,7 +15,7 @@ Copy both from one line of the log, or state only one.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Declare `in_network_reduction`, or check the metric and the number of ranks.
 
 ## When to ignore it
 
-For two nodes, where a tree explains it.
+Ignore it for two nodes, where a tree exceeds the ceiling of a ring.
 
 ## Fires
 

@@ -17,7 +17,7 @@ then node by node in pairs.
 
 ## When to ignore it
 
-On a shared fabric, or where another algorithm was forced for the test.
+Ignore it on a shared fabric, or where another algorithm was forced for the test.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Remove it, or correct the cluster.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

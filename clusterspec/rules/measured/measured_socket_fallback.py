@@ -16,7 +16,7 @@ fail without it.
 
 ## When to ignore it
 
-Where the cluster has only TCP; declare `technology: ethernet`.
+Do not ignore it. If the cluster has only TCP, declare `technology: ethernet`.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Halve the stated figure, or add `duplex`.
 
 ## When to ignore it
 
-Where the links are that slow; the machine is then at fault, not the spec.
+Ignore it where the links are that slow. The machine is then at fault, not the spec.
 
 ## Fires
 

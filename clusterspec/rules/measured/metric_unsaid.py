@@ -16,7 +16,7 @@ State `busbw` or `algbw`, as nccl-tests prints them, with ranks and size.
 
 ## When to ignore it
 
-Where the text repeats a figure that is stated under its key.
+Ignore it where the text repeats a figure that is stated under its key.
 
 ## Fires
 

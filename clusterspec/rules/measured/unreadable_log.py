@@ -15,7 +15,7 @@ Add the raw output with its header, as a file beside the spec.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -16,7 +16,7 @@ from an all-to-all); test up to 8 GiB, with all ranks of each node.
 
 ## When to ignore it
 
-Where it is kept as a record.
+Ignore it where the measurement is kept as a record.
 
 ## Fires
 

@@ -16,7 +16,7 @@ the machine before.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -17,7 +17,7 @@ that use at most 95 % of the memory, with their memory and step time.
 
 ## When to ignore it
 
-Where a measured run fits: the framework then uses less memory than predicted.
+Ignore it where a measured run fits: the framework then uses less memory than predicted.
 
 ## Fires
 

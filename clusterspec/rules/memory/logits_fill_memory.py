@@ -15,7 +15,7 @@ Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a sma
 
 ## When to ignore it
 
-Where the loss is fused with the output projection, so that the logits are never in memory as a whole.
+Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole.
 
 ## Fires
 

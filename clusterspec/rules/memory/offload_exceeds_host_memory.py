@@ -16,7 +16,7 @@ Offload a smaller share, shard the optimizer states over more ranks, or use node
 
 ## When to ignore it
 
-Where the offloaded states go to NVMe.
+Ignore it where the offloaded states go to NVMe.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use `attention: flash`, which recomputes them in blocks and never stores them.
 
 ## When to ignore it
 
-Where no memory-efficient kernel exists for the accelerator or the mask.
+Ignore it where no memory-efficient kernel exists for the accelerator or the mask.
 
 ## Fires
 

@@ -15,8 +15,8 @@ Use `none`, or `full` where memory is short.
 
 ## When to ignore it
 
-In releases and frameworks whose selective recomputation covers other modules (norms, activation functions, expert
-layers).
+Ignore it in releases and frameworks whose selective recomputation covers other modules (norms, activation functions,
+expert layers).
 
 ## Fires
 

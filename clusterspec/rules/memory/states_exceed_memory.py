@@ -17,7 +17,8 @@ use at most 95 % of the memory, with their memory and step time.
 
 ## When to ignore it
 
-Where the framework stores less than the spec states: state `optimizer_states`, `gradient_precision` or `offload`.
+Do not ignore it. If the framework stores less than the spec states, state `optimizer_states`, `gradient_precision` or
+`offload`.
 
 ## Fires
 

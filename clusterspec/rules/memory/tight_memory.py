@@ -16,7 +16,7 @@ Keep a tenth free, by more recomputation or more sharding.
 
 ## When to ignore it
 
-Where the total was measured, including memory that the allocator reserves.
+Ignore it where the total was measured, including memory that the allocator reserves.
 
 ## Fires
 

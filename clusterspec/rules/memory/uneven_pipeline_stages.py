@@ -17,7 +17,7 @@ Put fewer layers on the stages with embedding and head (`stage_layers: [8, 9, 9,
 
 ## When to ignore it
 
-Where memory fixes pp and no split is more even.
+Ignore it where memory fixes pp and no split is more even.
 
 ## Fires
 

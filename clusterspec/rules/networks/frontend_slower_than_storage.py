@@ -15,7 +15,7 @@ Use more frontend NICs, separate storage NICs, or a smaller store.
 
 ## When to ignore it
 
-Where the store also serves other machines.
+Ignore it where the store also serves other machines.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use more capacity, or a cheaper tier for old checkpoints.
 
 ## When to ignore it
 
-Where old checkpoints move to object storage at once.
+Ignore it where old checkpoints move to object storage at once.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use a smaller store, or state in a comment what else it serves.
 
 ## When to ignore it
 
-Where the data itself (video, simulation) needs the rate, or other machines share the store.
+Ignore it where the data itself (video, simulation) needs the rate, or other machines share the store.
 
 ## Fires
 

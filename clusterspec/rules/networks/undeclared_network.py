@@ -15,7 +15,7 @@ Declare all three with their rates; `shares: scale_out` or `shares: frontend` st
 
 ## When to ignore it
 
-For studies of the fabric alone; remove `networks` there.
+Ignore it in studies of the fabric alone; better, remove `networks` there.
 
 ## Fires
 

@@ -16,7 +16,7 @@ channel.
 
 ## When to ignore it
 
-Where virtualization does not allow it.
+Ignore it where virtualization does not allow it.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use a newer slot, or state the NIC at the rate of the slot.
 
 ## When to ignore it
 
-For adapters that use two slots (an auxiliary card adds 16 lanes), and NICs on the accelerator itself.
+Ignore it for adapters that use two slots (an auxiliary card adds 16 lanes), and NICs on the accelerator itself.
 
 ## Fires
 

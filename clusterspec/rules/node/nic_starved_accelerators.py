@@ -16,7 +16,7 @@ Use more or faster NICs; else keep communication inside the node, by hsdp, pipel
 
 ## When to ignore it
 
-For fine-tuning of adapters, for inference, and for instances without alternative whose step time was measured.
+Ignore it for fine-tuning of adapters, and for instances without an alternative whose step time was measured.
 
 ## Fires
 

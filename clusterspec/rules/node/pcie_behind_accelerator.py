@@ -15,7 +15,7 @@ Use slots of the accelerator's generation, unless little traffic crosses them.
 
 ## When to ignore it
 
-Where training data is small and nothing is offloaded.
+Ignore it where training data is small and nothing is offloaded.
 
 ## Fires
 

@@ -16,7 +16,8 @@ Use one NIC per accelerator, or a layout that sends little between nodes (hsdp, 
 
 ## When to ignore it
 
-Where the sharing is planned: instances such as p4d have two accelerators per NIC. Inference inside a node is not affected.
+Ignore it where the sharing is planned: instances such as p4d have two accelerators per NIC. Inference inside a node is
+not affected.
 
 ## Fires
 

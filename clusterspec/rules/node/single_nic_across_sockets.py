@@ -15,7 +15,7 @@ Use at least one NIC per socket, under the same PCIe switch as its accelerators.
 
 ## When to ignore it
 
-For single-socket nodes, and where the NIC is attached to both sockets (multi-host or socket-direct cards).
+Ignore it for single-socket nodes, and where the NIC is attached to both sockets (multi-host or socket-direct cards).
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use pp or dp between the accelerators; or an accelerator with a scale-up interco
 
 ## When to ignore it
 
-For serving a model that does not fit otherwise, where latency matters little.
+Ignore it for serving a model that does not fit otherwise, where latency matters little.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use 1:1, 1:2 or 2:1.
 
 ## When to ignore it
 
-Where the additional NICs serve storage; declare those under `networks.storage`.
+Do not ignore it. If the additional NICs serve storage, declare them under `networks.storage`.
 
 ## Fires
 

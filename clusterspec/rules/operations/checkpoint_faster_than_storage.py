@@ -14,7 +14,7 @@ Use a faster store, or state the real time. Asynchronous saving overlaps with tr
 
 ## When to ignore it
 
-Where `checkpoint_time` is only the time that training stops, and saving continues asynchronously.
+Ignore it where `checkpoint_time` is only the time that training stops, and saving continues asynchronously.
 
 ## Fires
 

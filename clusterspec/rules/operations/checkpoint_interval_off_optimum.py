@@ -17,7 +17,7 @@ Use the interval in the help, or a faster checkpoint (asynchronous, or to local 
 
 ## When to ignore it
 
-Where checkpoints serve another purpose, such as evaluation; then save cheaper ones for failures in between.
+Ignore it where checkpoints serve another purpose, such as evaluation. Save cheaper ones for failures in between.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use a longer interval, a faster store, or asynchronous checkpoints. With asynchr
 
 ## When to ignore it
 
-Where saving is asynchronous and the store is fast enough; then state `checkpoint_time`.
+Do not ignore it. If saving is asynchronous and the store is fast enough, state `checkpoint_time`.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use the platform's figure, or a measured one.
 
 ## When to ignore it
 
-Where power is capped: lower the accelerator's `power` as well.
+Do not ignore it. If power is capped, lower the accelerator's `power` as well.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use the platform's figure, or state in a comment what was measured and how.
 
 ## When to ignore it
 
-For a measured average under load, which is below the rated power.
+Ignore it for a measured average under load, which is below the rated power.
 
 ## Fires
 

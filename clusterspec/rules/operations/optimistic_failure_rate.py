@@ -15,7 +15,7 @@ Plan with the figure of the message, or cite the log of this machine.
 
 ## When to ignore it
 
-For a machine whose own log shows it, after its first months.
+Ignore it for a machine whose own log shows the rate, after its first months.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use fewer nodes per rack, or a rack with more power.
 
 ## When to ignore it
 
-Where power is capped below the nameplate: state the capped power of a node.
+Do not ignore it. If power is capped below the nameplate, state the capped power of a node.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Run 72 hours under load, network included, before acceptance.
 
 ## When to ignore it
 
-In clouds, where the provider runs the burn-in.
+Ignore it in clouds, where the provider runs the burn-in.
 
 ## Fires
 

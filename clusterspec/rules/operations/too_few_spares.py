@@ -16,7 +16,7 @@ Add spare nodes on the same spine, as many as the message states; or shorten the
 
 ## When to ignore it
 
-Where the provider replaces nodes within minutes; state that as `repair_time`.
+Do not ignore it. If the provider replaces nodes within minutes, state that as `repair_time`.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use 4 × pp micro-batches, or virtual stages.
 
 ## When to ignore it
 
-Where virtual stages already reduce the bubble.
+Ignore it where virtual stages already reduce the bubble.
 
 ## Fires
 

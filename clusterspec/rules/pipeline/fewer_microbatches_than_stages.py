@@ -16,7 +16,7 @@ Use a larger global batch, a smaller micro-batch, a smaller pp, or less data par
 
 ## When to ignore it
 
-For benchmarks of one micro-batch, and for serving.
+Ignore it for benchmarks of one micro-batch.
 
 ## Fires
 

@@ -18,7 +18,7 @@ with a smaller bubble.
 
 ## When to ignore it
 
-Where convergence fixes the batch and memory fixes pp.
+Ignore it where convergence fixes the batch and memory fixes pp.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Use `sharding: hsdp`, at the cost of the memory that the message gives.
 
 ## When to ignore it
 
-Where the memory is needed for a larger micro-batch.
+Ignore it where the memory is needed for a larger micro-batch.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use hsdp: shard inside the slice, replicate between slices.
 
 ## When to ignore it
 
-Where one slice cannot hold the states.
+Ignore it where one slice cannot hold the states.
 
 ## Fires
 

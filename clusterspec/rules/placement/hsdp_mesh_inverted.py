@@ -16,7 +16,7 @@ Put `dp_shard` before `dp_replicate`.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

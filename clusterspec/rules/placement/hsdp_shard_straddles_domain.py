@@ -16,7 +16,7 @@ Use the ranks of one domain over tp.
 
 ## When to ignore it
 
-Where the states do not fit in one domain; for whole multiples of the domain the rule is then silent.
+Ignore it where the states do not fit in one domain. Whole multiples of the domain are not reported.
 
 ## Fires
 

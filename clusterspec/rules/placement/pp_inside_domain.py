@@ -15,7 +15,7 @@ Put pp last in the order: stages across nodes, replicas inside.
 
 ## When to ignore it
 
-Where the batch leaves so few micro-batches that the latency between stages matters.
+Ignore it where the batch leaves so few micro-batches that the latency between stages matters.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write `order: [tp, cp, ep, dp, pp]`.
 
 ## When to ignore it
 
-Inside one switched domain, where every order is equally fast.
+Ignore it inside one switched domain, where every order is equally fast.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use 0.85, or cite the figure of last year.
 
 ## When to ignore it
 
-For a single long job with spares, where it was measured.
+Ignore it for a single long job with spares whose utilization was measured.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use the figure of the site; 1.1 to 1.6 is usual.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

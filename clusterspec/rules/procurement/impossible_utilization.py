@@ -14,7 +14,7 @@ Write the fraction: 0.85.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

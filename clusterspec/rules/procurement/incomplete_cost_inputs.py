@@ -14,7 +14,7 @@ Add all three.
 
 ## When to ignore it
 
-For rented nodes, whose price includes power; state a `node_hour` price.
+Do not ignore it. For rented nodes, whose price includes power, state a `node_hour` price.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Request the bill of materials and compare it line by line with `clusterspec bom`
 
 ## When to ignore it
 
-For machines of a few nodes, where one switch is a large part.
+Ignore it for machines of a few nodes, where one switch is a large part.
 
 ## Fires
 

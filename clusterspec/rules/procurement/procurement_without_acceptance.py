@@ -15,7 +15,7 @@ Add an entry for each axis of the layout: all-reduce on one node and over four, 
 
 ## When to ignore it
 
-For price studies.
+Ignore it in price studies.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Add 5 to 10 % of spare nodes on the same spine.
 
 ## When to ignore it
 
-Where a contract replaces nodes within hours.
+Ignore it where a contract replaces nodes within hours.
 
 ## Fires
 

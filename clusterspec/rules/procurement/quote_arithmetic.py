@@ -14,7 +14,7 @@ Ask the supplier which of the figures is right.
 
 ## When to ignore it
 
-Where a discount is applied to the total; add it as a separate line.
+Do not ignore it. If a discount is applied to the total, add it as a separate line.
 
 ## Fires
 

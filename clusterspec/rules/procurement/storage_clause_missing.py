@@ -14,7 +14,7 @@ State both, the bandwidth as sustained while writing.
 
 ## When to ignore it
 
-Where storage is not part of the purchase.
+Ignore it where storage is not part of the purchase.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Add both.
 
 ## When to ignore it
 
-Never in a document to be signed.
+Do not ignore it in a document to be signed.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Ask the supplier for the line.
 
 ## When to ignore it
 
-Where the part is included in another price; state 0 and add a comment.
+Do not ignore it. If the part is included in another price, state 0 and add a comment.
 
 ## Fires
 

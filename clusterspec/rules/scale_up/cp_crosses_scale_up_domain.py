@@ -17,7 +17,7 @@ Keep cp inside the domain (tp × cp at most its ranks), or use hierarchical cont
 
 ## When to ignore it
 
-Where the message says that the traffic overlaps.
+Ignore it where the message says that the traffic overlaps.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use 72 for an NVL72, 8 for an HGX or DGX board, 2 for bridged pairs, 1 for PCIe.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

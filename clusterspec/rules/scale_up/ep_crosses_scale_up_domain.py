@@ -18,8 +18,8 @@ and routing limited to a few nodes.
 
 ## When to ignore it
 
-For models with hundreds of experts that fit no domain: DeepSeek-V3 used ep 64 over 8 nodes with its own kernels. Then
-state `overlap: {ep: true}` and `routing`.
+Ignore it for models with hundreds of experts that fit in no domain. DeepSeek-V3 used ep 64 over 8 nodes with its own
+kernels; such a spec states `overlap: {ep: true}` and `routing`.
 
 ## Fires
 

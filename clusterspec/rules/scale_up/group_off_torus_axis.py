@@ -17,7 +17,7 @@ Map each axis of the layout to axes of the torus: on 4 × 4 chips, groups of 4, 
 
 ## When to ignore it
 
-Where the compiler maps groups onto sub-tori itself.
+Ignore it where the compiler maps groups onto sub-tori itself.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Keep tp small, and prefer pp and dp.
 
 ## When to ignore it
 
-Where the model needs tp to fit.
+Ignore it where the model needs tp to fit.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write `false`, or remove the key.
 
 ## When to ignore it
 
-For fabrics with in-network reduction that the catalog does not have.
+Ignore it for fabrics with in-network reduction that the catalog does not have.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Use 16 of 18 trays (`nodes_per_domain: 16`); 64 accelerators also divide more ea
 
 ## When to ignore it
 
-For short benchmarks.
+Ignore it for short benchmarks.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use groups of one accelerator or of the whole mesh: tp 1 or 8 on eight.
 
 ## When to ignore it
 
-Where memory requires tp 2 or 4 and the measured time is sufficient. In serving, latency may still improve.
+Ignore it where memory requires tp 2 or 4 and the measured time is sufficient. In serving, latency may still improve.
 
 ## Fires
 

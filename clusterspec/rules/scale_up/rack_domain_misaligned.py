@@ -16,7 +16,7 @@ Use 64 of the 72 accelerators (`nodes_per_domain: 16`), or products that divide 
 
 ## When to ignore it
 
-Where the axis that spans two domains sends little, such as data parallelism with few large steps.
+Ignore it where the axis that spans two domains sends little, such as data parallelism with few large steps.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Plan with the bandwidth of a ring.
 
 ## When to ignore it
 
-When the plan does not rely on the gain.
+Ignore it when the plan does not rely on the gain.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Correct the shape, the domain or the number of nodes.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

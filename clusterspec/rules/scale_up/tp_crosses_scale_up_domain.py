@@ -18,7 +18,8 @@ Keep tp within the domain, and use pipeline stages, context parallelism or shard
 
 ## When to ignore it
 
-For serving one very large model where throughput matters more than latency, and where a measured step time supports it.
+Ignore it for serving one very large model where throughput matters more than latency, and where a measured step time
+supports it.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Keep tp within the domain.
 
 ## When to ignore it
 
-Where it was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`).
+Ignore it where it was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`).
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use a tp that divides the domain; put tp first in the order; or use 64 of the 72
 
 ## When to ignore it
 
-Where the launcher does not place ranks block by block; then state its `order`.
+Do not ignore it. If the launcher does not place ranks block by block, state its `order`.
 
 ## Fires
 

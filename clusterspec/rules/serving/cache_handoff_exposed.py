@@ -17,7 +17,7 @@ the cache of each layer while the prompt is still in prefill.
 
 ## When to ignore it
 
-When the engine transfers the cache layer by layer, so that the transfer overlaps with prefill.
+Ignore it when the engine transfers the cache layer by layer, so that the transfer overlaps with prefill.
 
 ## Fires
 

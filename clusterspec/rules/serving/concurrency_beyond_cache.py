@@ -17,7 +17,7 @@ leave more memory for the cache.
 
 ## When to ignore it
 
-In an offline run, where latency does not matter.
+Ignore it in an offline run, where latency does not matter.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Keep ep inside the scale-up domain, run two micro-batches in turn so that one co
 
 ## When to ignore it
 
-Where the engine overlaps two micro-batches: state it as `overlap: {ep: true}`.
+Do not ignore it. If the engine overlaps two micro-batches, state `overlap: {ep: true}`.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Run prefill on separate engines (`workload.serving.disaggregated`), or in chunks
 
 ## When to ignore it
 
-In offline runs, where only throughput counts.
+Ignore it in offline runs, where only throughput counts.
 
 ## Fires
 

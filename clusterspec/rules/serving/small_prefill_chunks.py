@@ -16,7 +16,8 @@ Use chunks of at least the ridge point; 2,048 to 8,192 tokens are usual on curre
 
 ## When to ignore it
 
-When a target for the time per output token requires short steps, and the time to first token is well below its target.
+Ignore it when a target for the time per output token requires short steps, and the time to first token is well below
+its target.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Add replicas, which lowers the concurrency of each, or use the layout that `clus
 
 ## When to ignore it
 
-When the targets are not contractual.
+Ignore it when the targets are not contractual.
 
 ## Fires
 

@@ -16,7 +16,7 @@ without speculative decoding.
 
 ## When to ignore it
 
-When the acceptance rate was measured on the users' own texts.
+Ignore it when the acceptance rate was measured on the users' own texts.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use a tp of at most `kv_heads`, and the other ranks for attention data paralleli
 
 ## When to ignore it
 
-When the latency of a single request matters most.
+Ignore it when the latency of a single request matters most.
 
 ## Fires
 

@@ -18,7 +18,7 @@ Halve tp and use the ranks as replicas (`dp` follows from the ranks).
 
 ## When to ignore it
 
-When the latency of a single request matters most.
+Ignore it when the latency of a single request matters most.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Use `attention_dp` instead of tp when many requests are in flight, with the expe
 
 ## When to ignore it
 
-When few requests are in flight: then tp reads the attention weights faster.
+Ignore it when few requests are in flight: tp then reads the attention weights faster.
 
 ## Fires
 

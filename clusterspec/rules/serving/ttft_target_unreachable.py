@@ -17,7 +17,7 @@ or shorten the input. Otherwise raise the target.
 
 ## When to ignore it
 
-Never for the error. The warning rests on a prediction: where a measured run meets the target.
+Do not ignore the error. The warning rests on a prediction: ignore it where a measured run meets the target.
 
 ## Fires
 

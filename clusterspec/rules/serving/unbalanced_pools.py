@@ -17,7 +17,7 @@ the decode time of a request, times the requests in flight on one decode engine.
 
 ## When to ignore it
 
-When the load alternates between long prompts and long outputs, and the number of engines is adapted to it.
+Ignore it when the load alternates between long prompts and long outputs, and the number of engines is adapted to it.
 
 ## Fires
 

@@ -17,7 +17,7 @@ shorten the requests. A smaller `chunk_tokens` reduces the activations of a step
 
 ## When to ignore it
 
-When a measured run holds the request.
+Ignore it when a measured run holds the request.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Correct the figure. The message gives the result.
 
 ## When to ignore it
 
-Where the equals sign means something else.
+Ignore it where the equals sign means something else.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write `80 GiB (85.9 GB)`: GiB for memory as a device reports it, GB for the byte
 
 ## When to ignore it
 
-Where the figure is meant to be rounded.
+Ignore it where the figure is meant to be rounded.
 
 ## Fires
 

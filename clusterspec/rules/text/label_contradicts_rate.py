@@ -17,7 +17,7 @@ Correct the label or the rate. The message names the generation with this rate.
 
 ## When to ignore it
 
-For a part with fewer links than its generation usually has; then state how many.
+Ignore it for a part with fewer links than its generation usually has; better, state how many links the part has.
 
 ## Fires
 

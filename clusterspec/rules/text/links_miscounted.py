@@ -16,7 +16,7 @@ Write the number that the message gives.
 
 ## When to ignore it
 
-Where links of another kind are included.
+Ignore it where links of another kind are included.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Use one direction for both: 450 GB/s and 50 GB/s, or 900 and 100.
 
 ## When to ignore it
 
-Where the text explains this confusion.
+Ignore it where the text explains this confusion.
 
 ## Fires
 

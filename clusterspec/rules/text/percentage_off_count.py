@@ -15,7 +15,7 @@ Divide by the figure of the same direction.
 
 ## When to ignore it
 
-Where the percentage refers to another figure.
+Ignore it where the percentage refers to another figure.
 
 ## Fires
 

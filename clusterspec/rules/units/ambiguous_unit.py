@@ -17,7 +17,7 @@ usually given in bits, scale-up and memory bandwidth in bytes.
 
 ## When to ignore it
 
-Never: the value is not used until the unit is clear.
+Do not ignore it: the value is not used until the unit is clear.
 
 ## Fires
 

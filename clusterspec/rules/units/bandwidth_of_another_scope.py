@@ -16,7 +16,7 @@ Give the figure of one accelerator (all its links together) or of one NIC.
 
 ## When to ignore it
 
-Where an accelerator has a single link, such as a bridged pair; then state `topology` and `domain` as well.
+Ignore it where an accelerator has a single link, such as a bridged pair; state `topology` and `domain` as well.
 
 ## Fires
 

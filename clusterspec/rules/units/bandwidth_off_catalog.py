@@ -16,8 +16,8 @@ Name the part that has this bandwidth, or remove the key so that the catalog sup
 
 ## When to ignore it
 
-For parts that the catalog does not have, and for a measured figure that replaces the nominal one; `measured` is
-the better key for it.
+Ignore it for parts that the catalog does not have. For a measured figure that replaces the nominal one, `measured` is
+the better key.
 
 ## Fires
 

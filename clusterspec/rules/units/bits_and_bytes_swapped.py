@@ -17,7 +17,7 @@ also be the total of the node: both readings are then listed.
 
 ## When to ignore it
 
-When the part is newer than the catalog and eight times faster.
+Ignore it when the part is newer than the catalog and eight times faster.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Write `900 GB/s duplex`, or `450 GB/s unidirectional`.
 
 ## When to ignore it
 
-Never for a part that the catalog has.
+Do not ignore it for a part that the catalog has.
 
 ## Fires
 

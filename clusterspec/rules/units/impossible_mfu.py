@@ -15,7 +15,7 @@ Write the fraction: `0.40`.
 
 ## When to ignore it
 
-Never. A published figure above 1 was divided by the wrong peak.
+Do not ignore it. A published figure above 1 was divided by the wrong peak.
 
 ## Fires
 

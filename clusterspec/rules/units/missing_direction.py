@@ -17,7 +17,7 @@ Append the word: `900 GB/s duplex` and `450 GB/s unidirectional` are the same NV
 
 ## When to ignore it
 
-Never: the figure is not used until it has a direction.
+Do not ignore it: the figure is not used until it has a direction.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Append the word, after checking the footnote of the data sheet: `989 TFLOP/s den
 
 ## When to ignore it
 
-Never: the figure is not used until it is clear.
+Do not ignore it: the figure is not used until it is stated as dense or sparse.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write the unit: `400 Gb/s`, `44 kW`.
 
 ## When to ignore it
 
-Never: the value is not used until it has a unit.
+Do not ignore it: the value is not used until it has a unit.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Write `450 GB/s unidirectional`, or `900 GB/s duplex`.
 
 ## When to ignore it
 
-For a variant with half the links that the catalog does not have. Name the variant where the catalog has it (the
+Ignore it for a variant with half the links that the catalog does not have. If the catalog has the variant, name it (the
 A800 has 400 of the A100's 600 GB/s).
 
 ## Fires

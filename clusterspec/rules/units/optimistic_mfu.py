@@ -16,8 +16,8 @@ Plan with 0.40, or with the predicted MFU; or cite a measurement on this hardwar
 
 ## When to ignore it
 
-Where it was measured on the same machine. TPUs with MaxText reach 0.60 to 0.71 on dense models of 30B and more,
-and small models on a few A100 reach 0.62.
+Ignore it where the MFU was measured on the same machine. TPUs with MaxText reach 0.60 to 0.71 on dense models of 30B
+and more, and small models on a few A100 reach 0.62.
 
 ## Fires
 

@@ -16,7 +16,7 @@ Remove the key: the catalog supplies the peak of the part and the precision. Or 
 
 ## When to ignore it
 
-Where the GEMMs run in another precision than the one declared for the step.
+Ignore it where the GEMMs run in another precision than the one declared for the step.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write the payload figure, or remove the key.
 
 ## When to ignore it
 
-Never. It is a note because 6 % seldom decides a design.
+Do not ignore it. The rule is a note because 6 % seldom decides a design.
 
 ## Fires
 

@@ -17,7 +17,7 @@ Write the dense figure, or `sparse`. Where the figure is the next precision's (f
 
 ## When to ignore it
 
-When the weights are 2:4 sparse in training; then write `sparse` and state why.
+Do not ignore it. If the weights are 2:4 sparse in training, write `sparse`.
 
 ## Fires
 

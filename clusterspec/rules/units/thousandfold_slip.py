@@ -16,7 +16,7 @@ Correct the prefix: k, M, G, T.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

@@ -15,7 +15,7 @@ Write a number, a unit and where needed a word: `400 Gb/s`, `900 GB/s duplex`, `
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 

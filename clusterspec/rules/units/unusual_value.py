@@ -17,7 +17,7 @@ Check the unit, the prefix and the order of the ratio.
 
 ## When to ignore it
 
-Where the value is intended: give its origin in the reason of the waiver.
+Ignore it where the value is intended; give its origin in the reason of the waiver.
 
 ## Fires
 

@@ -14,7 +14,7 @@ Use the unit that the message names.
 
 ## When to ignore it
 
-Never.
+Do not ignore it.
 
 ## Fires
 
