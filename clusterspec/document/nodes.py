@@ -209,7 +209,7 @@ class Composer:
         return Problem(
             "duplicate-key",
             (),
-            f"the key {node.content} is already given on line {there.start.line}",
+            f"`{node.content}` is already set on line {there.start.line}; many programs silently use the last value",
             "keep one of the two",
             related=((there, "first given here"),),
             span=here,

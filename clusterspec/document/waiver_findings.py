@@ -68,7 +68,7 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
 
 def _unused(waiver: Waiver, unused: list[str], document: Document) -> Finding:
     """The finding about unused rules of a waiver, with the fix that deletes them."""
-    message = f"nothing here is waived by {', '.join(unused)}"
+    message = f"the waiver of {', '.join(unused)} matches no finding, and would hide one that appears later"
     found = of_comment("unused-waiver", Severity.NOTE, waiver.comment, message, "delete it from the waiver")
     kept = [rule for rule in waiver.rules if rule not in unused]
     edit = _without_rules(waiver.comment, kept) if kept else _without_comment(waiver.comment, document)

@@ -196,8 +196,9 @@ class _Reader:
         return quantity
 
     def _note_unused(self, path: Path) -> None:
-        message = f"`{path[-1]}` is read, but nothing uses it yet"
-        self.problems.append(Problem("unused-key", path, message, severity=Severity.NOTE, at_key=True))
+        message = f"`{path[-1]}` has no effect: no check, estimate or report uses it yet"
+        advice = "keep it as documentation, or delete it"
+        self.problems.append(Problem("unused-key", path, message, advice, severity=Severity.NOTE, at_key=True))
 
 
 def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:

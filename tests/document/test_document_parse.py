@@ -173,8 +173,8 @@ def test_windows_line_ends_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("a: 1\nb: 2\na: 3", "3:1", "the key a is already given on line 1"),
-        ("a: {b: 1, 'b': 2}", "1:11", "the key b is already given on line 1"),
+        ("a: 1\nb: 2\na: 3", "3:1", "`a` is already set on line 1; many programs silently use the last value"),
+        ("a: {b: 1, 'b': 2}", "1:11", "`b` is already set on line 1; many programs silently use the last value"),
         ("a: {<<: {b: 1}}", "1:5", "merge keys (<<) are refused"),
         ("a: !foo 1", "1:4", "the tag !foo is refused"),
         ("a: !!str 1", "1:4", "the tag !!str is refused"),

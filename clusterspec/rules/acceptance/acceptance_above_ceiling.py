@@ -73,6 +73,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         ceiling = display(best.ceiling_busbw, "B/s")
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry",
+            f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry: no supplier can pass",
             f"demand {recommended_threshold(best)}, and at most {ceiling}",
         )

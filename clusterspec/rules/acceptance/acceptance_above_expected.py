@@ -75,6 +75,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         yield RULE.problem(
             ("acceptance", number, key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the predicted {display(here.busbw, 'B/s')} (at most "
-            f"{display(best_possible(here), 'B/s')} within its range)",
+            f"{display(best_possible(here), 'B/s')} within its range): a sound machine fails",
             f"demand {recommended_threshold(here)}",
         )

@@ -69,5 +69,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout) -> Iterator[Pr
     if layout.sharding in {"fsdp", "hsdp"} and not {"all-gather", "reduce-scatter"} & tested:
         missing.append(f"all-gather or reduce-scatter ({layout.sharding})")
     if missing:
-        message = f"the layout depends on {both(missing)}, but no acceptance test covers it"
-        yield RULE.problem("acceptance", message, "add a test for each")
+        them = "them" if len(missing) > 1 else "it"
+        message = f"the layout depends on {both(missing)}, but no acceptance test covers {them}: a fabric that passes all-reduce can fail {them}"
+        yield RULE.problem("acceptance", message, "add a test for each" if len(missing) > 1 else "add a test for it")

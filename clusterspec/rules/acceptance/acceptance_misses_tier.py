@@ -70,7 +70,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
     if missing:
         message = (
             f"no acceptance test covers {both(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
-            f"use at most {max(tested):,}"
+            f"use at most {max(tested):,}, so faults beyond that remain undetected"
         )
         yield RULE.problem(
             "acceptance", message, f"add an all-reduce over {both(f'{ranks:,}' for ranks in missing)} ranks"

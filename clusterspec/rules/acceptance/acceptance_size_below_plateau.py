@@ -64,6 +64,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             yield RULE.problem(
                 ("acceptance", number, "size"),
                 f"{test_name(test, rated)}: {display(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
-                f"prediction is {display(here.busbw, 'B/s')}",
+                f"prediction is {display(here.busbw, 'B/s')}: a sound machine fails",
                 f"use a size of 8 or 16 GiB, or demand at most {display(here.busbw, 'B/s')}",
             )

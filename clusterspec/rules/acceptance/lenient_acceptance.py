@@ -77,6 +77,6 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             continue  # this collective is predicted far below its ceiling
         yield RULE.problem(
             ("acceptance", number, key(test)),
-            f"{test_name(test, rated)}: {display(asked, 'B/s')} is only {share} of the {display(best.ceiling_busbw, 'B/s')} that the links carry",
+            f"{test_name(test, rated)}: {display(asked, 'B/s')} is only {share} of the {display(best.ceiling_busbw, 'B/s')} that the links carry: a faulty fabric passes",
             f"demand {recommended_threshold(best)}",
         )

@@ -57,7 +57,7 @@ def check(placements: Placements, training: Workload, layout: Layout) -> Iterato
         return
     placement = placements.of("dp")
     if placement is not None and placement.nodes > 1:
-        message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas, so one backward pass overlaps the reduction"
+        message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas, so the gradient reduction overlaps with a single backward pass"
         yield RULE.problem(
             "workload.global_batch", message, "use a larger batch where convergence allows, or fewer replicas"
         )

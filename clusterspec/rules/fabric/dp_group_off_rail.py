@@ -72,7 +72,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, scale_out: S
         inner *= 1 if axis == "ep" else getattr(layout, axis)
     node, placement = cluster.ranks_per_node, placements.of("dp")
     if node % inner and inner % node and placement is not None and placement.nodes > 1:
-        message = f"the {inner} ranks before dp neither divide the {node} ranks of a node nor are a multiple: dp peers are on different rails"
+        message = f"the {inner} ranks before dp neither divide the {node} ranks of a node nor are a multiple: dp peers are on different rails, and their traffic crosses the spines"
         yield RULE.problem(
             "layout.order", message, f"use degrees before dp whose product divides {node}, or is a multiple of it"
         )

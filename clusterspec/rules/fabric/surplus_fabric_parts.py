@@ -65,10 +65,10 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         written, needed = getattr(written_scale_out, key), getattr(fabric, key)
         if written and needed and written > MOST * needed:
             parts = plural(written, f"{key.removesuffix('_switches')} switch")
-            message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed"
+            message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
             yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce the order, or state what they are for")
     for level in LEVELS:
         stated, wanted = ordered(written_scale_out, level), fabric.links[level]
         if stated and wanted and stated.links > MOST * wanted:
-            message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed"
+            message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
             yield RULE.problem(stated.at, message, "reduce the order, or state what they are for")

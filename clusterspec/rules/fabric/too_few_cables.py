@@ -73,5 +73,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         written = ordered(written_scale_out, level)
         if written is not None and needed is not None and written.links < needed:
             planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
-            message = f"{written.how} between {between[level]} stated, {needed:,} links needed{planes}"
+            message = (
+                f"{written.how} between {between[level]} stated, {needed:,} links needed{planes}: ports stay unused"
+            )
             yield RULE.problem(written.at, message, f"order {needed:,} links, or state how many links a cable carries")

@@ -60,6 +60,6 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     leaves, step = written_scale_out.leaf_switches, scale_out.rails * scale_out.planes
     if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
-        message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}"
+        message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}: some rails have fewer ports than others"
         help_ = "write " + either(near_multiples(leaves, step))
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)

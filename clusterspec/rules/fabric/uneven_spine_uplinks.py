@@ -85,5 +85,5 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
             if near
             else "use a number of spines that divides them"
         )
-        message = f"{uplinks} uplinks of a leaf do not divide over {each} spines{' of a plane' if planes > 1 else ''}"
+        message = f"{uplinks} uplinks of a leaf do not divide over {each} spines{' of a plane' if planes > 1 else ''}: some spines get more links than others"
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_)

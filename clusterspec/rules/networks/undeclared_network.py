@@ -73,9 +73,9 @@ def check(
     if missing:
         at = f"cluster.networks.{missing[0]}" if networks else "cluster.networks"
         named = both(name.replace("_", "-") for name in missing)
-        plural = "s are" if len(missing) > 1 else " is"
+        plural, its = ("s are", "their") if len(missing) > 1 else (" is", "its")
         yield RULE.problem(
             at,
-            f"the {named} network{plural} not described",
-            "declare it with its rate; `shares:` states which network it uses",
+            f"the {named} network{plural} not described: {its} ports, switches and rate are not checked",
+            f"declare {'them with their rates' if len(missing) > 1 else 'it with its rate'}; `shares:` states which network it uses",
         )

@@ -63,6 +63,6 @@ def check(
     elif burn_in.value < LEAST:
         yield RULE.problem(
             "operations.burn_in",
-            f"a burn-in of {burn_in.written} is too short to find early failures",
+            f"a burn-in of {burn_in.written} is shorter than 48 h: parts that fail early stop jobs instead",
             "write `burn_in: 72 h`",
         )

@@ -49,6 +49,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "heuristic")
 WORKABLE = 4
@@ -63,6 +64,7 @@ def check(training: Workload, layout: Layout) -> Iterator[Problem]:
     if bubble <= 0.10 or layout.schedule not in {"1f1b", "gpipe", "interleaved"}:
         batch = WORKABLE * layout.pp * layout.dp * layout.micro_batch
         message = (
-            f"{many} micro-batches for {layout.pp} stages; from {WORKABLE * layout.pp} on the bubble is negligible"
+            f"{many} micro-batches for {layout.pp} stages leave {percent(bubble, 2)} of the step idle; from "
+            f"{WORKABLE * layout.pp} micro-batches on the pipeline bubble is small"
         )
         yield RULE.problem("layout.pp", message, f"use a global batch of {batch:,}, where convergence allows")

@@ -58,6 +58,7 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     stages, replicas = placements.of("pp"), placements.of("dp")
     if stages and replicas and stages.straddling == 0 and replicas.straddling:
         message = (
-            f"all {layout.pp} stages of a pipeline share a domain, while gradients cross {replicas.domains} domains"
+            f"all {layout.pp} stages of a pipeline share a domain, while gradients, which are many times larger than the "
+            f"activations between stages, cross {replicas.domains} domains"
         )
         yield RULE.problem("layout.order", message, "write `order: [tp, cp, ep, dp, pp]`")

@@ -63,7 +63,7 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
         return  # tp-straddles-scale-up-domain reports groups in two domains
     order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))
     named = both(f"{axis} {_degree(layout, axis)}" for axis in before)
-    message = f"{named} {'varies' if len(before) == 1 else 'vary'} faster than tp, so the ranks of a tp group are {placement.stride} apart"
+    message = f"{named} {'varies' if len(before) == 1 else 'vary'} faster than tp, so the ranks of a tp group are {placement.stride} apart and may not share the fastest links"
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
 
 

@@ -55,4 +55,6 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     lacking = [key for key in ("as_of", "currency") if getattr(procurement, key) is None]
     if lacking:
         named = both(f"`{key}`" for key in lacking)
-        yield RULE.problem("procurement", f"the prices have no {named}", f"add {named}")
+        yield RULE.problem(
+            "procurement", f"the prices have no {named}: they cannot be compared with others", f"add {named}"
+        )

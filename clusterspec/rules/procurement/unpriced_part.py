@@ -76,7 +76,7 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
             missing[kind] = missing.get(kind, 0) + item.quantity
     if missing:
         named = ", ".join(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
-        message = f"no price for {named}"
+        message = f"no price for {named}: the total is too low"
         yield RULE.problem(
             "procurement.prices",
             message,
