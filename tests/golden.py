@@ -1,4 +1,4 @@
-"""Golden files: what people see, kept beside the tests. ``UPDATE_GOLDEN=1`` writes them anew."""
+"""Golden files: output kept beside the tests. ``UPDATE_GOLDEN=1`` rewrites them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def assert_golden(path: Path, text: str) -> None:
-    """The text is the file's, to the letter."""
+    """The text equals the file."""
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")

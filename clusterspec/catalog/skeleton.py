@@ -11,9 +11,9 @@ from clusterspec.catalog.checks import schema
 
 HEAD = """\
 # {article} {kind} of your own: {place}/{id}.yaml in a folder that the configuration names under `catalog`.
-# Every commented line below `facts` is a fact with an example: uncomment it and write what your source says, with its
-# unit. A bandwidth says its direction, its scope and its basis; a peak is dense or sparse. A fact that no source gives
-# says why it is `assumed`. `clusterspec catalog check` says what is wrong.
+# Every commented line below `facts` is a fact with an example: uncomment it and write the figure of your source, with its
+# unit. A bandwidth states its direction, scope and basis; a peak states dense or sparse. A fact without a source is
+# `assumed`, with the reason. `clusterspec catalog check` reports errors.
 kind: {kind}
 id: {id}
 name: {id}
@@ -30,7 +30,7 @@ facts:
 """
 TAIL = """\
 #notes:
-#  - What a reader should know besides.
+#  - Further remarks for the reader.
 """
 
 

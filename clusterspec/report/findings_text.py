@@ -114,7 +114,7 @@ def summary(report: CheckReport, ink: Ink = PLAIN) -> str:
 
 
 MOST_STALE = 10
-"""Entries of a baseline that match nothing any more which are named; further ones are counted."""
+"""Number of stale entries of a baseline that are listed; further ones are counted."""
 
 
 def about_baseline(report: CheckReport) -> list[str]:
@@ -123,7 +123,7 @@ def about_baseline(report: CheckReport) -> list[str]:
         return []
     lines = [f"The baseline hides {plural(report.hidden, 'finding')}."]
     lines += [
-        f"The baseline holds {rule} in {plain(file)}, which matches nothing any more: write it anew with "
+        f"The baseline holds {rule} in {plain(file)}, which no finding matches: update the baseline with "
         "--write-baseline."
         for rule, file in report.stale[:MOST_STALE]
     ]

@@ -11,7 +11,7 @@ from clusterspec.rules.facts import Facts
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
 
-_SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # absent while the index is made anew
+_SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # absent while the index is regenerated
 
 
 class RulesFailedError(Exception):

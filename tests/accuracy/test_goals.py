@@ -92,18 +92,18 @@ def test_reference_fabrics_are_counted_exactly() -> None:
 
 
 def test_what_ran_raises_no_error_but_real_flaws() -> None:
-    judged = reality.judged()
-    errors = {(run.id, finding.rule) for run in judged for finding in run.of(Severity.ERROR)}
+    runs = reality.checked_runs()
+    errors = {(run.id, finding.rule) for run in runs for finding in run.of(Severity.ERROR)}
     reasons = {(run, rule): reason(f"{run} {rule}") for run, rule in errors}
-    assert len(judged) > 300
+    assert len(runs) > 300
     assert [error for error, why in reasons.items() if why == "not known"] == []
     false = {run for (run, _), why in reasons.items() if not why.startswith("a real flaw")}
-    assert len(false) <= 0.01 * len(judged)
-    assert len({run for run, _ in errors}) <= 0.025 * len(judged)
+    assert len(false) <= 0.01 * len(runs)
+    assert len({run for run, _ in errors}) <= 0.025 * len(runs)
 
 
 def test_warnings_are_few_in_every_source() -> None:
     numbers: dict[str, list[int]] = {}
-    for run in reality.judged():
+    for run in reality.checked_runs():
         numbers.setdefault(run.source, []).append(len(run.of(Severity.WARNING)))
     assert all(statistics.median(found) <= 2 for found in numbers.values())

@@ -64,7 +64,7 @@ def test_a_damaged_file_is_no_file(copy: Path, keep: int) -> None:
     file.write_bytes(file.read_bytes()[:keep])
     assert run(copy, "-c", FROM_THE_FILE) == "False\n"
     assert run(copy, *check) == first
-    assert run(copy, "-c", FROM_THE_FILE) == "True\n", "the file is written anew"
+    assert run(copy, "-c", FROM_THE_FILE) == "True\n", "the file is rewritten"
 
 
 def test_no_file_is_written_where_python_writes_no_bytecode(copy: Path) -> None:

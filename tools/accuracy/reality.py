@@ -1,4 +1,4 @@
-"""docs/reality.md: what `check` says of runs that really ran."""
+"""docs/reality.md: the findings of `check` on published runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clusterspec.finding import Finding, Severity
 from tools.accuracy.cases import published_runs, study_of
 from tools.accuracy.reasons import reason
 
-HEAD = """# False alarms on reality
+HEAD = """# Findings on published runs
 
-Written by `make accuracy`. The published runs in `tests/accuracy` really ran, so an error on one of them must be a real
-flaw of its plan or of its description, and warnings must be few.
+Written by `make accuracy`. The runs in `tests/accuracy` are published measurements, so an error on one of them is a false
+alarm unless its plan or its description has the flaw, and warnings must be few.
 """
 
 
 @dataclass(frozen=True)
-class Judged:
+class CheckedRun:
     """The findings about one published run."""
 
     id: str
@@ -30,17 +30,17 @@ class Judged:
         return [finding for finding in self.findings if finding.severity is severity]
 
 
-def judged() -> list[Judged]:
-    """Every published run that ran, with its findings."""
+def checked_runs() -> list[CheckedRun]:
+    """Every published run that fits in memory, with its findings."""
     return [
-        Judged(run["id"], run["id"].split("-")[0], study_of(number).findings)
+        CheckedRun(run["id"], run["id"].split("-")[0], study_of(number).findings)
         for number, run in enumerate(published_runs())
         if run["fits"]
     ]
 
 
 def page() -> str:
-    runs = judged()
+    runs = checked_runs()
     clean = [run for run in runs if not run.of(Severity.ERROR)]
     parts = [
         HEAD,
@@ -48,14 +48,14 @@ def page() -> str:
         "## Errors\n",
         errors(runs),
         "\n## Warnings by rule and source\n",
-        "The median number of warnings of a spec stands in the first row.\n",
+        "The first row is the median number of warnings per spec.\n",
         warnings(runs),
     ]
     return "\n".join(parts)
 
 
-def errors(runs: Sequence[Judged]) -> str:
-    rows = ["| run | rule | what it says | why it stands |", "|---|---|---|---|"]
+def errors(runs: Sequence[CheckedRun]) -> str:
+    rows = ["| run | rule | message | reason |", "|---|---|---|---|"]
     for run in runs:
         for finding in run.of(Severity.ERROR):
             remarks = finding.message.replace("|", "\\|")
@@ -63,7 +63,7 @@ def errors(runs: Sequence[Judged]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def warnings(runs: Sequence[Judged]) -> str:
+def warnings(runs: Sequence[CheckedRun]) -> str:
     sources = sorted({run.source for run in runs})
     counted: dict[str, Counter[str]] = defaultdict(Counter)
     numbers: dict[str, list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""The catalog reference, and what the program itself needs of all entries: rows and a version."""
+"""The catalog reference, and the generated index of all entries: rows and a version."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from clusterspec.origin import Cited
 
 HEAD = """# Catalog
 
-Made from `catalog/` by `make docs`. Every figure has a source, or says why it is assumed; bandwidths
-are printed as their source prints them, each with its direction, what it is the bandwidth of (lane,
-link, pair, port, slot, device, node, switch) and what it counts (signalling, after line code,
-payload, measured). *As quoted in* means that the source itself was not read, but the document named
+Made from `catalog/` by `make docs`. Every figure has a source, or the reason why it is assumed. Bandwidths
+are printed as in their source, each with its direction, its scope (lane, link, pair, port, slot,
+device, node, switch) and its basis (signaling, after line code, payload, measured). *As quoted in* means that the source itself was not read, but the document named
 there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading of its
 bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export`
-writes every fact as CSV or JSON, and `catalog audit` says what no longer adds up or has come due.
+writes every fact as CSV or JSON, and `catalog audit` reports what no longer adds up or is due for review.
 
-The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own licence.
+The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own license.
 
 Tables to sort by any column, in one convention: SORTABLE.
 """
