@@ -11,9 +11,9 @@ from clusterspec.catalog.checks import schema
 
 HEAD = """\
 # {article} {kind} of your own: {place}/{id}.yaml in a folder that the configuration names under `catalog`.
-# Every commented line below `facts` is a fact with an example: uncomment it and write the figure of your source, with its
-# unit. A bandwidth states its direction, scope and basis; a peak states dense or sparse. A fact without a source is
-# `assumed`, with the reason. `clusterspec catalog check` reports errors.
+# Every commented line below `facts` is a fact with an example: uncomment it and write the figure of your source, with
+# its unit. A bandwidth states its direction, scope and basis; a peak states dense or sparse. A fact without a source
+# is `assumed`, with the reason. `clusterspec catalog check` reports errors.
 kind: {kind}
 id: {id}
 name: {id}

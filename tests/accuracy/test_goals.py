@@ -24,7 +24,7 @@ def test_every_published_run_can_be_expressed(runs: list[Case]) -> None:
     assert not [case.id for case in runs if case.predicted is None]
 
 
-def test_step_times_are_near(runs: list[Case]) -> None:
+def test_step_times_agree_with_published_runs(runs: list[Case]) -> None:
     found = score("all", runs)
     assert found.median <= 0.08
     assert found.mean <= 0.12
@@ -40,7 +40,7 @@ def test_steps_of_small_models_are_bound_by_their_host() -> None:
     assert found.inside >= 0.8
 
 
-def test_what_the_fit_did_not_see_is_near() -> None:
+def test_runs_left_out_of_the_fit_are_predicted() -> None:
     found = result.read()["folds"]
     assert found["dense"]["median"] <= 0.045
     assert found["dense"]["p90"] <= 0.17
@@ -51,17 +51,17 @@ def test_few_constants_are_fitted() -> None:
     assert len(result.read()["constants"]) <= 75
 
 
-def test_we_know_more_than_the_part(runs: list[Case]) -> None:
+def test_the_prediction_beats_a_constant_mfu_per_accelerator(runs: list[Case]) -> None:
     assert score("ours", runs).median < 0.6 * score("null", null_model()).median
 
 
-def test_most_published_steps_lie_in_their_band(runs: list[Case]) -> None:
+def test_most_published_steps_are_within_the_predicted_range(runs: list[Case]) -> None:
     found = score("all", runs)
     assert found.inside is not None
     assert found.inside >= 0.8
 
 
-def test_the_layout_picked_is_nearly_the_best(runs: list[Case]) -> None:
+def test_the_selected_layout_is_nearly_the_fastest_published_one(runs: list[Case]) -> None:
     assert statistics.mean(one.regret for one in ranking(runs)) <= 0.03
 
 
@@ -69,18 +69,18 @@ GROUPS = {"from 256 MiB": (0.06, 0.15), "1 to 256 MiB": (0.15, 0.5), "below 1 Mi
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_collectives_are_near(group: str) -> None:
+def test_collectives_agree_with_measurements(group: str) -> None:
     found = score(group, [case for case in cases.collectives() if case.group == group])
     median, p90 = GROUPS[group]
     assert found.median <= median
     assert found.p90 <= p90
 
 
-def test_peak_memory_is_near() -> None:
+def test_peak_memory_agrees_with_measurements() -> None:
     assert score("memory", list(cases.memory())).median <= 0.08
 
 
-def test_what_ran_fits_and_what_ran_out_of_memory_does_not() -> None:
+def test_runs_that_fit_are_predicted_to_fit_and_out_of_memory_runs_are_not() -> None:
     found = list(cases.fits())
     ran = [case for case in found if case.group == "ran"]
     assert sum(case.predicted == 1.0 for case in ran) / len(ran) >= 0.97
@@ -91,7 +91,7 @@ def test_reference_fabrics_are_counted_exactly() -> None:
     assert [case.id for case in cases.fabrics() if case.error != 0] == []
 
 
-def test_what_ran_raises_no_error_but_real_flaws() -> None:
+def test_published_runs_raise_no_error_but_real_flaws() -> None:
     runs = reality.checked_runs()
     errors = {(run.id, finding.rule) for run in runs for finding in run.of(Severity.ERROR)}
     reasons = {(run, rule): reason(f"{run} {rule}") for run, rule in errors}

@@ -20,7 +20,7 @@ GOALS = {"tpot": (0.13, 0.35), "ttft": (0.30, 1.0), "throughput": (0.13, 0.40)}
 
 
 @pytest.mark.parametrize("quantity", GOALS)
-def test_published_serving_plans_are_near(cases: list[Case], quantity: str) -> None:
+def test_serving_times_agree_with_published_runs(cases: list[Case], quantity: str) -> None:
     found = score(quantity, [case for case in cases if case.group.startswith(quantity)])
     median, p90 = GOALS[quantity]
     assert found.median <= median
@@ -28,7 +28,7 @@ def test_published_serving_plans_are_near(cases: list[Case], quantity: str) -> N
     assert abs(found.bias) <= 0.08
 
 
-def test_most_published_figures_lie_in_their_range(cases: list[Case]) -> None:
+def test_most_published_serving_figures_are_within_the_predicted_range(cases: list[Case]) -> None:
     found = score("all", cases)
     assert found.inside is not None and found.inside >= 0.8
     assert found.width is not None and found.width <= 0.25

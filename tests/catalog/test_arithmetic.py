@@ -34,7 +34,7 @@ def test_the_sum_closes_or_the_entry_says_why_not(check: str) -> None:
 
 
 @pytest.mark.parametrize("check", SUM_CHECKS)
-def test_a_sum_that_closes_needs_no_excuse(check: str) -> None:
+def test_an_exception_to_the_arithmetic_is_stated_only_where_the_sum_differs(check: str) -> None:
     assert [raw_entry.id for raw_entry in CARDS if check in raw_entry.exceptions and not broken(raw_entry, check)] == []
 
 
@@ -56,7 +56,7 @@ def test_a_fraction_of_a_figure_is_not_more_than_the_figure() -> None:
     assert {name: value for name, value in fractions.items() if not 0 < value <= 1} == {}
 
 
-def test_what_signals_is_at_least_what_carries() -> None:
+def test_the_signaling_rate_is_at_least_the_payload_rate() -> None:
     for raw_entry in CARDS:
         read = FactReader(raw_entry)
         raw, carried = rate(read, "lane.signalling"), rate(read, "lane.bandwidth")

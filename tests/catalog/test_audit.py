@@ -28,11 +28,11 @@ def audited(folder: Path, text: str, today: date = TODAY) -> Audit:
     return Audit(faults, aged, tuple(one for one in found.overdue if one[0] == "accelerator/acme-x1"))
 
 
-def test_the_shipped_catalog_has_no_fault() -> None:
+def test_the_catalog_passes_its_audit() -> None:
     assert audit(CATALOG, TODAY).faults == ()
 
 
-def test_a_sound_entry_of_a_company_has_no_fault(tmp_path: Path) -> None:
+def test_a_valid_company_entry_passes_the_audit(tmp_path: Path) -> None:
     assert audited(tmp_path, WHOLE) == Audit((), (), ())
 
 
@@ -103,11 +103,11 @@ DUE = {
 
 
 @pytest.mark.parametrize(("note", "day"), DUE.items())
-def test_the_words_of_a_status_say_when_it_comes_due(note: str, day: date) -> None:
+def test_the_due_date_follows_from_the_text_of_a_status(note: str, day: date) -> None:
     assert due(note, 2026) == day
 
 
-def test_words_without_a_year_in_an_entry_without_one_come_never_due() -> None:
+def test_a_status_without_a_year_is_never_due() -> None:
     assert due("samples only", None) is None
     assert due("the third quarter", None) is None
 

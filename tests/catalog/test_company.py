@@ -53,7 +53,7 @@ def test_a_company_folder_overrides_entries() -> None:
     assert Catalog.open([COMPANY]).platform("dgx-h100").nics_per_node == 4
 
 
-def test_the_last_folder_wins(folder: Path) -> None:
+def test_the_last_company_folder_has_precedence(folder: Path) -> None:
     (folder / "accelerators" / "acme-x1.yaml").write_text(WHOLE.replace("96 GiB", "48 GiB"))
     over = Catalog.open([COMPANY, folder]).accelerator("acme-x1").memory
     under = Catalog.open([folder, COMPANY]).accelerator("acme-x1").memory
@@ -62,17 +62,17 @@ def test_the_last_folder_wins(folder: Path) -> None:
     assert under.value == 2 * over.value
 
 
-def test_the_version_tells_that_folders_lie_over_the_catalog() -> None:
+def test_the_catalog_version_names_company_folders() -> None:
     assert Catalog.open([COMPANY]).version == Catalog.open().version + "+"
 
 
-def test_company_entries_stand_in_the_list() -> None:
+def test_company_entries_are_listed() -> None:
     listed = {(row.kind, row.id): row for row in rows(Catalog.open([COMPANY]))}
     assert listed["accelerator", "acme-x1"].headline == "96 GB · 4 TB/s · 1000 TFLOP/s dense bf16 · 900 GB/s duplex"
     assert "4 x 400 Gb/s" in listed["platform", "dgx-h100"].headline
 
 
-def test_a_folder_that_is_not_there_is_the_callers_fault(tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError, match="nowhere"):
         Catalog.open([tmp_path / "nowhere"])
 
@@ -115,7 +115,7 @@ def test_bytes_that_are_not_text_are_a_finding(folder: Path) -> None:
         Catalog.open([folder]).accelerator("noise")
 
 
-def test_a_broken_entry_does_not_disturb_its_neighbours(folder: Path) -> None:
+def test_a_broken_entry_does_not_affect_other_entries(folder: Path) -> None:
     """Only the entry asked for is opened: ids are file names."""
     for name in ("broken", "a100-sxm-80gb"):
         (folder / "accelerators" / f"{name}.yaml").write_bytes(b"\xff")
@@ -135,7 +135,7 @@ def test_a_name_from_a_spec_never_leaves_the_catalog(name: str) -> None:
 WITNESS = 'sources:\n  second: {title: Acme brief, url: "https://acme.example/brief", read: 2026-11-02}'
 
 
-def test_a_second_witness_stands_beside_the_source(folder: Path) -> None:
+def test_a_second_source_is_kept_beside_the_first(folder: Path) -> None:
     text = WHOLE.replace("sources:", WITNESS).replace("links: 18", "links: {is: 18, also: [second]}")
     (folder / "accelerators" / "acme-x1.yaml").write_text(text)
     catalog = Catalog.open([folder])
@@ -147,7 +147,7 @@ def test_a_second_witness_stands_beside_the_source(folder: Path) -> None:
     assert (rows["scale_up.links"]["also"], rows["memory"]["also"]) == ("Acme brief", "")
 
 
-def test_a_second_witness_that_is_not_listed_is_a_fault(folder: Path) -> None:
+def test_a_second_source_that_is_not_listed_is_an_error(folder: Path) -> None:
     text = WHOLE.replace("links: 18", "links: {is: 18, also: [brief]}")
     line = text.splitlines().index("    links: {is: 18, also: [brief]}") + 1
     assert fault(folder, text) == [("catalog-figure-unsourced", line, len("    links: {is: 18, also: [") + 1)]

@@ -35,7 +35,7 @@ def faults(folder: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_skeleton_is_an_entry_as_it_is_and_with_every_fact_uncommented(kind: str, tmp_path: Path) -> None:
+def test_a_skeleton_is_a_valid_entry_with_and_without_its_commented_facts(kind: str, tmp_path: Path) -> None:
     text = skeleton(kind, "mine", DAY, FOLDER_OF_KIND[kind])
     assert faults(written(tmp_path, kind, text)) == {f"{FOLDER_OF_KIND[kind]}/mine.yaml": []}
     assert Catalog.open([tmp_path]).get(kind, "mine").name == "mine"
@@ -46,7 +46,7 @@ def test_a_skeleton_is_an_entry_as_it_is_and_with_every_fact_uncommented(kind: s
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_skeleton_states_no_figure_but_a_placeholder_that_says_so(kind: str, tmp_path: Path) -> None:
+def test_a_skeleton_states_only_marked_placeholders(kind: str, tmp_path: Path) -> None:
     raw = Catalog.open([written(tmp_path, kind, skeleton(kind, "mine", DAY, FOLDER_OF_KIND[kind]))]).raw_entry(
         kind, "mine"
     )
@@ -55,7 +55,7 @@ def test_a_skeleton_states_no_figure_but_a_placeholder_that_says_so(kind: str, t
     assert "placeholder" in str(raw.facts["year"].origin)
 
 
-def test_a_sound_folder_has_no_faults() -> None:
+def test_a_valid_folder_has_no_errors() -> None:
     assert [one.findings for one in checked_files([COMPANY]) if one.findings] == []
 
 

@@ -45,19 +45,19 @@ def test_every_figure_has_a_source_or_says_why_it_is_assumed(raw_entry: RawEntry
 
 
 @pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
-def test_an_entry_reads_as_its_type_without_a_complaint(raw_entry: RawEntry) -> None:
+def test_an_entry_is_read_into_its_type_without_problems(raw_entry: RawEntry) -> None:
     entry = CATALOG.get(raw_entry.kind, raw_entry.id)
     assert (entry.kind, entry.id) == (raw_entry.kind, raw_entry.id)
 
 
 @pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
-def test_no_source_is_listed_that_no_figure_rests_on(raw_entry: RawEntry) -> None:
+def test_every_listed_source_is_used_by_a_figure(raw_entry: RawEntry) -> None:
     text = " ".join(f"{fact.origin} {fact.rejected} {fact.also}" for fact in every_fact(raw_entry))
     assert [key for key, source in raw_entry.sources.items() if source.title not in text] == []
 
 
 @pytest.mark.parametrize("raw_entry", [raw_entry for raw_entry in CARDS if raw_entry.kind in REFERENCES], ids=name_of)
-def test_what_an_entry_names_exists(raw_entry: RawEntry) -> None:
+def test_references_of_an_entry_exist(raw_entry: RawEntry) -> None:
     for fact, kind in REFERENCES[raw_entry.kind].items():
         value = raw_entry.facts[fact].value if fact in raw_entry.facts else []
         named = value if isinstance(value, list) else [value]
@@ -65,12 +65,12 @@ def test_what_an_entry_names_exists(raw_entry: RawEntry) -> None:
 
 
 @pytest.mark.parametrize("promised", PROMISED)
-def test_every_promised_id_is_there(promised: str) -> None:
+def test_every_required_id_exists(promised: str) -> None:
     kind, name = promised.split("/")
     assert name in CATALOG.ids(kind)
 
 
-def test_parts_that_cannot_be_bought_are_announced() -> None:
+def test_parts_that_do_not_ship_have_the_status_announced() -> None:
     coming = {raw_entry.id for raw_entry in CARDS if raw_entry.status.state == "announced"}
     assert {"rubin-ultra", "tpu-8t", "trainium4", "mi430x", "infiniband-gdr", "ualink-1", "pcie-7"} <= coming
     assert {"h100-sxm-80gb", "gb300", "infiniband-xdr", "connectx-8", "rubin", "vr-nvl72", "mi455x"}.isdisjoint(coming)
@@ -90,7 +90,7 @@ def test_device_memory_is_what_the_device_reports() -> None:
         assert memory.value == mebibytes * 2**20
 
 
-def test_there_are_models_enough() -> None:
+def test_the_catalog_has_at_least_the_required_number_of_models() -> None:
     assert len(CATALOG.ids("model")) >= 40
 
 
@@ -102,7 +102,7 @@ def test_a_source_read_only_as_another_document_quotes_it_says_so() -> None:
     assert {fact.origin.source for fact in every_fact(raw_entry) if isinstance(fact.origin, Cited)} >= quoted
 
 
-def test_no_figure_of_hardware_or_software_is_merely_recalled() -> None:
+def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> None:
     """A figure was read at a source, or is assumed for a reason that the entry states."""
     facts = {
         f"{raw_entry.kind}/{raw_entry.id} {fact.name}": fact.origin
@@ -114,7 +114,7 @@ def test_no_figure_of_hardware_or_software_is_merely_recalled() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(resources.catalog().glob("*/*.yaml")), ids=lambda path: path.stem)
-def test_reading_values_alone_gives_what_reading_all_gives(path: Path) -> None:
+def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse
     from clusterspec.document.values import values
 

@@ -34,7 +34,7 @@ def test_every_row_has_a_source_or_a_reason(table: list[dict[str, str]]) -> None
     assert [row for row in figures if not row["source"] and not row["assumed"]] == []
 
 
-def test_a_row_is_in_one_convention_beside_what_its_source_prints(table: list[dict[str, str]]) -> None:
+def test_a_row_has_one_convention_and_the_printed_figure(table: list[dict[str, str]]) -> None:
     rows = {(row["id"], row["fact"]): row for row in table}
     nvlink = rows["h100-sxm-80gb", "scale_up.bandwidth"]
     assert (nvlink["written"], nvlink["value"], nvlink["unit"]) == ("900 GB/s duplex", "450000000000.0", "B/s")

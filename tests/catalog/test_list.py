@@ -32,7 +32,7 @@ def test_a_kind_is_given_as_a_word_or_an_option_and_as_one_or_many(capsys: pytes
     assert all(other == first for other in others)
 
 
-def test_kinds_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_kinds_are_combined(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["kind"] for row in listed(capsys, "--kind", "nic", "--kind", "switch")} == {"nic", "switch"}
 
 
@@ -45,7 +45,7 @@ def test_since_leaves_out_what_is_older_and_what_has_no_year(capsys: pytest.Capt
     assert filtered([row]) == (row,)
 
 
-def test_filters_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_filters_are_combined(capsys: pytest.CaptureFixture[str]) -> None:
     found = listed(capsys, "--kind", "accelerator", "--vendor", "google", "--since", "2025")
     assert found
     assert all(row["vendor"] == "Google" and int(str(row["year"])) >= 2025 for row in found)
@@ -56,7 +56,7 @@ def test_an_unknown_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no kind is called 'cable'; there are accelerator, " in capsys.readouterr().err
 
 
-def test_nothing_is_cut_in_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_piped_output_is_not_truncated(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert run(["catalog", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -25,25 +25,25 @@ def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
     assert compare_text(compare(COMPANY, "acme-x1", "rtx-4090")) == (HERE / "golden_diff.txt").read_text()
 
 
-def test_the_list_holds_every_entry_as_its_card_says() -> None:
+def test_the_list_agrees_with_the_entries() -> None:
     listed = rows(CATALOG)
     assert [(each.kind, each.id) for each in listed] == NAMES
     assert list(listed) == [row(raw_entry) for raw_entry in CARDS]
 
 
-def test_kinds_narrow_the_list() -> None:
+def test_the_list_can_be_limited_to_kinds() -> None:
     assert {each.kind for each in rows(CATALOG, ["nic", "switch"])} == {"nic", "switch"}
 
 
 @pytest.mark.parametrize("text", ["H100", "mi300x platform", "dgx", "efa-v2", "announced"])
-def test_a_search_finds_what_holds_every_word(text: str) -> None:
+def test_a_search_finds_entries_that_contain_every_word(text: str) -> None:
     found = search(CATALOG, text)
     expected = [each for each in rows(CATALOG) if all(word in each.words for word in text.lower().split())]
     assert list(found) == expected
     assert found
 
 
-def test_a_search_for_nothing_known_says_so() -> None:
+def test_a_search_without_results_says_so() -> None:
     assert search(CATALOG, "zebra") == ()
     assert list_text(search(CATALOG, "zebra")) == "no catalog entry matches\n"
 
@@ -85,6 +85,6 @@ def test_ratios_compare_figures_and_not_names() -> None:
     assert pairs["scale_up.interconnects"].ratio is None
 
 
-def test_the_other_side_settles_an_id_of_two_kinds() -> None:
+def test_the_other_id_decides_the_kind_of_an_ambiguous_id() -> None:
     both = compare(CATALOG, "tpu-v5p", "h100-sxm-80gb")
     assert (both.left.kind, both.right.kind) == ("accelerator", "accelerator")

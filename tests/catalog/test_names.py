@@ -22,7 +22,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("text", FAMILIES)
-def test_a_family_name_lists_what_it_could_mean(text: str) -> None:
+def test_a_family_name_lists_its_members(text: str) -> None:
     assert CATALOG.family("accelerator", text) == FAMILIES[text]
 
 
@@ -38,7 +38,7 @@ def test_a_family_name_lists_what_it_could_mean(text: str) -> None:
         ("switch", "qm9700", "quantum-2-qm9700"),
     ],
 )
-def test_what_was_meant_is_among_the_nearest(kind: str, text: str, meant: str) -> None:
+def test_the_intended_id_is_among_the_nearest(kind: str, text: str, meant: str) -> None:
     near = CATALOG.nearest(kind, text)
     assert meant in near
     assert len(near) <= 3
@@ -51,7 +51,7 @@ def test_an_unknown_id_offers_the_nearest() -> None:
     assert "did you mean dgx-h100" in str(caught.value)
 
 
-def test_find_returns_none_where_get_raises() -> None:
+def test_find_returns_none_for_an_id_for_which_get_raises() -> None:
     assert CATALOG.find("model", "no-such-model") is None
     assert CATALOG.find("model", "llama-3.1-8b") is CATALOG.model("llama-3.1-8b")
 

@@ -33,13 +33,13 @@ def test_peaks_are_dense(facts: dict[str, SharedFact]) -> None:
     assert not [name for name in facts if name.startswith("sparse")]
 
 
-def test_a_fact_that_one_entry_lacks_has_no_figure_there(facts: dict[str, SharedFact]) -> None:
+def test_a_comparison_leaves_out_facts_that_an_entry_lacks(facts: dict[str, SharedFact]) -> None:
     assert facts["peak.fp4"].values == (None, None, 9e15)
     assert facts["peak.fp4"].ratios == (None, None, None)
     assert facts["peak.fp4"].texts == ("", "", "9 PFLOP/s")
 
 
-def test_words_are_compared_as_words(facts: dict[str, SharedFact]) -> None:
+def test_text_facts_are_compared_as_text(facts: dict[str, SharedFact]) -> None:
     assert facts["scale_up.topology"].texts == ("switched", "full-mesh", "switched")
     assert facts["scale_up.topology"].values == (None, None, None)
 
@@ -53,7 +53,7 @@ def test_the_text_is_a_table_under_its_convention() -> None:
     assert "448 GB/s (x 0.996)" in row
 
 
-def test_two_kinds_with_one_id_are_told_apart_by_the_other_names() -> None:
+def test_an_id_of_two_kinds_takes_the_kind_of_the_other_ids() -> None:
     """``gb200`` may be the accelerator alone; ``cloudmatrix`` names stand for what they all are."""
     both = [name for name in CATALOG.ids("platform") if name in CATALOG.ids("accelerator")]
     for name in both:
@@ -63,7 +63,7 @@ def test_two_kinds_with_one_id_are_told_apart_by_the_other_names() -> None:
         assert [entry.kind for entry in one] == ["accelerator", "accelerator"]
 
 
-def test_an_unknown_name_is_the_callers_fault() -> None:
+def test_an_unknown_name_is_a_usage_error() -> None:
     with pytest.raises(UnknownEntry, match="h100"):
         compare_all(CATALOG, ["h100-sxm-81gb", "mi300x"])
 

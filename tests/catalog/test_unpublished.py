@@ -23,7 +23,7 @@ def found(accelerator: str, precision: str, more: str = "") -> list[Finding]:
 
 
 @pytest.mark.parametrize("accelerator", ["tpu-8t", "mi440x"])
-def test_a_peak_that_is_not_published_is_asked_for(accelerator: str) -> None:
+def test_an_unpublished_peak_is_reported(accelerator: str) -> None:
     (finding,) = found(accelerator, "bf16")
     assert (finding.severity, finding.help) == ("warning", "state `workload.peak_flops`")
     assert "published" in finding.message

@@ -65,7 +65,9 @@ def test_a_faulty_value_is_a_finding_at_its_key(text: str, path: str, call: Call
     [("estimate",), ("collective", "all-reduce", "--ranks", "8", "--size", "1 GiB"), ("bom",)],
     ids=lambda w: w[0],
 )
-def test_every_command_says_what_it_can_of_a_faulty_spec(words: tuple[str, ...], text: str, _: str, call: Call) -> None:
+def test_every_command_reports_what_it_can_of_an_invalid_spec(
+    words: tuple[str, ...], text: str, _: str, call: Call
+) -> None:
     Path("spec.yaml").write_text(text)
     done = call(words[0], "spec.yaml", *words[1:], "--format", "json")
     assert done.status == 1
@@ -85,7 +87,7 @@ NOT_QUITE = [
 
 @pytest.mark.parametrize("text", NOT_QUITE)
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])
-def test_less_than_a_whole_spec_is_no_fault_of_ours(command: str, text: str, call: Call) -> None:
+def test_an_incomplete_spec_is_no_internal_error(command: str, text: str, call: Call) -> None:
     Path("spec.yaml").write_text(text)
     done = call(command, "spec.yaml", "--format", "json")
     assert done.status in (0, 1), done.error
@@ -141,7 +143,7 @@ def test_a_call_that_cannot_be_carried_out_is_one_clear_line(words: tuple[str, .
     assert sorted(path.name for path in Path().iterdir()) == ["folder", "folder.html", "spec.yaml"]
 
 
-def test_a_fault_of_ours_is_one_line_and_status_three(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_one_line_and_status_three(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("spec.yaml").write_text(BASE)
     monkeypatch.setattr("clusterspec.pipeline.check", lambda *_: 1 / 0)
     done = call("check", "spec.yaml")

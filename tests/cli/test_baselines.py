@@ -22,7 +22,7 @@ def marks(call: Call, *words: str) -> dict[str, str]:
     return found
 
 
-def test_a_baseline_that_is_absent_is_a_call_that_cannot_be_carried_out(call: Call) -> None:
+def test_an_absent_baseline_is_a_usage_error(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     done = call("check", "spec.yaml", "--baseline", "known.json")
     assert (done.status, done.out) == (2, "")
@@ -30,7 +30,7 @@ def test_a_baseline_that_is_absent_is_a_call_that_cannot_be_carried_out(call: Ca
     assert not Path("known.json").exists()
 
 
-def test_a_baseline_holds_what_was_found_and_lets_through_what_is_new(call: Call) -> None:
+def test_a_baseline_hides_known_findings_and_shows_new_ones(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     assert call("check", "spec.yaml", "--write-baseline", "known.json").status == 0
     done = call("check", "spec.yaml", "--baseline", "known.json")
@@ -43,7 +43,7 @@ def test_a_baseline_holds_what_was_found_and_lets_through_what_is_new(call: Call
     assert "hides 1 finding" in done.error
 
 
-def test_what_a_baseline_hides_is_counted_in_json(call: Call) -> None:
+def test_hidden_findings_are_counted_in_json(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     call("check", "spec.yaml", "--write-baseline", "known.json")
     document = json.loads(call("check", "spec.yaml", "--baseline", "known.json", "--format", "json").out)
@@ -51,7 +51,7 @@ def test_what_a_baseline_hides_is_counted_in_json(call: Call) -> None:
     assert document["baseline"] == {"hidden": 1, "stale": []}
 
 
-def test_an_entry_that_matches_nothing_any_more_is_reported(call: Call) -> None:
+def test_a_stale_baseline_entry_is_reported(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     call("check", "spec.yaml", "--write-baseline", "known.json")
     Path("spec.yaml").write_text(BASE)
@@ -61,7 +61,7 @@ def test_an_entry_that_matches_nothing_any_more_is_reported(call: Call) -> None:
     assert "nothing any more" not in call("check", "other.yaml", "--baseline", "known.json").out
 
 
-def test_a_fingerprint_is_blind_to_lines_and_folders(call: Call) -> None:
+def test_a_fingerprint_does_not_depend_on_lines_and_folders(call: Call) -> None:
     Path("a/b").mkdir(parents=True)
     Path("a/clusterspec.toml").touch()
     Path("a/b/spec.yaml").write_text(FLAWED)
@@ -79,7 +79,7 @@ def test_a_fingerprint_is_blind_to_lines_and_folders(call: Call) -> None:
     assert not {*marks(call, "elsewhere/b/renamed.yaml").values()} & {*here.values()}
 
 
-def test_a_fingerprint_is_blind_to_other_keys_and_sees_the_value(call: Call) -> None:
+def test_a_fingerprint_depends_on_the_value_and_not_on_other_keys(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     here = marks(call, "spec.yaml")
     Path("spec.yaml").write_text(re.sub(r"tp: 2", "tp: 2\n  pp: 1", FLAWED))
@@ -88,7 +88,7 @@ def test_a_fingerprint_is_blind_to_other_keys_and_sees_the_value(call: Call) -> 
     assert not {*marks(call, "spec.yaml").values()} & {*here.values()}
 
 
-def test_a_base_that_is_checked_too_says_its_findings_once(call: Call) -> None:
+def test_a_base_that_is_also_checked_reports_its_findings_once(call: Call) -> None:
     Path("base.yaml").write_text(FLAWED)
     for name in ("one", "two"):
         Path(f"{name}.yaml").write_text("clusterspec: 1\nextends: ./base.yaml\nname: other\n")
@@ -99,7 +99,7 @@ def test_a_base_that_is_checked_too_says_its_findings_once(call: Call) -> None:
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"findings": 3}', b"\xff", b"[" * 100_000])
-def test_what_is_no_baseline_is_said_in_one_line(data: bytes, call: Call) -> None:
+def test_an_invalid_baseline_is_a_usage_error(data: bytes, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("known.json").write_bytes(data)
     done = call("check", "spec.yaml", "--baseline", "known.json")

@@ -40,7 +40,7 @@ def kept(folder: Path) -> list[Path]:
     return list((folder / "clusterspec" / "__pycache__").glob("modules*"))
 
 
-def test_a_second_run_takes_its_modules_from_the_file_and_says_the_same(copy: Path) -> None:
+def test_a_second_run_loads_modules_from_the_bytecode_file_with_the_same_output(copy: Path) -> None:
     check = ("-m", "clusterspec", "check", "spec.yaml")
     first = run(copy, *check)
     assert len(kept(copy)) == 1
@@ -57,7 +57,7 @@ def test_a_changed_module_is_imported_as_ever(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 5, 30, 5_000, -1])
-def test_a_damaged_file_is_no_file(copy: Path, keep: int) -> None:
+def test_a_damaged_bytecode_file_is_ignored(copy: Path, keep: int) -> None:
     check = ("-m", "clusterspec", "check", "spec.yaml")
     first = run(copy, *check)
     file = kept(copy)[0]
@@ -74,7 +74,7 @@ def test_no_file_is_written_where_python_writes_no_bytecode(copy: Path) -> None:
     assert not (copy / "clusterspec" / "__pycache__").exists()
 
 
-def test_modules_of_other_commands_join_the_file(copy: Path) -> None:
+def test_modules_of_other_commands_are_added_to_the_bytecode_file(copy: Path) -> None:
     run(copy, "-m", "clusterspec", "check", "spec.yaml")
     before = kept(copy)[0].stat().st_size
     run(copy, "-m", "clusterspec", "estimate", "spec.yaml")

@@ -76,7 +76,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_entry_of_a_company_is_the_callers_fault(data: bytes, words: tuple[str, ...], call: Call) -> None:
+def test_a_broken_company_entry_is_a_usage_error(data: bytes, words: tuple[str, ...], call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("own/accelerators").mkdir(parents=True)
     Path("own/accelerators/h100-sxm-80gb.yaml").write_bytes(data)
@@ -92,7 +92,7 @@ def test_a_broken_entry_of_a_company_is_the_callers_fault(data: bytes, words: tu
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "endless", "nowhere"])
-def test_an_entry_that_is_no_file_is_the_callers_fault(kind: str, call: Call) -> None:
+def test_a_company_entry_that_is_not_a_file_is_a_usage_error(kind: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     place = Path("own/accelerators/h100-sxm-80gb.yaml")
     place.parent.mkdir(parents=True)
@@ -109,9 +109,7 @@ def test_an_entry_that_is_no_file_is_the_callers_fault(kind: str, call: Call) ->
         assert f"{place}:1:1: " in done.error
 
 
-def test_a_folder_of_entries_that_may_not_be_entered_is_the_callers_fault(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_company_folder_is_a_usage_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -87,7 +87,7 @@ def test_an_estimate_has_every_field(call: Call) -> None:
     assert low <= document["step_time"] <= high
 
 
-def test_a_spec_without_work_has_null_where_nothing_can_be_said(call: Call) -> None:
+def test_a_spec_without_workload_has_null_for_unknown_fields(call: Call) -> None:
     Path("spec.yaml").write_text(BASE.split("workload:")[0])
     document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
     assert set(document) >= ESTIMATE
@@ -133,7 +133,7 @@ def test_quantities_are_read_in_every_way(call: Call) -> None:
     assert ("duplex", "7200 Gb/s") in values
 
 
-def test_the_library_says_what_the_commands_say(call: Call) -> None:
+def test_the_library_gives_the_same_results_as_the_commands(call: Call) -> None:
     import clusterspec
 
     Path("spec.yaml").write_text(BASE)
@@ -167,7 +167,7 @@ def test_a_report_is_written_as_json_with_the_designs_that_it_is_compared_with(c
     assert [one["estimate"]["layout"]["tp"] for one in document["against"]] == [4]
 
 
-def test_a_report_says_the_same_twice(call: Call) -> None:
+def test_the_same_report_has_the_same_content(call: Call) -> None:
     spec = str(ROOT / "examples" / "dgx-h100-pod.yaml")
     for name in ("one.html", "two.html"):
         call("report", spec, "-o", name)

@@ -22,7 +22,7 @@ def test_the_command_writes_an_entry_once(call: Call) -> None:
 
 
 @pytest.mark.parametrize("words", [("quark",), ("nic", "../x"), ("nic", "A b"), ("nic", "x", "--into", "absent")])
-def test_an_entry_that_cannot_be_is_one_clear_line(words: tuple[str, ...], call: Call) -> None:
+def test_an_impossible_new_entry_is_a_usage_error(words: tuple[str, ...], call: Call) -> None:
     done = call("catalog", "new", *words)
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
 

@@ -75,7 +75,7 @@ def test_a_rule_decides_over_its_group_and_an_override_over_the_rest(text: str, 
         ("respect-gitignore = false", "old/\n", ["specs/a.yaml", "specs/b.yaml", "specs/old/c.yaml"]),
     ],
 )
-def test_a_search_passes_over_what_is_excluded(configuration: str, ignored: str, found: list[str], call: Call) -> None:
+def test_excluded_files_are_not_checked(configuration: str, ignored: str, found: list[str], call: Call) -> None:
     for name in ("a.yaml", "b.yaml", "old/c.yaml"):
         place = Path("specs") / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ def test_a_spec_against_itself_changes_nothing(call: Call) -> None:
     assert "No key differs" in call("diff", "old.yaml", "new.yaml").out
 
 
-def test_twice_the_nodes_are_twice_the_machine(call: Call) -> None:
+def test_doubling_the_nodes_doubles_the_machine_in_a_diff(call: Call) -> None:
     document = compared(call, BASE, BASE.replace("nodes: 4", "nodes: 8"))
     assert document["changes"] == [{"path": "/cluster/nodes", "old": 4, "new": 8}]
     found = effects(document)
@@ -93,7 +93,7 @@ def test_a_revision_is_compared_with_its_bases(form: str, call: Call) -> None:
         ("main:../../etc/passwd", "no such file in this revision"),
     ],
 )
-def test_what_is_no_revision_is_one_clear_line(name: str, said: str, call: Call) -> None:
+def test_an_unknown_revision_is_a_usage_error(name: str, said: str, call: Call) -> None:
     git("init", "-q", "-b", "main")
     Path("spec.yaml").write_text(BASE)
     git("add", ".")

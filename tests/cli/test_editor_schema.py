@@ -74,7 +74,7 @@ def test_every_example_of_a_key_is_valid_where_the_schema_of_the_spec_says_so() 
         ({"extends": "base.yaml"}, False),
     ],
 )
-def test_it_accepts_what_a_spec_may_be(spec: Any, sound: bool) -> None:
+def test_it_accepts_valid_specs(spec: Any, sound: bool) -> None:
     assert valid(spec) is sound
 
 

@@ -12,7 +12,7 @@ BROKEN = BASE.replace("layout:", "layout: {tp: 3}\nlayout_:") if "layout:" in BA
 
 
 @pytest.mark.parametrize("words", [("bom", "spec.yaml"), ("collective", "spec.yaml", "all-reduce", "--ranks", "8")])
-def test_a_command_that_exits_with_one_says_why(words: tuple[str, ...], call: Call) -> None:
+def test_exit_status_one_comes_with_a_finding(words: tuple[str, ...], call: Call) -> None:
     Path("spec.yaml").write_text(BROKEN)
     done = call(*words)
     assert done.status == 1
@@ -21,7 +21,7 @@ def test_a_command_that_exits_with_one_says_why(words: tuple[str, ...], call: Ca
 
 
 @pytest.mark.parametrize("words", [("bom", "spec.yaml"), ("collective", "spec.yaml", "all-reduce", "--ranks", "8")])
-def test_a_command_that_exits_with_zero_does_not(words: tuple[str, ...], call: Call) -> None:
+def test_exit_status_zero_comes_without_an_error(words: tuple[str, ...], call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     done = call(*words)
     assert (done.status, "exit status" in done.out) == (0, False)

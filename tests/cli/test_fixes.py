@@ -47,7 +47,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("text", "old", "new"), NAMES, ids=lambda text: text[:40].strip())
-def test_a_value_that_is_a_name_is_never_fixed_unasked(text: str, old: str, new: str, call: Call) -> None:
+def test_a_catalog_id_is_changed_only_by_unsafe_fixes(text: str, old: str, new: str, call: Call) -> None:
     assert old in text
     flawed = text.replace(old, new)
     Path("spec.yaml").write_text(flawed)
@@ -69,7 +69,7 @@ def test_a_value_that_is_a_name_is_never_fixed_unasked(text: str, old: str, new:
         ("sequence_length: 8192", "sequence_length: 8_192", "sequence_length: 8192"),
     ],
 )
-def test_what_is_certain_is_fixed_and_printed_with_its_line(old: str, new: str, fixed: str, call: Call) -> None:
+def test_safe_fixes_are_applied_and_printed_with_their_line(old: str, new: str, fixed: str, call: Call) -> None:
     flawed = BASE.replace(old, new)
     Path("spec.yaml").write_text(flawed)
     done = call("check", "spec.yaml", "--fix")

@@ -34,7 +34,7 @@ def hostile(word: str) -> str:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("word", WORDS)
-def test_a_check_prints_no_line_of_another(word: str, form: str, call: Call) -> None:
+def test_input_cannot_forge_a_line_of_findings(word: str, form: str, call: Call) -> None:
     Path("spec.yaml").write_text(hostile(word))
     done = call("check", "spec.yaml", "--format", form)
     assert done.status == 1
@@ -43,7 +43,7 @@ def test_a_check_prints_no_line_of_another(word: str, form: str, call: Call) -> 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("word", WORDS)
-def test_no_name_of_a_file_is_a_line(word: str, form: str, call: Call) -> None:
+def test_a_file_name_cannot_forge_a_line(word: str, form: str, call: Call) -> None:
     name = f"x\n{word}.yaml".replace("/", "_")
     Path(name).write_text(BASE.replace("nodes", "nodse"))
     Path(f"{word}.yaml").write_text(BASE.replace("nodes", "nodse"))
@@ -54,7 +54,7 @@ def test_no_name_of_a_file_is_a_line(word: str, form: str, call: Call) -> None:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_difference_and_a_fix_print_no_line_of_another(word: str, call: Call) -> None:
+def test_input_cannot_forge_a_line_of_a_diff_or_a_fix(word: str, call: Call) -> None:
     Path("spec.yaml").write_text(hostile(word).replace("nodes: 4", "nodse: 4", 1))
     for option in ("--diff", "--fix"):
         done = call("check", "spec.yaml", option)
@@ -75,7 +75,7 @@ def test_a_difference_and_a_fix_print_no_line_of_another(word: str, call: Call) 
     ids=" ".join,
 )
 @pytest.mark.parametrize("word", WORDS)
-def test_no_command_prints_a_line_of_another(word: str, words: tuple[str, ...], call: Call) -> None:
+def test_input_cannot_forge_a_line_of_any_command(word: str, words: tuple[str, ...], call: Call) -> None:
     text = BASE.replace("name: base", f'name: "{word}"') + f'procurement: {{currency: EUR, as_of: "x\\n{word}"}}\n'
     for spec in (text, text.replace(f'"{word}"', f'"x\\n{word}"')):
         Path("spec.yaml").write_text(spec)
@@ -84,7 +84,7 @@ def test_no_command_prints_a_line_of_another(word: str, words: tuple[str, ...], 
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_no_key_is_a_line_of_a_difference(word: str, call: Call) -> None:
+def test_a_key_cannot_forge_a_line_of_a_diff(word: str, call: Call) -> None:
     Path("old.yaml").write_text(BASE)
     Path("spec.yaml").write_text(BASE + f'"{word}": 1\n')
     for form in ("text", "markdown"):

@@ -42,7 +42,7 @@ def project(call: Call) -> Path:
     ],
     ids=" ".join,
 )
-def test_no_link_leads_a_write_out_of_the_project(words: tuple[str, ...], project: Path, call: Call) -> None:
+def test_no_symbolic_link_lets_a_write_leave_the_project(words: tuple[str, ...], project: Path, call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     Path("../outside/victim").write_text("before")
     Path("link").symlink_to("../outside/victim")
@@ -65,7 +65,7 @@ def test_a_spec_that_is_a_link_out_of_the_project_is_not_read(project: Path, cal
 @pytest.mark.parametrize(
     "text", ["password: hunter2\nuser: root\n", '{"password": "hunter2"}', "password: [hunter2\n", "- hunter2\n"]
 )
-def test_a_base_that_is_no_spec_is_not_printed(text: str, project: Path, call: Call) -> None:
+def test_the_content_of_a_base_that_is_not_a_spec_is_not_printed(text: str, project: Path, call: Call) -> None:
     Path("secrets.yaml").write_text(text)
     Path("spec.yaml").write_text("clusterspec: 1\nextends: secrets.yaml\n")
     done = call("check", "spec.yaml")
@@ -76,7 +76,7 @@ def test_a_base_that_is_no_spec_is_not_printed(text: str, project: Path, call: C
 
 @pytest.mark.parametrize("option", ["--output", "--write-baseline"])
 @pytest.mark.parametrize("target", ["base.yaml", "clusterspec.toml", "known.json", "own/accelerators/mine.yaml"])
-def test_nothing_that_is_read_is_written_over(option: str, target: str, project: Path, call: Call) -> None:
+def test_inputs_are_not_overwritten(option: str, target: str, project: Path, call: Call) -> None:
     Path("base.yaml").write_text(FLAWED)
     Path("spec.yaml").write_text("clusterspec: 1\nextends: base.yaml\n")
     Path("own/accelerators").mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_a_configuration_that_is_a_pipe_is_passed_over(call: Call) -> None:
         ("clusterspec check --help >/dev/full", 2),
     ],
 )
-def test_an_output_that_takes_nothing_never_means_success(command: str, status: int, call: Call) -> None:
+def test_failed_output_is_never_success(command: str, status: int, call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     done = shell(command, Path.cwd())
     assert done.returncode == status, done
@@ -156,7 +156,7 @@ ALWAYS = {
 
 
 @pytest.mark.parametrize("rule", ALWAYS)
-def test_what_is_wrong_with_the_text_itself_is_never_silenced(rule: str, call: Call) -> None:
+def test_unreadable_text_cannot_be_waived(rule: str, call: Call) -> None:
     Path("spec.yaml").write_text(ALWAYS[rule])
     Path("clusterspec.toml").write_text(
         f'ignore = ["{rule}"]\nseverity = {{{rule} = "note"}}\nselect = ["shared-nic"]\n'
@@ -168,7 +168,7 @@ def test_what_is_wrong_with_the_text_itself_is_never_silenced(rule: str, call: C
 
 
 @pytest.mark.parametrize("option", ["", "--output ", "--baseline ", "--config ", "--catalog ", "--write-baseline "])
-def test_a_name_of_5000_characters_is_the_callers_fault(option: str, call: Call) -> None:
+def test_a_name_of_5000_characters_is_a_usage_error(option: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     done = call("check", "spec.yaml", *option.split(), "a" * 5000)
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
@@ -194,14 +194,14 @@ def test_a_name_of_5000_characters_is_the_callers_fault(option: str, call: Call)
     ],
     ids=range(13),
 )
-def test_no_configuration_is_a_fault_of_ours(text: str, call: Call) -> None:
+def test_no_configuration_causes_an_internal_error(text: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("clusterspec.toml").write_text(text)
     done = call("check", "spec.yaml")
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
 
 
-def test_folders_in_each_other_without_end_are_reported_and_searched_no_further(call: Call) -> None:
+def test_deep_folders_are_reported_and_not_searched_further(call: Call) -> None:
     top = Path.cwd()
     for _ in range(300):
         Path("d").mkdir()
@@ -218,7 +218,7 @@ def test_folders_in_each_other_without_end_are_reported_and_searched_no_further(
     )
 
 
-def test_findings_without_number_are_counted_and_not_printed(call: Call) -> None:
+def test_findings_beyond_the_limit_are_counted(call: Call) -> None:
     lengths = []
     for number in (2_000, 4_000):
         Path("spec.yaml").write_text("clusterspec: 1\nx: {" + ", ".join(["a: b"] * number) + "}\n")

@@ -39,7 +39,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("hook", ["clusterspec", "clusterspec-fix"])
-def test_a_hook_is_given_yaml_and_takes_what_is_a_spec(hook: str, repository: Path, call: Call) -> None:
+def test_the_hook_checks_only_specs_among_yaml_files(hook: str, repository: Path, call: Call) -> None:
     assert HOOKS[hook]["types"] == ["yaml"]
     assert carried_out(call, hook) == (0, "")
 
@@ -53,7 +53,7 @@ def test_a_flaw_fails_the_hook_with_a_line_for_each_finding(repository: Path, ca
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-def test_no_name_of_a_file_is_an_option(hook: str, repository: Path, call: Call) -> None:
+def test_a_file_name_that_looks_like_an_option_is_a_file(hook: str, repository: Path, call: Call) -> None:
     Path("bad.yaml").write_text(FLAWED)
     Path("--write-baseline=known.yaml").write_text(BASE)
     Path("--output=victim.yml").write_text(BASE)
@@ -70,7 +70,7 @@ def test_the_hook_for_text_finds_a_wrong_figure(call: Call) -> None:
     assert (status, out.startswith("notes.md:1:")) == (1, True)
 
 
-def test_the_hook_that_mends_changes_the_flawed_file_alone(repository: Path, call: Call) -> None:
+def test_the_fixing_hook_changes_only_files_with_findings(repository: Path, call: Call) -> None:
     Path("bad.yaml").write_text(FLAWED)
     assert carried_out(call, "clusterspec-fix") == (0, "")
     assert Path("bad.yaml").read_text() == MENDED

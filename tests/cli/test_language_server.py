@@ -47,7 +47,7 @@ def test_columns_count_utf_16_units(editor: Editor, tmp_path: Path) -> None:
     assert ranges == [9, 20]
 
 
-def test_a_fix_is_offered_and_mends(editor: Editor, tmp_path: Path) -> None:
+def test_a_code_action_fixes_its_finding(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "spec.yaml", FLAWED)
     (found,) = editor.diagnostics()
     asked = {"textDocument": {"uri": uri}, "range": found["range"], "context": {"diagnostics": [found]}}
@@ -112,7 +112,7 @@ def test_extends_leads_to_the_base(editor: Editor, tmp_path: Path) -> None:
     assert editor.ask("textDocument/definition", at(uri, outside, "/etc", 2)) is None
 
 
-def test_nothing_that_is_typed_ends_the_server(editor: Editor, tmp_path: Path) -> None:
+def test_no_input_terminates_the_server(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "spec.yaml", "clusterspec: 1\n")
     for number in range(0, len(FLAWED), 9):
         text = FLAWED[:number]

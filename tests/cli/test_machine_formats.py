@@ -105,7 +105,7 @@ def test_a_waiver_of_a_rule_that_does_not_exist_is_a_finding(call: Call) -> None
     assert finding["message"] == "no rule is called `shared-nik`; it waives nothing"
 
 
-def test_waivers_without_number_are_not_read(call: Call) -> None:
+def test_waivers_beyond_the_limit_are_not_read(call: Call) -> None:
     Path("spec.yaml").write_text(BASE + "".join(f"# clusterspec: ignore[few-spines]: {n}\n" for n in range(2000)))
     findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
     assert [one["line"] for one in findings if one["rule"] == "unreadable-waiver"] == [512]

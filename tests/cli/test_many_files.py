@@ -16,7 +16,7 @@ from tests.cli.conftest import BASE, Call
 FLAWED = BASE.replace("tp: 2", "tp: 3")
 
 
-def test_several_processes_say_what_one_says(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_give_the_same_output_as_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "WORTHWHILE", 4)
     for number in range(20):
         Path(f"{number:02}.yaml").write_text(FLAWED if number % 3 else BASE)
@@ -26,7 +26,7 @@ def test_several_processes_say_what_one_says(call: Call, monkeypatch: pytest.Mon
     assert [row["file"] for row in json.loads(one.out)["inputs"]] == [f"./{number:02}.yaml" for number in range(20)]
 
 
-def test_a_fault_of_the_caller_in_another_process_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_usage_error_in_a_worker_process_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "WORTHWHILE", 2)
     for number in range(8):
         Path(f"{number}.yaml").write_text(BASE)
@@ -56,7 +56,7 @@ def test_a_rule_that_crashes_hides_no_other_finding(jobs: str, call: Call, monke
 
 
 @pytest.mark.parametrize("words", [("estimate",), ("bom",), ("collective", "all-reduce", "--ranks", "8")], ids=str)
-def test_a_rule_that_crashes_keeps_no_command_from_answering(
+def test_a_crashing_rule_does_not_prevent_other_output(
     words: tuple[str, ...], call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from clusterspec.rules.pages import module
@@ -70,7 +70,7 @@ def test_a_rule_that_crashes_keeps_no_command_from_answering(
     assert json.loads(after.out) == json.loads(before.out)
 
 
-def test_a_file_that_we_cannot_digest_hides_no_other(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_on_one_file_does_not_hide_other_files(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     from clusterspec.pipeline import studies
 
     def choosy(spec: Spec, catalog: Catalog) -> object:
@@ -87,7 +87,7 @@ def test_a_file_that_we_cannot_digest_hides_no_other(call: Call, monkeypatch: py
     assert "one.yaml" in done.error
 
 
-def test_the_library_never_takes_silence_for_praise(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_raises_when_a_rule_crashes(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     import clusterspec
     from clusterspec.rules import RulesFailedError
     from clusterspec.rules.pages import module
@@ -125,7 +125,7 @@ def test_a_file_named_explicitly_is_not_passed_over(name: str, call: Call) -> No
     assert call("check", name).status == 1
 
 
-def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_files_of_a_folder_are_reported(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     from clusterspec.document import read_bytes, spec_files
 
     def denied(name: str) -> bytes:
@@ -147,7 +147,7 @@ def test_what_cannot_be_looked_at_in_a_folder_is_said(call: Call, monkeypatch: p
     ]
 
 
-def test_a_folder_that_may_not_be_entered_is_not_an_empty_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_reported(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 

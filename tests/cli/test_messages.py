@@ -43,7 +43,7 @@ def findings(text: str, call: Call) -> list[dict[str, str]]:
         ("name: base", "name: base\ntensor_parallel: 8", "write `tp` in `layout`"),
     ],
 )
-def test_the_words_of_other_programs_suggest_our_key(old: str, new: str, help_: str, call: Call) -> None:
+def test_keys_of_other_programs_suggest_the_key_of_the_format(old: str, new: str, help_: str, call: Call) -> None:
     (finding,) = [one for one in findings(BASE.replace(old, new), call) if one["severity"] == "error"]
     assert (finding["rule"], finding["help"]) == ("unknown-key", help_)
 
@@ -79,7 +79,7 @@ def test_a_wrong_choice_lists_the_choices(call: Call) -> None:
         ("name: x\non: push\njobs: {}\n", "a GitHub Actions workflow"),
     ],
 )
-def test_a_file_of_another_program_is_called_what_it_is(text: str, what: str, call: Call) -> None:
+def test_a_file_of_another_program_is_recognized(text: str, what: str, call: Call) -> None:
     (finding,) = findings(text, call)
     assert finding["rule"] == "unsupported-spec-version"
     assert finding["message"] == f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
@@ -100,7 +100,7 @@ def test_an_error_message_names_the_remedy(old: str, new: str, rule: str, said: 
 
 
 @pytest.mark.parametrize("key", ["Clusterspec", "CLUSTERSPEC", "clusterSpec", "cluster-spec"])
-def test_a_spec_whose_first_key_is_misspelt_is_not_passed_over(key: str, call: Call) -> None:
+def test_a_spec_whose_first_key_is_misspelled_is_checked(key: str, call: Call) -> None:
     Path("specs").mkdir()
     Path("specs/spec.yaml").write_text(BASE.replace("clusterspec:", f"{key}:"))
     done = call("check", "specs", "--format", "json")
@@ -132,7 +132,7 @@ def test_one_unreadable_key_does_not_hide_the_finding_beside_it(
 
 @pytest.mark.parametrize("column", [1, 40, 95, 120, 400])
 @pytest.mark.parametrize("width", [40, 100])
-def test_the_mark_stands_under_the_part_that_is_meant(column: int, width: int, call: Call) -> None:
+def test_the_mark_is_under_the_reported_part(column: int, width: int, call: Call) -> None:
     from clusterspec.finding import Severity
     from clusterspec.report.findings_text import frame
     from clusterspec.report.ink import Ink
@@ -155,7 +155,7 @@ def test_the_mark_stands_under_the_part_that_is_meant(column: int, width: int, c
         ('severity = {shared-nic = "warn"}', "did you mean warning?"),
     ],
 )
-def test_a_configuration_gets_a_remedy(text: str, said: str, call: Call) -> None:
+def test_configuration_errors_name_the_remedy(text: str, said: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("clusterspec.toml").write_text(text)
     done = call("check", "spec.yaml")

@@ -50,7 +50,7 @@ def run_without(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
         ("pango", "out.pdf", "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"),
     ],
 )
-def test_what_to_install_is_one_line(missing: str, target: str, said: str, tmp_path: Path) -> None:
+def test_a_missing_extra_is_one_line(missing: str, target: str, said: str, tmp_path: Path) -> None:
     if missing == "pango":
         skip_without_pdf()
     (tmp_path / "spec.yaml").write_text(BASE)
@@ -62,7 +62,7 @@ def test_what_to_install_is_one_line(missing: str, target: str, said: str, tmp_p
 
 @pytest.mark.parametrize("missing", ["jinja2", "weasyprint", "pint", "numpy"])
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])
-def test_what_only_others_need_is_not_missed(missing: str, command: str, tmp_path: Path) -> None:
+def test_an_extra_is_required_only_by_its_commands(missing: str, command: str, tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(BASE)
     done = run_without(missing, command, str(tmp_path / "spec.yaml"))
     assert (done.returncode, done.stderr) == (0, "")

@@ -93,7 +93,7 @@ def test_the_action_runs_scripts_of_its_own_and_puts_no_input_into_a_shell() -> 
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_completion_script_names_every_command_and_is_sound(shell: str, call: Call) -> None:
+def test_a_completion_script_is_valid_and_names_every_command(shell: str, call: Call) -> None:
     done = call("completion", shell)
     assert done.status == 0
     assert all(name in done.out for name in COMMANDS)

@@ -46,14 +46,14 @@ def write(demand: str, when: str = "cluster.nodes > 0") -> None:
         ("min(cluster.nodes, 2) == 2", True),
     ],
 )
-def test_a_rule_reports_where_its_demand_does_not_hold(demand: str, holds: bool, call: Call) -> None:
+def test_a_company_rule_reports_specs_that_violate_its_condition(demand: str, holds: bool, call: Call) -> None:
     write(demand)
     findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
     found = [(one["rule"], one["severity"], one["path"], one["line"]) for one in findings]
     assert found == ([] if holds else [("own/small", "error", "/cluster/nodes", 5)])
 
 
-def test_a_rule_is_chosen_waived_and_skipped_like_any_other(call: Call) -> None:
+def test_a_company_rule_can_be_selected_waived_and_skipped(call: Call) -> None:
     write("cluster.nodes <= 2")
     assert call("check", "spec.yaml").status == 1
     assert call("check", "spec.yaml", "--ignore", "own/small").status == 0
@@ -78,7 +78,7 @@ def test_a_rule_is_chosen_waived_and_skipped_like_any_other(call: Call) -> None:
         "",
     ],
 )
-def test_what_is_no_condition_is_refused_in_one_line(demand: str, call: Call) -> None:
+def test_an_invalid_condition_is_a_usage_error(demand: str, call: Call) -> None:
     write(demand)
     done = call("check", "spec.yaml")
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)

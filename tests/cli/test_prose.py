@@ -41,7 +41,7 @@ def test_a_folder_is_not_searched_for_text(call: Call) -> None:
     assert json.loads(call("check", ".", "--format", "json").out)["inputs"] == []
 
 
-def test_text_that_nobody_wrote_is_refused(call: Call) -> None:
+def test_a_text_beyond_the_size_limit_is_refused(call: Call) -> None:
     Path("huge.txt").write_bytes(b"400 Gb/s " * 200_000)
     done = call("check", "huge.txt")
     assert (done.status, done.out) == (2, "")
@@ -50,5 +50,5 @@ def test_text_that_nobody_wrote_is_refused(call: Call) -> None:
 @pytest.mark.parametrize(
     "page", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name
 )
-def test_our_own_documentation_is_clean(page: Path, call: Call) -> None:
+def test_the_documentation_has_no_findings(page: Path, call: Call) -> None:
     assert json.loads(call("check", str(page), "--format", "json").out)["findings"] == []

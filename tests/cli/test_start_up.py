@@ -43,11 +43,11 @@ def loaded(*words: str, parts: int = 2) -> set[str]:
     ],
     ids=" ".join,
 )
-def test_what_only_looks_up_loads_nothing_that_judges(words: tuple[str, ...]) -> None:
+def test_lookup_commands_do_not_load_rules(words: tuple[str, ...]) -> None:
     assert not loaded(*words) & (JUDGING | LIBRARIES | {"pint"})
 
 
-def test_a_conversion_loads_nothing_that_judges() -> None:
+def test_convert_does_not_load_rules() -> None:
     assert not loaded("convert", "900 GB/s duplex") & JUDGING
 
 
@@ -65,7 +65,7 @@ def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])
-def test_what_judges_loads_no_library_of_reports_or_of_conversions(command: str) -> None:
+def test_check_does_not_load_report_or_conversion_libraries(command: str) -> None:
     found = loaded(command, "examples/dgx-h100-pod.yaml")
     assert not found & {"jinja2", "weasyprint", "numpy", "pint", "clusterspec.search"}
     assert "concurrent.futures" not in found
@@ -80,7 +80,7 @@ main()
 """
 
 
-def test_what_waits_for_the_end_of_the_interpreter_runs() -> None:
+def test_exit_handlers_run() -> None:
     done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.splitlines()[-1] == "the end"
 

@@ -48,11 +48,11 @@ def test_a_stream_that_cannot_be_used_is_one_line(line: str, said: str) -> None:
     assert (done.returncode, done.stdout, done.stderr.splitlines()) == (2, "", [said])
 
 
-def test_without_standard_error_the_status_still_tells() -> None:
+def test_without_standard_error_the_exit_status_is_unchanged() -> None:
     assert shell("$C check absent.yaml 2>&-").returncode == 2
 
 
-def test_a_reader_that_goes_away_is_no_fault() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     done = shell("$C estimate spec.yaml | head -n 1")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 1
@@ -66,7 +66,7 @@ def test_a_pipe_is_a_spec_like_any_other() -> None:
     )
 
 
-def test_signs_that_an_encoding_lacks_become_lookalikes() -> None:
+def test_characters_that_an_encoding_lacks_are_replaced_by_similar_ones() -> None:
     done = shell("$C estimate spec.yaml", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "\\u" not in done.stdout
@@ -93,11 +93,11 @@ def test_an_escape_is_one_that_json_reads_back() -> None:
         ({"NO_COLOR": "1"}, "--color always", True),
     ],
 )
-def test_colour_is_as_asked(environment: dict[str, str], words: str, painted: bool) -> None:
+def test_color_follows_options_and_environment(environment: dict[str, str], words: str, painted: bool) -> None:
     assert ("\x1b[" in shell(f"$C check spec.yaml {words}", **environment).stdout) is painted
 
 
-def test_the_name_of_a_file_commands_no_terminal() -> None:
+def test_file_names_cannot_send_escape_sequences() -> None:
     name = "e\x1b[31m\n.yaml"
     Path(name).write_text(BASE)
     for line in ("$C check *e*.yaml", "$C estimate e*.yaml", "$C check e*.yaml --select no-rule", "$C bom e*.yaml"):

@@ -44,13 +44,13 @@ BASE_OPTIONS = ("--trust", "base", "--base-revision", "main")
 
 
 @pytest.mark.parametrize("options", [("--trust", "none"), BASE_OPTIONS])
-def test_a_new_waiver_counts_for_nothing(options: tuple[str, ...], repository: Path, call: Call) -> None:
+def test_a_waiver_added_by_the_branch_has_no_effect(options: tuple[str, ...], repository: Path, call: Call) -> None:
     Path("spec.yaml").write_text(WAIVED)
     assert rules(call, "spec.yaml") == []
     assert RULE in rules(call, "spec.yaml", *options)
 
 
-def test_a_waiver_of_the_base_revision_counts_on_its_key_alone(repository: Path, call: Call) -> None:
+def test_a_waiver_of_the_base_revision_applies_only_to_its_key(repository: Path, call: Call) -> None:
     assert rules(call, "waived.yaml", *BASE_OPTIONS) == []
     Path("waived.yaml").write_text("# moved\n" + WAIVED)
     assert rules(call, "waived.yaml", *BASE_OPTIONS) == []
@@ -62,7 +62,7 @@ def test_a_waiver_of_the_base_revision_counts_on_its_key_alone(repository: Path,
 
 @pytest.mark.parametrize("options", [("--trust", "none"), BASE_OPTIONS])
 @pytest.mark.parametrize("name", ["clusterspec.toml", "pyproject.toml"])
-def test_a_new_configuration_counts_for_nothing(
+def test_a_configuration_changed_by_the_branch_has_no_effect(
     name: str, options: tuple[str, ...], repository: Path, call: Call
 ) -> None:
     table = "[tool.clusterspec]\n" if name == "pyproject.toml" else ""
@@ -71,7 +71,7 @@ def test_a_new_configuration_counts_for_nothing(
     assert RULE in rules(call, "spec.yaml", *options)
 
 
-def test_the_configuration_and_the_baseline_of_the_base_revision_count(repository: Path, call: Call) -> None:
+def test_configuration_and_baseline_are_read_from_the_base_revision(repository: Path, call: Call) -> None:
     Path("clusterspec.toml").write_text('error = ["undeclared-network"]\n')
     call("check", "spec.yaml", "--write-baseline", "known.json")
     git("add", ".")
@@ -97,7 +97,7 @@ def test_the_configuration_and_the_baseline_of_the_base_revision_count(repositor
         ((*BASE_OPTIONS, "--baseline", "absent.json"), "does not exist in the base revision"),
     ],
 )
-def test_what_cannot_be_trusted_is_one_clear_line(
+def test_an_untrusted_base_is_a_usage_error(
     words: tuple[str, ...], said: str, repository: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_BASE_REF", raising=False)
@@ -106,7 +106,7 @@ def test_what_cannot_be_trusted_is_one_clear_line(
     assert said in done.error
 
 
-def test_git_runs_nothing_that_a_repository_brings_along(repository: Path, call: Call) -> None:
+def test_git_runs_no_program_of_the_repository(repository: Path, call: Call) -> None:
     bait = repository / "bait.sh"
     bait.write_text("#!/bin/sh\ntouch caught\nexit 1\n")
     bait.chmod(0o755)
@@ -194,12 +194,14 @@ def test_a_folder_that_the_base_revision_does_not_have_is_one_clear_line(company
 
 
 @pytest.mark.parametrize(("options", "found"), [((), False), (BASE_OPTIONS, True), (("--trust", "none"), True)])
-def test_a_new_gitignore_hides_no_spec(options: tuple[str, ...], found: bool, repository: Path, call: Call) -> None:
+def test_a_gitignore_added_by_the_branch_hides_no_spec(
+    options: tuple[str, ...], found: bool, repository: Path, call: Call
+) -> None:
     Path(".gitignore").write_text("*.yaml\n")
     assert (RULE in rules(call, ".", *options)) is found
 
 
-def test_a_gitignore_of_the_base_revision_counts(repository: Path, call: Call) -> None:
+def test_the_gitignore_of_the_base_revision_applies(repository: Path, call: Call) -> None:
     Path(".gitignore").write_text("spec.yaml\n")
     git("add", ".gitignore")
     git("commit", "-q", "-m", "two")

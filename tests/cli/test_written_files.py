@@ -24,14 +24,14 @@ FORMS = {
 
 
 @pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
-def test_a_fix_changes_what_it_says_and_no_other_byte(data: bytes, call: Call) -> None:
+def test_a_fix_changes_only_the_described_bytes(data: bytes, call: Call) -> None:
     Path("spec.yaml").write_bytes(data)
     assert call("check", "spec.yaml", "--fix").status == 0
     assert Path("spec.yaml").read_bytes() == data.replace(b"900 GB/s unidirectional", b"900 GB/s duplex")
 
 
 @pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
-def test_fixing_twice_is_fixing_once(data: bytes, call: Call) -> None:
+def test_fixing_is_idempotent(data: bytes, call: Call) -> None:
     Path("spec.yaml").write_bytes(data)
     call("check", "spec.yaml", "--fix")
     once = Path("spec.yaml").read_bytes()
@@ -49,7 +49,7 @@ def test_a_difference_is_shown_and_nothing_written(call: Call) -> None:
     assert Path("spec.yaml").read_text() == FLAWED
 
 
-def test_a_difference_goes_where_it_is_asked_to_go(call: Call) -> None:
+def test_a_diff_is_written_to_the_stated_output(call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     assert call("check", "spec.yaml", "--diff", "--output", "fix.patch").out == ""
     assert Path("fix.patch").read_text().startswith("--- a/spec.yaml\n+++ b/spec.yaml\n")
@@ -79,14 +79,14 @@ def test_the_difference_of_standard_input_is_that_of_a_file(call: Call) -> None:
     assert call("check", "-", "--stdin-filename", "spec.yaml", "--diff", stdin=FLAWED.encode()) == of_file
 
 
-def test_a_base_is_fixed_through_what_extends_it(call: Call) -> None:
+def test_a_fix_applies_to_the_base_of_a_spec(call: Call) -> None:
     Path("base.yaml").write_text(FLAWED)
     Path("spec.yaml").write_text("extends: base.yaml\nname: other\n")
     assert call("check", "spec.yaml", "--fix").status == 0
     assert Path("base.yaml").read_text() == MENDED
 
 
-def test_a_link_stays_a_link(call: Call) -> None:
+def test_fixing_preserves_a_symbolic_link(call: Call) -> None:
     Path("real.yaml").write_text(FLAWED)
     Path("spec.yaml").symlink_to("real.yaml")
     call("check", "spec.yaml", "--fix")
@@ -94,7 +94,7 @@ def test_a_link_stays_a_link(call: Call) -> None:
     assert Path("real.yaml").read_text() == MENDED
 
 
-def test_a_device_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+def test_output_to_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_whole(tmp_path / "pipe", b"findings")
@@ -111,7 +111,7 @@ def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
     assert (place.read_text(), place.stat().st_mode & 0o777) == ("after", 0o640)
 
 
-def test_what_cannot_be_written_leaves_what_stood_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -44,12 +44,12 @@ def test_layers_without_linear_attention_have_softmax_attention() -> None:
     assert (of.attention_layers, of.linear_layers, of.ffn_layers) == (3, 9, 12)
 
 
-def test_a_part_takes_from_the_entry_what_it_leaves_out() -> None:
+def test_a_partial_mapping_is_completed_from_the_entry() -> None:
     of = model("base: gpt-oss-120b, attention_window: {tokens: 4096}")
     assert of.window == Window(4096, 18)
 
 
-def test_parts_of_a_shorter_model_shrink_in_proportion_and_say_so() -> None:
+def test_counts_of_a_shortened_model_are_scaled_and_listed() -> None:
     design = clean(spec("base: gpt-oss-120b, layers: 18"))
     assert design.workload is not None
     assert design.workload.model.window == Window(128, 9)
@@ -75,7 +75,7 @@ def test_predicted_tokens_have_experts_where_the_model_has() -> None:
          ["linear_attention.layers"]),
     ],
 )  # fmt: skip
-def test_a_part_asks_for_every_key_that_nothing_supplies(keys: str, lacking: list[str]) -> None:
+def test_missing_keys_of_a_partial_model_are_reported(keys: str, lacking: list[str]) -> None:
     _, problems = resolve_text(spec(f"{DENSE}, {keys}"))
     found = [".".join(str(key) for key in problem.path[2:]) for problem in problems if problem.rule == "missing-key"]
     assert found == lacking

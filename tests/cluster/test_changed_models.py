@@ -59,7 +59,7 @@ def test_fewer_layers_keep_dense_ones_and_scale_stated_counts(keys: str, counts:
     assert found.parameters is None and found.active_parameters is None
 
 
-def test_the_same_keys_are_the_entry_itself() -> None:
+def test_an_inline_model_with_the_keys_of_an_entry_equals_it() -> None:
     whole = model("base: deepseek-v3")
     assert whole.parameters is not None and "changed" not in whole.name
     assert model("base: deepseek-v3, layers: 16").name == f"{whole.name}, changed"

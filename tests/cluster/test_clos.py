@@ -17,7 +17,7 @@ def test_a_leaf_never_has_more_ports_than_it_has(ports: int, ratio: float) -> No
 
 
 @given(ports=st.integers(2, 600))
-def test_one_to_one_sends_up_all_that_comes_in(ports: int) -> None:
+def test_at_one_to_one_uplinks_equal_downlinks(ports: int) -> None:
     split = Ports.split(ports, 1.0)
     assert split.up >= split.down == ports // 2
 
@@ -64,7 +64,7 @@ def test_more_leaves_never_need_fewer_switches_above(
 
 
 @given(leaves=st.integers(1, 1500), ports=PORTS)
-def test_nothing_is_lost_on_the_way_up_at_one_to_one(leaves: int, ports: int) -> None:
+def test_at_one_to_one_every_level_has_full_bandwidth(leaves: int, ports: int) -> None:
     leaf = Ports.split(ports, 1.0)
     tree = three_tiers(leaves, leaf, ports, 1.0, 1)
     assert tree.spine_core >= tree.leaf_spine == leaves * leaf.up

@@ -16,10 +16,10 @@ CUT = [
 
 
 @pytest.mark.parametrize(("name", "counts"), CUT)
-def test_every_kind_of_layer_has_heads_to_cut(name: str, counts: dict[str, int]) -> None:
+def test_every_kind_of_layer_has_heads_to_shard(name: str, counts: dict[str, int]) -> None:
     assert dict(cut_heads(CATALOG.model(name))) == counts
 
 
-def test_one_vector_of_keys_and_values_is_not_spread() -> None:
+def test_latent_vectors_are_not_sharded() -> None:
     assert not kv_heads_refused(CATALOG.model("deepseek-v4-pro"), 8, "torchtitan")
     assert kv_heads_refused(CATALOG.model("qwen3.5-35b-a3b"), 8, "torchtitan")

@@ -124,7 +124,7 @@ def test_few_endpoints_need_one_switch() -> None:
     assert (crowded.leaf_switches, crowded.fits, crowded.capacity) == (1, False, 64)
 
 
-def test_rails_alone_have_no_spines() -> None:
+def test_a_rail_only_fabric_has_no_spines() -> None:
     found = counted(cluster(64, topology="rail-only"))
     assert (found.leaf_switches, found.spine_switches, found.fits) == (8, 0, True)
     assert not counted(cluster(65, topology="rail-only")).fits
@@ -137,7 +137,7 @@ def test_oversubscription_saves_uplinks() -> None:
     assert tapered.least_leaf_spine_links == 512
 
 
-def test_a_stated_number_of_tiers_is_kept_though_it_cannot_hold_all() -> None:
+def test_a_stated_number_of_tiers_is_kept_even_if_too_small() -> None:
     assert counted(cluster(512, topology="fat-tree")).tiers == 3
     short = counted(cluster(512, topology="fat-tree", tiers=2))
     assert (short.tiers, short.fits, short.capacity) == (2, False, 2048)
@@ -149,7 +149,7 @@ def test_capacities_are_those_of_the_textbook() -> None:
     assert counted(cluster(100, tiers=2, topology="fat-tree", oversubscription=(3.0,))).capacity == 64 * 48
 
 
-def test_the_oversubscription_lies_above_a_full_bandwidth_pod() -> None:
+def test_the_oversubscription_applies_above_the_pod() -> None:
     found = counted(cluster(512, topology="fat-tree", pod_nodes=128, oversubscription=(3.0,)))
     assert (found.tiers, found.up_ports) == (3, 32)
     assert found.links["leaf_spine"] == 4096
@@ -209,7 +209,7 @@ TAPERED = [  # fabrics whose leaves are all full, so that the links built are th
 
 
 @pytest.mark.parametrize(("scale_out", "nodes"), TAPERED)
-def test_the_bill_builds_the_taper_that_the_estimate_uses(scale_out: str, nodes: int) -> None:
+def test_the_bill_and_the_estimate_use_the_same_oversubscription(scale_out: str, nodes: int) -> None:
     """Over all levels that a group of every node crosses: links at the bottom over links at the top."""
     machine = cluster_of(f"cluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {scale_out}}}")
     found = counted(machine)
@@ -245,7 +245,7 @@ NONE = [
 
 
 @pytest.mark.parametrize(("text", "why"), NONE)
-def test_where_there_is_no_fabric_it_says_why(text: str, why: str) -> None:
+def test_a_missing_fabric_has_a_reason(text: str, why: str) -> None:
     found = fabric(cluster_of(text))
     assert isinstance(found, NoFabric) and why in found.why
 
@@ -284,7 +284,7 @@ def _switches(found: Fabric) -> int:
     return found.leaf_switches + (found.spine_switches or 0) + (found.core_switches or 0)
 
 
-def test_absurd_sizes_end_soon() -> None:
+def test_absurd_sizes_take_bounded_work() -> None:
     for topology in ("fat-tree", "rail-optimized", "rail-only"):
         for ports in (2, 3, 64, 10**9, 10**18):
             found = fabric(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))

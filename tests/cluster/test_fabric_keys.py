@@ -89,7 +89,7 @@ def test_the_usual_switch_is_an_assumption_and_only_where_one_would_be_bought() 
     assert "cluster.scale_out.switch" not in assumed(clean(written))
 
 
-def test_levels_carry_their_own_ratios() -> None:
+def test_levels_keep_their_stated_ratios() -> None:
     fabric = scale_out("levels: [{nodes: 2, oversubscription: 1:1}, {name: pod, nodes: 384, oversubscription: 7:1}]")
     assert [(level.name, level.nodes, level.oversubscription) for level in fabric.levels] == [
         ("leaf", 2, 1.0),
@@ -107,7 +107,7 @@ def test_flow_control_comes_from_the_spec_then_from_the_provider() -> None:
     assert written is not None and written.pfc is False
 
 
-def test_nothing_is_guessed_where_no_entry_knows_a_nic() -> None:
+def test_no_nic_is_assumed_without_a_catalog_entry() -> None:
     design, problems = resolve_text("cluster: {accelerator: rtx-4090, accelerators_per_node: 4, nodes: 2}")
     assert [(problem.rule, problem.path) for problem in problems] == [
         ("missing-key", ("cluster", "scale_out", "technology"))

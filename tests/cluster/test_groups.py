@@ -123,7 +123,7 @@ def layouts(draw: st.DrawFn) -> tuple[Cluster, Layout]:
 
 @settings(max_examples=150, deadline=None)
 @given(case=layouts(), axis=st.sampled_from(sorted(AXES)))
-def test_placing_gives_what_looking_at_every_rank_gives(case: tuple[Cluster, Layout], axis: str) -> None:
+def test_placement_equals_enumeration_of_ranks(case: tuple[Cluster, Layout], axis: str) -> None:
     cluster, layout = case
     if layout.ranks <= 3000:
         assert place(cluster, layout, axis) == seen(cluster, layout, axis)
@@ -184,7 +184,7 @@ def test_a_group_inside_its_node_uses_no_nic() -> None:
     assert contiguous(cluster_of(H100), 8).groups_per_node == 0
 
 
-def test_an_axis_that_is_not_cut_has_groups_of_one() -> None:
+def test_an_axis_of_degree_one_has_groups_of_one() -> None:
     found = place(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "pp")
     assert (found.ranks, found.groups, found.domains, found.nodes) == (1, 128, 1, 1)
 
@@ -219,7 +219,7 @@ def test_packages_are_counted_where_a_package_holds_several_ranks() -> None:
     assert (dp.ranks_per_domain, dp.accelerators) == (4, 4)
 
 
-def test_levels_are_crossed_by_distance() -> None:
+def test_the_crossed_levels_follow_from_the_distance() -> None:
     levels = "levels: [{nodes: 2}, {name: pod, nodes: 8, oversubscription: 7:1}]"
     machine = f"cluster: {{platform: dgx-h100, nodes: 16, scale_out: {{{levels}}}}}\n"
     cluster = cluster_of(machine)
@@ -227,13 +227,13 @@ def test_levels_are_crossed_by_distance() -> None:
     assert crossed == {8: (), 16: (), 32: (0,), 64: (0,), 72: (0, 1)}
 
 
-def test_so_many_ranks_on_each_of_so_many_nodes() -> None:
+def test_ranks_per_node_and_nodes_are_counted() -> None:
     found = contiguous(cluster_of(H100), 8, nodes=4)
     assert (found.ranks, found.nodes, found.ranks_per_node, found.groups_per_node) == (8, 4, 2, 1)
 
 
 @pytest.mark.parametrize("platform", ["dgx-h100", "gb200-nvl72"])
-def test_a_hundred_thousand_accelerators_are_placed_with_the_work_of_few(platform: str) -> None:
+def test_placement_work_does_not_grow_with_the_cluster(platform: str) -> None:
     layout = "layout: {tp: 8, cp: 3, pp: 4, ep: 8, sharding: hsdp}"
     small, large = (
         resolve_text(f"cluster: {{platform: {platform}, nodes: {nodes}}}\n{layout}")[0] for nodes in (72, 900_000)
@@ -250,7 +250,7 @@ def _work(cluster: Cluster, layout: Layout) -> int:
 
 
 @pytest.mark.parametrize("domain", [7, 8961, 10**6 + 7, 10**12 + 39])
-def test_absurd_sizes_end_soon(domain: int) -> None:
+def test_absurd_sizes_take_bounded_work(domain: int) -> None:
     design, _ = resolve_text("cluster: {platform: dgx-h100, nodes: 16}\nlayout: {tp: 3, cp: 7, pp: 5, ep: 11}")
     assert design.cluster is not None and design.layout is not None
     scale_up = replace(design.cluster.scale_up, domain=domain)

@@ -22,7 +22,7 @@ def test_dp_is_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(("keys", "dp"), [("tp: 8, pp: 3", 5), ("tp: 3", 42), ("tp: 256", 1), ("tp: 8, dp: 99", 16)])
-def test_degrees_that_do_not_fit_leave_the_largest_dp_that_does(keys: str, dp: int) -> None:
+def test_degrees_that_do_not_divide_the_ranks_leave_the_largest_possible_dp(keys: str, dp: int) -> None:
     assert layout_of(f"{H100}layout: {{{keys}}}").dp == dp
 
 
@@ -58,7 +58,7 @@ def test_expert_tp_is_tp_in_megatron_core_and_nemo(framework: str, expert_tp: in
     assert layout.expert_dp == layout.ranks // (expert_tp * 8)
 
 
-def test_interleaved_where_a_rank_has_several_stages() -> None:
+def test_the_schedule_is_interleaved_with_virtual_stages() -> None:
     assert layout_of(f"{H100}layout: {{pp: 4, virtual_stages: 2}}").schedule == "interleaved"
     assert layout_of(f"{H100}layout: {{pp: 4, virtual_stages: 2, schedule: 1f1b}}").schedule == "1f1b"
 
@@ -92,7 +92,7 @@ def test_an_order_is_kept_and_completed(written: tuple[str, ...], order: tuple[s
     assert design.layout is not None and design.layout.order == order
 
 
-def test_half_a_rack_is_so_many_nodes_of_each_whole_domain() -> None:
+def test_nodes_per_domain_limits_each_domain() -> None:
     layout = layout_of(f"{RACKS}layout: {{nodes_per_domain: 16, tp: 8}}")
     assert (layout.nodes, layout.ranks, layout.nodes_per_domain) == (64, 256, 16)
     some = layout_of(f"{RACKS}layout: {{nodes_per_domain: 16, nodes: 32, tp: 8}}")
@@ -106,7 +106,7 @@ def test_a_job_may_use_fewer_nodes_than_there_are() -> None:
     assert (layout.ranks, layout.dp, layout.micro_batches) == (64, 8, 64)
 
 
-def test_layers_that_do_not_divide_are_as_even_as_possible_and_said() -> None:
+def test_indivisible_layers_are_split_evenly_and_listed() -> None:
     design = clean(f"{H100}{WORK}layout: {{tp: 8, pp: 16}}")
     assert design.layout is not None
     assert design.layout.stage_layers == (7, *(8,) * 14, 7)

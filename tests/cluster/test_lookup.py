@@ -65,12 +65,12 @@ def test_a_family_name_is_ambiguous_and_nothing_is_guessed(family: str) -> None:
     assert design.cluster is None
 
 
-def test_an_interconnect_of_the_wrong_scope_is_no_answer() -> None:
+def test_suggestions_have_the_right_scope() -> None:
     out = only("cluster: {platform: dgx-h100, nodes: 2, scale_out: {technology: nvlink-4}}")
     assert (out.rule, out.path) == ("unknown-catalog-id", ("cluster", "scale_out", "technology"))
     up = only("cluster: {platform: dgx-h100, nodes: 2, scale_up: {interconnect: infiniband-ndr}}")
     assert (up.rule, up.path) == ("unknown-catalog-id", ("cluster", "scale_up", "interconnect"))
 
 
-def test_a_very_long_name_is_answered_at_once() -> None:
+def test_a_very_long_name_is_not_compared() -> None:
     assert unknown(catalog(), "model", "llama-" * 100_000, ("workload", "model")).rule == "unknown-catalog-id"

@@ -20,7 +20,7 @@ def test_a_platform_fills_every_key_that_the_spec_leaves_open() -> None:
     assert cluster.node_power is not None and cluster.node_power.value == 10_200
 
 
-def test_what_is_written_wins_and_remembers_that_it_was_written() -> None:
+def test_written_values_have_precedence_and_keep_their_origin() -> None:
     cluster = cluster_of(
         """
 cluster:
@@ -88,7 +88,7 @@ DOMAINS = [
 
 
 @pytest.mark.parametrize(("keys", "domain", "why"), DOMAINS, ids=[why for *_, why in DOMAINS])
-def test_the_domain_is_the_smaller_of_what_is_sold_and_what_is_there(keys: str, domain: int, why: str) -> None:
+def test_the_domain_is_the_smaller_of_entry_and_cluster(keys: str, domain: int, why: str) -> None:
     assert cluster_of(f"cluster: {{{keys}}}").scale_up.domain == domain
 
 
@@ -117,12 +117,12 @@ def test_a_scale_up_figure_without_a_direction_is_not_used() -> None:
     assert isinstance(design.cluster.scale_up.bandwidth.origin, Cited)
 
 
-def test_the_accelerator_is_asked_before_its_interconnect() -> None:
+def test_the_accelerator_has_precedence_over_its_interconnect() -> None:
     h800 = cluster_of("cluster: {accelerator: h800-sxm-80gb, nodes: 1, scale_up: {interconnect: nvlink-4}}")
     assert h800.scale_up.bandwidth.value == 200e9
 
 
-def test_an_unsaid_torus_is_as_even_as_can_be() -> None:
+def test_an_unstated_torus_shape_is_as_even_as_possible() -> None:
     design = clean("cluster: {platform: tpu-v5p, nodes: 2240}")
     assert design.cluster is not None and design.cluster.scale_up.shape in {(16, 20, 28), (28, 20, 16)}
     small = clean("cluster: {platform: tpu-v5p, nodes: 32}")
@@ -158,7 +158,7 @@ def test_specs_of_one_machine_are_resolved_alike() -> None:
     assert one.assumptions == other.assumptions
 
 
-def test_a_machine_with_an_unreadable_key_is_not_taken_for_a_complete_one() -> None:
+def test_a_cluster_with_an_unreadable_key_is_incomplete() -> None:
     """Read, both sections lack `nodes`; only of the first one is it missing."""
     _, complete = resolve_text("cluster: {platform: dgx-h100}\n")
     assert [problem.path for problem in complete] == [("cluster", "nodes")]

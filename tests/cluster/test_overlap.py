@@ -20,7 +20,7 @@ def test_the_overlap_of_tp_is_a_word_or_a_share(written: str, found: str | float
     assert layout_of(f"{H100}{DENSE}layout: {{tp: 8, overlap: {{tp: {written}}}}}").overlap.tp == found
 
 
-def test_what_is_not_written_is_what_the_software_does() -> None:
+def test_the_default_is_that_of_the_software() -> None:
     design = clean(f"{H100}{DENSE}layout: {{framework: megatron-core, software_year: 2025, tp: 8, pp: 2, cp: 2}}")
     assert design.layout is not None and design.layout.overlap == Overlap("partial", True, False, True, True)
     written = {key: why for key, _, why in design.assumptions}
@@ -38,7 +38,7 @@ def test_a_default_is_listed_only_for_an_axis_that_communicates() -> None:
     assert {key for key in keys if ".overlap." in key} == {"layout.overlap.tp", "layout.overlap.dp"}
 
 
-def test_written_overlap_holds_whatever_the_software_does() -> None:
+def test_written_overlap_has_precedence_over_the_software() -> None:
     text = "{framework: megatron-core, software_year: 2021, tp: 8, overlap: {dp: true, ep: true, cp: false}}"
     found = layout_of(f"{H100}{DENSE}layout: {text}").overlap
     assert (found.dp, found.ep, found.cp) == (True, True, False)
@@ -76,5 +76,5 @@ def test_the_dispatcher_is_listed_only_where_tokens_are_sent() -> None:
         ("{tp: 8, expert_tp: 1}", 1),
     ],
 )
-def test_experts_are_cut_by_tp_where_nothing_else_cuts_them(layout: str, expert_tp: int) -> None:
+def test_experts_are_sharded_by_tp_without_ep(layout: str, expert_tp: int) -> None:
     assert layout_of(f"{H100}{EXPERTS}layout: {layout}").expert_tp == expert_tp

@@ -20,7 +20,7 @@ def lattices(draw: st.DrawFn) -> Runs:
 
 
 @given(base=st.integers(0, 100), runs=lattices(), block=st.integers(1, 80))
-def test_a_spread_is_what_counting_members_gives(base: int, runs: Runs, block: int) -> None:
+def test_a_spread_equals_counting_members(base: int, runs: Runs, block: int) -> None:
     counted = Counter(member // block for member in members(base, runs))
     found = spread(base, runs, block)
     assert (found.blocks, found.fullest) == (len(counted), max(counted.values()))
@@ -45,7 +45,7 @@ def test_alignments_count_every_base_once(runs: Runs, block: int) -> None:
 
 
 @given(block=st.integers(1, 60), low=st.integers(1, 8), middle=st.integers(1, 8), high=st.integers(1, 8))
-def test_groups_that_are_alike_fall_into_blocks_alike(block: int, low: int, middle: int, high: int) -> None:
+def test_similar_groups_have_the_same_division(block: int, low: int, middle: int, high: int) -> None:
     group, others = merged(((middle, low),)), merged(((low, 1), (high, low * middle)))
     if alike(group, others, block):
         shapes = {
@@ -54,7 +54,7 @@ def test_groups_that_are_alike_fall_into_blocks_alike(block: int, low: int, midd
         assert len(shapes) == 1
 
 
-def test_a_long_run_takes_no_longer_than_a_short_one() -> None:
+def test_work_does_not_depend_on_the_length_of_a_run() -> None:
     far = spread(3, ((10**15, 24), (10**6, 24 * 10**15)), 72)
     assert far.blocks > 10**20
     assert far.fullest == 3

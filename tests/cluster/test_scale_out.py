@@ -31,7 +31,7 @@ def test_a_named_nic_supplies_its_rate_and_its_slot() -> None:
     assert "cluster.scale_out.nic_bandwidth" not in keys("technology: roce-v2, nic: connectx-7")
 
 
-def test_a_written_rate_and_slot_precede_those_of_the_nic() -> None:
+def test_written_rate_and_slot_have_precedence_over_those_of_the_nic() -> None:
     found = cluster_of(
         f"cluster: {{{H100}, pcie: {{host: 5, nic: 4}},"
         " scale_out: {technology: roce-v2, nic: connectx-7, nic_bandwidth: 200 Gb/s}}"
@@ -123,7 +123,7 @@ def test_the_usual_switch_is_assumed_where_none_is_sized() -> None:
     assert "cluster.scale_out.switch" not in keys("technology: efa-v2")  # rented
 
 
-def test_what_is_written_of_the_fabric_arrives() -> None:
+def test_written_keys_of_the_fabric_are_kept() -> None:
     found = fabric(
         "technology: roce-v2, nic_bandwidth: 400 Gb/s, sharing: shared, load_balancing: spray, extra_endpoints: 3,"
         " flow_control: {pfc: false, ecn: true}, in_network_reduction: true, gpudirect_rdma: false, tiers: 3,"
@@ -152,7 +152,7 @@ def test_a_fabric_that_nothing_names_is_reported_where_it_is_needed() -> None:
     }
 
 
-def test_the_memory_of_hosts_arrives() -> None:
+def test_host_memory_is_kept() -> None:
     found = cluster_of(f"cluster: {{{H100}, host_memory: 2 TB}}").host_memory
     assert found is not None and found.value == 2e12
     assert cluster_of(f"cluster: {{{H100}}}").host_memory is None

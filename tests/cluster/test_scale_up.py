@@ -45,7 +45,7 @@ def test_an_accelerator_without_links_has_its_slot() -> None:
     assert older.bandwidth.value == pytest.approx(8e9 * 16 * 128 / 130 / 8, rel=1e-3)
 
 
-def test_a_written_bandwidth_counts_by_its_direction() -> None:
+def test_a_written_bandwidth_is_halved_if_duplex() -> None:
     for text in ("800 GB/s duplex", "400 GB/s unidirectional"):
         found = scale_up(f"accelerator: h100-sxm-80gb, nodes: 1, scale_up: {{bandwidth: {text}}}")
         assert found.bandwidth.value == found.peer_bandwidth.value == 400e9
@@ -67,7 +67,7 @@ def test_a_domain_is_as_written_else_the_product_of_its_shape(scale_up_text: str
     assert scale_up(f"accelerator: tpu-v5p, nodes: 16, scale_up: {scale_up_text}").domain == domain
 
 
-def test_a_domain_never_reaches_beyond_the_machine() -> None:
+def test_a_domain_is_never_larger_than_the_cluster() -> None:
     assert scale_up("accelerator: tpu-v5p, nodes: 2").domain == 8
     assert scale_up("accelerator: h100-sxm-80gb, accelerators_per_node: 4, nodes: 2").domain == 4
     assert scale_up("platform: gb200-nvl72, nodes: 36").domain == 72
@@ -101,7 +101,7 @@ def test_the_shape_of_a_torus_is_as_even_as_possible() -> None:
     assert written.shape == (2, 4, 8)
 
 
-def test_axes_may_differ() -> None:
+def test_torus_axes_may_differ_in_bandwidth() -> None:
     rates = "[128 GB/s unidirectional, 128 GB/s duplex]"
     found = scale_up(f"accelerator: trainium2, nodes: 1, scale_up: {{shape: [4, 4], axis_bandwidth: {rates}}}")
     assert [axis.value for axis in found.axis_bandwidth] == [128e9, 64e9]

@@ -46,7 +46,7 @@ def test_the_load_follows_from_what_is_written(written: str, load: str) -> None:
     assert ("workload.serving.load" in assumed(plan(f"{REQUESTS}, {written}"))) == ("load" not in written)
 
 
-def test_what_is_written_arrives() -> None:
+def test_written_values_are_kept() -> None:
     found = serving_of(
         f"{REQUESTS}, concurrency: 4, requests: 40, prefix_hit: 0.25, max_sequences: 128, chunk_tokens: 2048,"
         " memory_fraction: 0.85, captured_graphs: false, speculative: {tokens: 3, acceptance: 0.6},"
@@ -58,7 +58,7 @@ def test_what_is_written_arrives() -> None:
     assert (found.ttft_target, found.tpot_target, found.percentile) == (2.0, 0.03, 99.0)
 
 
-def test_what_is_not_written_is_assumed() -> None:
+def test_missing_values_are_assumptions() -> None:
     found, keys = serving_of(REQUESTS), assumed(plan(REQUESTS))
     assert (found.memory_fraction, found.chunk_tokens, found.captured_graphs) == (0.9, 8192, True)
     for key in ("memory_fraction", "chunk_tokens", "captured_graphs"):
@@ -110,7 +110,7 @@ def test_the_fewest_copies_make_experts_divisible(layout: str, copies: int) -> N
     assert layout_of(layout).redundant_experts == copies
 
 
-def test_written_copies_count() -> None:
+def test_written_copies_of_experts_have_precedence() -> None:
     found = plan(f"{REQUESTS}, redundant_experts: 32", "{tp: 16, ep: 16}", model="deepseek-v3").layout
     assert found.redundant_experts == 32
 

@@ -74,7 +74,7 @@ def test_a_framework_without_entries_takes_those_of_another() -> None:
         ("{software: nemo 2.0, framework: torchtitan}", "a release of nemo, and `framework` is torchtitan"),
     ],
 )
-def test_software_that_means_nothing_is_reported(layout: str, said: str) -> None:
+def test_unknown_software_is_reported(layout: str, said: str) -> None:
     _, problems = resolve_text(f"{H100}{WORK}layout: {layout}")
     assert [(one.rule, one.path) for one in problems] == [("unknown-choice", ("layout", "software"))]
     assert said in problems[0].message and problems[0].help
@@ -87,7 +87,7 @@ def test_releases_are_ordered_by_their_numbers(first: str, second: str) -> None:
     assert version(first) < version(second)
 
 
-def test_full_sharding_before_it_had_its_own_is_that_of_another_framework() -> None:
+def test_full_sharding_of_early_releases_uses_another_framework() -> None:
     """Megatron-LM of 2021 shards weights with DeepSpeed, whose buffers and limits count then; its kernels stay."""
     text = "{{framework: megatron-core, software_year: {}, sharding: {}}}"
     old, zero1, new = (

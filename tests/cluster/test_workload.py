@@ -20,7 +20,7 @@ def model(keys: str) -> Model:
     return workload(f"model: {{{keys}}}, sequence_length: 4096, global_batch: 8").model
 
 
-def test_defaults_are_those_of_the_contract_and_are_listed() -> None:
+def test_defaults_are_documented_and_listed() -> None:
     design = clean(f"{CLUSTER}workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}}")
     expected = {
         "precision": "bf16",
@@ -35,14 +35,14 @@ def test_defaults_are_those_of_the_contract_and_are_listed() -> None:
         assert assumed(design)[f"workload.{key}"] == value
 
 
-def test_what_is_written_is_no_assumption() -> None:
+def test_written_values_are_not_assumptions() -> None:
     keys = "model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, precision: fp8, optimizer: lion"
     design = clean(f"{CLUSTER}workload: {{{keys}}}")
     assert not {"workload.precision", "workload.optimizer"} & set(assumed(design))
 
 
 @pytest.mark.parametrize("absent", ["model", "sequence_length", "global_batch"])
-def test_what_a_workload_needs_is_asked_for_once(absent: str) -> None:
+def test_missing_keys_of_a_workload_are_reported_once(absent: str) -> None:
     keys = {"model": "llama-3.1-8b", "sequence_length": "8192", "global_batch": "64"}
     written = ", ".join(f"{key}: {value}" for key, value in keys.items() if key != absent)
     design, problems = resolve_text(f"{CLUSTER}workload: {{{written}}}")
@@ -56,7 +56,7 @@ def test_serving_needs_no_batch() -> None:
     assert assumed(design)["workload.global_batch"] == 1
 
 
-def test_what_is_written_unreadably_is_not_called_missing() -> None:
+def test_an_unreadable_key_is_not_reported_as_missing() -> None:
     _, problems = resolve_text(f"{CLUSTER}workload: {{model: llama-3.1-8b, sequence_length: many, global_batch: 64}}")
     assert "missing-key" not in {problem.rule for problem in problems}
 
@@ -78,7 +78,7 @@ def test_a_precision_that_the_part_lacks_has_no_peak() -> None:
     assert workload(keys, "cluster: {platform: dgx-a100, nodes: 2}\n").peak is None
 
 
-def test_a_written_peak_wins_and_is_dense() -> None:
+def test_a_written_peak_has_precedence_and_is_dense() -> None:
     keys = "model: llama-3.1-8b, sequence_length: 8192, global_batch: 64"
     dense = workload(f"{keys}, peak_flops: 800 TFLOP/s dense").peak
     sparse = workload(f"{keys}, peak_flops: 1600 TFLOP/s sparse").peak
@@ -86,7 +86,7 @@ def test_a_written_peak_wins_and_is_dense() -> None:
     assert dense.value == sparse.value == 800e12
 
 
-def test_a_model_described_in_place_takes_what_follows_from_its_sizes() -> None:
+def test_derived_sizes_of_an_inline_model_are_filled() -> None:
     described = model(f"{DENSE}, ffn_hidden: 16384")
     assert (described.head_dim, described.kv_heads) == (128, 32)
     assert (described.experts, described.moe_layers) == (0, 0)
@@ -130,7 +130,7 @@ def test_a_base_of_experts_keeps_its_dense_layers() -> None:
     assert cut.moe_layers == 13
 
 
-def test_a_model_without_sizes_is_asked_for_them() -> None:
+def test_missing_sizes_of_a_model_are_reported() -> None:
     design, problems = resolve_text(
         f"{CLUSTER}workload: {{model: {{layers: 4, hidden: 64}}, sequence_length: 1, global_batch: 1}}"
     )
@@ -146,7 +146,7 @@ def test_a_workload_needs_no_layout_and_a_layout_no_workload() -> None:
     assert other.layout.micro_batches is None and other.layout.stage_layers == ()
 
 
-def test_a_broken_cluster_does_not_hide_the_workload() -> None:
+def test_an_invalid_cluster_does_not_hide_findings_about_the_workload() -> None:
     design, problems = resolve_text(
         "cluster: {platform: dgx-h100}\nworkload: {model: llama-3.1-8b, sequence_length: 1, global_batch: 1}"
     )

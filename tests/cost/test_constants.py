@@ -26,7 +26,7 @@ TOLERANCES = {"CLOSE", "_LOWEST", "MICRO"}
 """Names of numbers that stop a search, or convert a unit: they say nothing of a machine."""
 
 
-def test_every_declared_constant_says_why() -> None:
+def test_every_declared_constant_has_a_reason() -> None:
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(found.name)
     figures = [(group, name, figure) for group, all_of_it in CONSTANTS.items() for name, figure in all_of_it.items()]
@@ -68,6 +68,6 @@ def test_no_constant_is_a_bare_number(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_fraction_stands_in_the_code_without_a_reason(path: Path) -> None:
+def test_no_fraction_in_the_code_lacks_a_reason(path: Path) -> None:
     found = [value for value in bare(ast.parse(path.read_text("utf-8"))) if value not in {0.5}]
     assert found == []

@@ -53,7 +53,7 @@ def test_parts_sum_to_the_whole(workload: dict[str, Any], layout: dict[str, Any]
 
 
 @pytest.mark.parametrize(("workload", "layout"), PLANS)
-def test_nothing_takes_less_than_no_time(workload: dict[str, Any], layout: dict[str, Any]) -> None:
+def test_no_time_is_negative(workload: dict[str, Any], layout: dict[str, Any]) -> None:
     found = plan(workload=workload, layout=layout)
     assert found.step_time is not None
     assert all(term.value >= 0 for term in found.step_time.walk())
@@ -112,13 +112,13 @@ def test_more_recomputation_takes_longer_and_lowers_mfu() -> None:
     assert full.mfu < full.hfu <= full.mfu * 4 / 3
 
 
-def test_hiding_less_is_never_faster() -> None:
+def test_less_overlap_is_never_faster() -> None:
     for layout in LAYOUTS:
         bare = dict.fromkeys(("tp", "cp", "ep", "dp", "pp"), False)
         assert seconds(layout=layout) <= seconds(layout={**layout, "overlap": bare}) * (1 + 1e-9)
 
 
-def test_sequence_parallelism_spares_work_that_was_done_by_every_rank() -> None:
+def test_sequence_parallelism_shards_replicated_work() -> None:
     assert seconds(layout={"tp": 8}) < seconds(layout={"tp": 8, "sequence_parallel": False})
 
 
@@ -199,7 +199,7 @@ def lacks_time(found: Plan) -> bool:
     return found.step_time is None and found.mfu is None and found.step_time_range is None and not found.communication
 
 
-def test_what_cannot_be_computed_is_none_and_the_rest_is_given() -> None:
+def test_parts_that_cannot_be_computed_are_none() -> None:
     whole = spec()
     assert lacks_time(estimate(design({key: whole[key] for key in ("clusterspec", "name", "cluster")})))
     no_layout = estimate(design({key: value for key, value in whole.items() if key != "layout"}))
@@ -223,7 +223,7 @@ def test_an_accelerator_without_figures_is_estimated_and_says_what_was_assumed()
     assert any(key.startswith("accelerator.") for key, _, _ in found.assumptions)
 
 
-def test_a_hundred_thousand_accelerators_are_estimated_with_the_work_of_eight() -> None:
+def test_the_work_of_an_estimate_does_not_grow_with_the_cluster() -> None:
     small = design(spec({"nodes": 1}, workload={"global_batch": 64}, layout={"tp": 2}))
     large = design(spec({"nodes": 12_500}, workload={"global_batch": 800_000}, layout={"tp": 2}))
     estimate(small)
@@ -244,7 +244,7 @@ def test_a_hundred_thousand_accelerators_are_estimated_with_the_work_of_eight() 
     attention=st.sampled_from(["flash", "plain"]),
     framework=st.sampled_from(["megatron-core", "custom", "deepspeed", "fsdp", "maxtext", "neuronx-distributed"]),
 )
-def test_any_layout_that_can_be_written_is_estimated_or_left_out(
+def test_every_valid_layout_is_estimated_or_has_none(
     nodes: int, batch: int, model: str, precision: str, attention: str, framework: str, **degrees: int
 ) -> None:
     found = plan(
@@ -268,5 +268,5 @@ ODD: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("model", ODD)
 @pytest.mark.parametrize("layout", [{"tp": 1}, {"tp": 1000}, {"pp": 999}, {"ep": 64, "expert_tp": 10**12}])
-def test_a_model_that_makes_no_sense_is_estimated_all_the_same(model: dict[str, Any], layout: dict[str, Any]) -> None:
+def test_absurd_model_sizes_do_not_crash_an_estimate(model: dict[str, Any], layout: dict[str, Any]) -> None:
     assert 0 < seconds(workload={"model": model}, layout=layout) < float("inf")

@@ -89,7 +89,7 @@ def test_every_formula_of_any_layout_gives_its_value(
     explained(found)
 
 
-def test_a_leaf_names_what_a_reader_can_look_up() -> None:
+def test_figures_of_leaves_have_origins() -> None:
     """Figures of an entry are cited or assumed with a reason, and what follows from others says how."""
     whole = plan(layout={"tp": 8}).step_time
     assert whole is not None
@@ -98,7 +98,7 @@ def test_a_leaf_names_what_a_reader_can_look_up() -> None:
     assert all(str(figure.origin).split(": ", 1)[1] for figure in figures.values())
 
 
-def test_a_leaf_is_worked_out_as_by_hand() -> None:
+def test_leaves_give_the_hand_worked_values() -> None:
     """The output projection of Llama 3.1 8B on one H100 at tp 1: 2 × 8192 × 4096 × 4096 FLOPs in each layer, for
     128 / 32 micro-batches, at the peak of 989.4 TFLOP/s times the shares that the leaf prints."""
     whole = plan(layout={"tp": 1}).step_time

@@ -67,7 +67,7 @@ def test_a_stated_rate_of_the_job_precedes_that_of_a_node_and_leaves_no_range(
     assert run.low == run.share == run.high
 
 
-def test_a_rate_of_a_node_says_nothing_of_a_job_of_unknown_nodes() -> None:
+def test_a_rate_per_node_needs_the_number_of_nodes() -> None:
     operations = clean(
         f"cluster: {{platform: dgx-h100, nodes: 2}}\noperations: {{node_mtbf: 100 h}}\n{WORK}"
     ).spec.operations
@@ -134,5 +134,5 @@ def test_a_stated_interval_precedes_the_best_one() -> None:
     }
 
 
-def test_a_run_that_fails_before_it_restarts_keeps_nothing() -> None:
+def test_goodput_is_zero_if_failures_come_faster_than_restarts() -> None:
     assert found("mean_time_between_failures: 9 min").share == 0

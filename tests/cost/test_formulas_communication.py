@@ -43,7 +43,7 @@ def test_a_pipeline_costs_between_its_parts_and_twice_its_parts(alpha: float, se
 
 
 @given(st.floats(0, 1), st.floats(0, 1e3))
-def test_overlap_never_beats_the_longer_part(alpha: float, sending: float) -> None:
+def test_overlapped_time_is_at_least_the_longer_part(alpha: float, sending: float) -> None:
     assert alpha_beta.overlapped(alpha, sending) >= max(alpha, sending) * (1 - 1e-9)
 
 
@@ -90,7 +90,7 @@ def test_a_closed_axis_is_never_longer_than_an_open_one(side: int) -> None:
     assert torus.average_hops(side, 1) <= torus.average_hops(side, 0) + 0.26
 
 
-def test_formulas_take_arrays() -> None:
+def test_formulas_accept_arrays() -> None:
     numpy = pytest.importorskip("numpy")
     sizes, ranks = numpy.array([1e6, 1e9]), numpy.array([8, 16])
     together = ring.all_reduce_time(sizes, ranks, 450e9, 1e-6) + tree.island_traffic(sizes, ranks) / 50e9

@@ -67,7 +67,7 @@ positive = st.floats(1e-6, 1e6)
 
 
 @given(communication=positive, room=positive, share=st.floats(0, 1))
-def test_hiding_never_costs_more_than_not_hiding(communication: float, room: float, share: float) -> None:
+def test_overlap_never_takes_longer_than_no_overlap(communication: float, room: float, share: float) -> None:
     seen, rounding = overlap.exposed(communication, room, share), 1e-12 * (communication + room)
     assert -rounding <= seen <= communication + rounding
     assert seen >= overlap.exposed(communication, room * 2, share) - rounding
@@ -80,7 +80,7 @@ def test_a_causal_mask_leaves_at_most_half(length: int, window: int) -> None:
 
 
 @given(m=st.integers(1, 10**5), n=st.integers(1, 10**5), batch=st.integers(1, 64))
-def test_tiles_never_do_more_than_they_are_given(m: int, n: int, batch: int) -> None:
+def test_tiles_cover_at_least_the_product(m: int, n: int, batch: int) -> None:
     assert 0 < matmul.tile_fill(m, n, 256, 128, batch=batch, units=132) <= 1
 
 
@@ -100,13 +100,13 @@ def test_zero_bubble_never_idles_more_than_one_forward_one_backward(
 
 
 @given(stages=st.integers(2, 128), many=st.integers(1, 4096), virtual=st.integers(1, 8))
-def test_the_batch_asked_for_leaves_the_share_asked_for(stages: int, many: int, virtual: int) -> None:
+def test_the_computed_batch_gives_the_wanted_idle_share(stages: int, many: int, virtual: int) -> None:
     idle = pipeline.idle_share(stages, many, virtual)
     assert pipeline.micro_batches_for(idle, stages, virtual) == pytest.approx(many)
 
 
 @given(between=st.floats(60, 1e7), cost=st.floats(1, 3600), factor=st.floats(0.1, 10))
-def test_no_other_interval_loses_less_than_the_best(between: float, cost: float, factor: float) -> None:
+def test_no_interval_loses_less_than_the_optimum(between: float, cost: float, factor: float) -> None:
     best = failures.best_interval(between, cost)
     lost = failures.lost_share(best, between, cost)
     assert failures.lost_share(best * factor, between, cost) >= lost * (1 - 1e-12)

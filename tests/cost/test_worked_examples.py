@@ -141,18 +141,18 @@ def expected(example: dict[str, Any]) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
-def test_a_number_worked_by_hand_is_what_our_formula_gives(example: dict[str, Any]) -> None:
+def test_formulas_give_the_hand_worked_numbers(example: dict[str, Any]) -> None:
     inputs = {name: settled(name, given) for name, given in example["inputs"].items()}
     value, within = expected(example)
     found = example.get("times", 1) * function_named(example["function"])(**inputs)
     assert found == pytest.approx(value, rel=1e-9, abs=within)
 
 
-def test_every_example_stands_once() -> None:
+def test_no_worked_example_is_repeated() -> None:
     assert [name for name, count in Counter(example["id"] for example in EXAMPLES).items() if count > 1] == []
 
 
-def test_what_is_mere_arithmetic_is_marked_and_rare() -> None:
+def test_examples_of_plain_arithmetic_are_marked_and_few() -> None:
     literal = {example["id"] for example in EXAMPLES if example.get("literal")}
     plain = {example["id"] for example in EXAMPLES if example["function"] in ("product", "quotient")}
     assert literal == plain

@@ -29,7 +29,7 @@ def test_sound_specs_conform(name: str) -> None:
 
 
 @given(st.sampled_from(sorted(VALUES)), st.lists(changes(), min_size=1, max_size=3))
-def test_both_agree_on_mutated_specs(name: str, made: list[tuple[Any, Any]]) -> None:
+def test_validator_and_jsonschema_agree_on_mutated_specs(name: str, made: list[tuple[Any, Any]]) -> None:
     tree = json.loads(json.dumps(VALUES[name]))
     for path, value in made:
         changed(tree, path, value)
@@ -44,7 +44,7 @@ JUNK = st.recursive(
 
 
 @given(JUNK)
-def test_both_agree_on_anything(value: Any) -> None:
+def test_validator_and_jsonschema_agree_on_any_value(value: Any) -> None:
     agreed(value)
 
 

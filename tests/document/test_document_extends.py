@@ -38,12 +38,12 @@ def test_merging_twice_is_merging_once(base: Any, over: Any) -> None:
 
 
 @given(MAPPINGS)
-def test_onto_nothing_only_the_nulls_go(over: Any) -> None:
+def test_merging_onto_nothing_removes_nulls(over: Any) -> None:
     assert not holds_null(merge({}, over))
 
 
 @given(MAPPINGS, MAPPINGS)
-def test_every_key_of_the_upper_file_has_its_way(base: Any, over: Any) -> None:
+def test_keys_of_the_extending_file_have_precedence(base: Any, over: Any) -> None:
     merged = merge(base, over)
     for key, item in over.items():
         if item is None:
@@ -87,7 +87,7 @@ def test_a_chain_is_merged_from_the_far_end_and_places_keep_their_file(tmp_path:
     assert not document.partial
 
 
-def test_what_the_middle_deletes_stays_deleted_unless_given_again(tmp_path: Path) -> None:
+def test_a_key_deleted_in_a_middle_file_stays_deleted(tmp_path: Path) -> None:
     written(tmp_path, top="extends: middle.yaml\n", middle="extends: far.yaml\na: null\n", far="a: 1\nb: 2\n")
     assert loaded(tmp_path / "top.yaml")[0].value == {"extends": "middle.yaml", "b": 2}
 
@@ -122,7 +122,7 @@ def project(tmp_path: Path) -> Path:
         ("x" * 5000, "which cannot be opened"),
     ],
 )
-def test_a_base_that_cannot_be_had_is_named_at_the_key(tmp_path: Path, named: str, words: str) -> None:
+def test_an_unreadable_base_is_reported_at_extends(tmp_path: Path, named: str, words: str) -> None:
     folder = project(tmp_path) / "specs"
     written(folder, spec=f"clusterspec: 1\nextends: {named}\nb: 2\n")
     document, problems = loaded(folder / "spec.yaml")

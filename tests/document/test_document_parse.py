@@ -198,7 +198,7 @@ def test_windows_line_ends_change_nothing() -> None:
         ("%A\n" * 9 + "---", "9:1", "more than 8 lines begin with %"),
     ],
 )  # fmt: skip
-def test_what_is_refused_is_refused_with_its_own_words_and_place(text: str, place: str, words: str) -> None:
+def test_refusals_have_a_message_and_a_place(text: str, place: str, words: str) -> None:
     document, problems = parse(Source("t.yaml", text))
     finding = to_finding(problems[0], document, Source("t.yaml", text))
     assert (str(finding.span), finding.message) == (f"t.yaml:{place}", words)
@@ -214,7 +214,7 @@ def test_what_is_refused_is_refused_with_its_own_words_and_place(text: str, plac
         (b"a: " + b"x" * LARGEST, "the file is larger than 1024 KiB, the maximum"),
     ],
 )
-def test_bytes_that_are_no_text_are_named(data: bytes, words: str) -> None:
+def test_bytes_that_are_not_text_are_reported(data: bytes, words: str) -> None:
     document, problems = parse(decode("t.yaml", data))
     assert document is None
     assert [problem.message for problem in problems] == [words]

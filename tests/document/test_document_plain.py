@@ -59,7 +59,7 @@ def test_nearly_every_spec_of_a_page_is_plain() -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
-def test_made_texts_are_read_alike(text: str) -> None:
+def test_generated_texts_are_read_alike_by_both_parsers(text: str) -> None:
     agrees(text)
 
 
@@ -67,7 +67,7 @@ def test_made_texts_are_read_alike(text: str) -> None:
     st.sampled_from(SMALL),
     st.lists(st.tuples(st.integers(0, 900), st.integers(0, 3), st.sampled_from(["", *PIECES])), min_size=1, max_size=3),
 )
-def test_changed_specs_are_read_alike(text: str, changes: list[tuple[int, int, str]]) -> None:
+def test_changed_specs_are_read_alike_by_both_parsers(text: str, changes: list[tuple[int, int, str]]) -> None:
     for at, removed, piece in changes:
         text = text[:at] + piece + text[at + removed :]
     agrees(text)
@@ -103,7 +103,7 @@ def test_changed_specs_are_read_alike(text: str, changes: list[tuple[int, int, s
         "a: @b\n",
     ],
 )
-def test_what_may_mean_something_else_is_not_plain(text: str) -> None:
+def test_ambiguous_scalars_are_left_to_the_full_parser(text: str) -> None:
     assert plain.events(text) is None
 
 

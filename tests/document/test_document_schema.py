@@ -173,7 +173,7 @@ def test_a_key_without_a_value_is_a_warning() -> None:
     assert [one.severity for one in found("version: 1\nnodes:")[1]] == [Severity.WARNING]
 
 
-def test_many_faults_of_one_list_or_mapping_are_counted_not_told() -> None:
+def test_many_violations_of_one_list_are_counted() -> None:
     _, findings = found("version: 1\nshape: [0, 0, 0]\n" + "".join(f"k{i}: 1\n" for i in range(1000)))
     assert len([one for one in findings if one.rule == "unknown-key"]) == 41
     assert findings[-1].message == "`k40` and 959 further keys are not known here"
@@ -182,7 +182,7 @@ def test_many_faults_of_one_list_or_mapping_are_counted_not_told() -> None:
     assert items[-1].endswith("994 further items have errors")
 
 
-def test_two_schemas_do_not_mix() -> None:
+def test_schemas_do_not_affect_each_other() -> None:
     assert found("a: 1", {"type": "object", "properties": {"a": {"type": "string"}}})[1]
     assert not found("a: 1", {"type": "object", "properties": {"a": {"type": "integer"}}})[1]
 

@@ -63,7 +63,7 @@ def test_a_waiver_with_a_reason_silences_its_rule_where_it_stands(text: str) -> 
         ("a: 1\n# clusterspec: ignore-file[shared-nic]: x", "unreadable-waiver"),
     ],
 )
-def test_any_other_waiver_silences_nothing_and_is_itself_a_finding(text: str, said: str) -> None:
+def test_an_invalid_waiver_has_no_effect_and_is_a_finding(text: str, said: str) -> None:
     assert [rule for rule, _ in after(text, AT_A)] == ["shared-nic", said]
 
 
@@ -77,7 +77,7 @@ def test_a_rule_that_did_not_run_leaves_no_unused_waiver() -> None:
     assert after(text) == [("unused-waiver", 1)]
 
 
-def test_a_waiver_in_a_base_speaks_for_the_base_and_is_never_unused(tmp_path: Path) -> None:
+def test_a_waiver_in_a_base_applies_to_the_base_and_is_never_unused(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text("a: 1  # clusterspec: ignore[shared-nic]: x\n")
     (tmp_path / "top.yaml").write_text("extends: base.yaml\nb: 1\n")
     (tmp_path / "over.yaml").write_text("extends: base.yaml\na: 2\n")

@@ -59,7 +59,7 @@ def names(compared: Compared) -> list[str]:
 
 
 @pytest.mark.parametrize(("machine", "ranks"), [(DGX, 8), (DGX, 32), (EFA, 16)])
-def test_a_sound_machine_has_no_cause(machine: Cluster, ranks: int) -> None:
+def test_a_machine_as_predicted_has_no_cause(machine: Cluster, ranks: int) -> None:
     compared = diagnosed(machine, log(machine, ranks))
     assert compared.verdict == "expected"
     assert set(names(compared)) <= {"duplex-misreading"}
@@ -123,7 +123,7 @@ def test_the_plugin_is_named_where_the_network_needs_one() -> None:
     assert "aws-ofi-nccl" in compared.causes[0].next
 
 
-def test_both_directions_taken_for_one_is_the_forty_percent_case() -> None:
+def test_a_duplex_figure_taken_as_one_direction_is_recognized() -> None:
     """8 × A100: 235 GB/s is 39 % of 600 GB/s, which adds both directions, and 78 % of the 300 GB/s of one."""
     misread = cluster(
         "{accelerator: a100-sxm-80gb, accelerators_per_node: 8, nodes: 1, "

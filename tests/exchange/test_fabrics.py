@@ -60,7 +60,7 @@ def test_missing_uplinks_are_found() -> None:
     assert "1 leaves with 5, 3 leaves with 8; 3 fewer than 8 on every leaf" in unknown(reading)
 
 
-def test_sharp_units_are_no_endpoints() -> None:
+def test_aggregation_nodes_are_not_endpoints() -> None:
     reading = read(fabric(2, 1, 4, 4, aggregation=True))
     assert given(reading)["cluster.nodes"] == 4
     assert counts(reading)["endpoints"] == 8
@@ -180,7 +180,7 @@ def test_both_formats_of_slurm_say_the_same(text: str) -> None:
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "already described on line 1"),
     ],
 )
-def test_a_topology_that_cannot_be_is_refused(text: str, why: str) -> None:
+def test_an_inconsistent_topology_is_refused(text: str, why: str) -> None:
     with pytest.raises(FormatError, match=why):
         read(text)
 

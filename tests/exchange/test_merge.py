@@ -46,7 +46,7 @@ layout: {}
 """
 
 
-def test_keys_go_where_they_belong_and_nothing_else_moves() -> None:
+def test_inserted_keys_change_nothing_else() -> None:
     merged = merge(
         SPEC,
         reading(
@@ -83,7 +83,7 @@ procurement:
     )
 
 
-def test_what_the_spec_states_otherwise_is_kept_and_listed() -> None:
+def test_conflicting_values_of_the_spec_are_kept_and_listed() -> None:
     merged = merge(SPEC, reading(("cluster.scale_out.nics_per_node", 4), ("cluster.platform", "dgx-h100")), "s")
     assert merged.text == SPEC
     assert [held for _, held in merged.kept] == ["cluster.scale_out.nics_per_node is 8 on line 9"]

@@ -30,7 +30,7 @@ def test_a_mesh_of_xgmi_has_a_link_to_every_peer() -> None:
     assert (counts(reading)["links_per_accelerator"], counts(reading)["edges"]) == (7, 28)
 
 
-def test_two_hives_are_two_domains() -> None:
+def test_two_xgmi_hives_are_two_domains() -> None:
     text = rocm(8, "Hops", {True: "1", False: "3"}, 4) + rocm(8, "Link Type", {True: "XGMI", False: "PCIE"}, 4)
     reading = read(text)
     assert given(reading)["cluster.scale_up.domain"] == 4

@@ -61,7 +61,7 @@ def test_links_are_counted_as_they_are_joined(text: str, topology: str, domain: 
     assert counts(reading)["edges"] == edges
 
 
-def test_two_gpus_with_all_links_of_one_are_not_guessed() -> None:
+def test_ambiguous_links_of_two_gpus_are_a_question() -> None:
     reading = read(matrix(2, lambda a, b: "NV12"))
     assert "cluster.scale_up.topology" not in given(reading)
     assert "a bridge or a switch" in unknown(reading)

@@ -64,7 +64,7 @@ def test_every_cloud_counts_in_its_own_words(kind: str, values: dict[str, object
     assert (keys["cluster.platform"], keys["cluster.nodes"]) == (platform, nodes)
 
 
-def test_two_types_with_accelerators_are_not_guessed() -> None:
+def test_two_instance_types_with_accelerators_are_a_question() -> None:
     reading = read(
         plan(("aws_instance", {"instance_type": "p5.48xlarge"}), ("aws_instance", {"instance_type": "p4d.24xlarge"}))
     )

@@ -260,7 +260,7 @@ def test_launch_lines_of_engines_state_a_serving_layout(line: str, expected: dic
     assert {key: keys.get(key) for key in expected} == expected
 
 
-def test_data_parallelism_of_an_unknown_model_is_not_guessed() -> None:
+def test_data_parallelism_of_an_unknown_model_is_left_open() -> None:
     reading = read("vllm serve me/unheard-of --data-parallel-size 4\n")
     assert not {"layout.dp", "layout.attention_dp"} & set(given(reading))
     assert "replicas of a dense model, or attention of one with experts" in unknown(reading)

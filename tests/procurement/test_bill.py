@@ -44,7 +44,7 @@ def test_a_line_without_a_price_has_none_rather_than_zero() -> None:
     assert line.price is None and line.price_text == ""
 
 
-def test_nics_are_bought_where_no_platform_brings_them() -> None:
+def test_nics_are_counted_without_a_platform() -> None:
     bare = items("cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4, spare_nodes: 1}")
     assert bare["nic", "infiniband-ndr NIC, 400 Gb/s"].quantity == 40
     assert not [kind for kind, _ in items(POD) if kind == "nic"]

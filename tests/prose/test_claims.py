@@ -23,7 +23,7 @@ def catalog() -> Catalog:
     return Catalog.open()
 
 
-def test_four_of_five_wrong_claims_are_found_and_few_right_ones_told_of(catalog: Catalog) -> None:
+def test_recall_and_precision_on_labeled_claims(catalog: Catalog) -> None:
     score = measure(claims(), catalog)
     assert len(score.of("wrong")) >= 40 and len(score.of("right")) >= 60
     assert score.recall >= RECALL

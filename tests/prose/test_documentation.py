@@ -26,7 +26,7 @@ def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
     assert [(str(problem.span), problem.message) for problem in problems] == []
 
 
-def test_twice_the_readme_is_twice_the_work() -> None:
+def test_work_grows_linearly_with_the_text() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     check_text(Source("README.md", text), CATALOG)  # reads the entries that it names
     once, twice = (steps(lambda n=n: check_text(Source("README.md", text * n), CATALOG)) for n in (1, 2))  # type: ignore[misc]

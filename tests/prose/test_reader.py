@@ -60,7 +60,7 @@ def test_a_finding_points_at_the_figure(text: str, place: tuple[int, int, int]) 
         "Measured over NVLink 4: 300–380 GB/s unidirectional.",
     ],
 )
-def test_what_is_no_claim_of_the_author_is_passed_over(text: str) -> None:
+def test_quoted_text_is_not_checked(text: str) -> None:
     assert places(text) == []
 
 
@@ -80,7 +80,7 @@ def test_one_wrong_figure_is_one_finding_with_every_reading() -> None:
         f"<!-- clusterspec: ignore[duplex-counted-as-one-way] until 2027-01-31: quoted -->\n{SLIP}",
     ],
 )
-def test_a_waiver_with_a_reason_takes_a_finding_back(text: str) -> None:
+def test_a_waiver_with_a_reason_hides_its_finding(text: str) -> None:
     assert told(text, date(2026, 11, 20)) == []
 
 

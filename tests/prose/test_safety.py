@@ -110,7 +110,7 @@ def check(text: str) -> None:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.lists(some.sampled_from(PIECES), max_size=40).map(" ".join))
-def test_no_arrangement_of_what_it_knows_crashes_the_reader(text: str) -> None:
+def test_no_arrangement_of_known_words_crashes_the_reader(text: str) -> None:
     check(text)
 
 

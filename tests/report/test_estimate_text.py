@@ -44,12 +44,12 @@ def shown(one: Study) -> str:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_it_is_one_screen(path: Path) -> None:
+def test_an_estimate_is_one_screen(path: Path) -> None:
     one = pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
     assert len(shown(one).splitlines()) <= 60
 
 
-def test_it_begins_with_what_is_wrong() -> None:
+def test_an_estimate_begins_with_errors() -> None:
     first, second, *_ = shown(study(TOO_LARGE)).splitlines()
     assert first == "Does not work as written"
     assert "error" in second or "does not fit" in second

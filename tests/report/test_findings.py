@@ -64,7 +64,7 @@ def test_a_table_for_a_pull_request(report: CheckReport) -> None:
     assert_golden(GOLDEN / "flawed.md", findings_machines.markdown(report))
 
 
-def test_colour_adds_nothing_but_colour(report: CheckReport) -> None:
+def test_color_adds_only_escape_sequences(report: CheckReport) -> None:
     painted = findings_text.text(report, Ink(True))
     assert painted != findings_text.text(report)
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == findings_text.text(report)
@@ -96,7 +96,7 @@ def test_json_holds_the_fields_of_the_contract(report: CheckReport) -> None:
     assert all(fields | {"path", "related"} <= set(finding) for finding in document["findings"])
 
 
-def test_fixes_mend_what_they_say(report: CheckReport) -> None:
+def test_fixes_give_the_described_text(report: CheckReport) -> None:
     edits = [edit for finding in report.findings for edit in finding.edits]
     assert edits
     mended = apply_edits(FLAWED, edits)

@@ -45,14 +45,14 @@ def test_an_estimate_says_by_how_much_the_measurements_moved_it() -> None:
     )
 
 
-def test_nothing_is_told_where_nothing_was_measured() -> None:
+def test_nothing_is_printed_without_measurements() -> None:
     report = pipeline.estimate(study(SPEC))
     assert "Measured" not in estimate_text.text(report)
     assert report.to_json()["measured"] == []
     assert appendix.measured(pipeline.report(study(SPEC), "design")) is None
 
 
-def test_a_slow_network_shows_in_the_step() -> None:
+def test_a_slow_network_lengthens_the_step() -> None:
     usual, slow = (pipeline.estimate(study(text)).plan.step_time for text in (SPEC, SPEC + MEASURED))
     assert usual is not None and slow is not None and slow.value > usual.value
 

@@ -86,7 +86,7 @@ def test_the_json_has_the_head_of_every_document() -> None:
 
 
 @pytest.mark.parametrize("name", ["too-large", "no-yaml"])
-def test_what_fails_is_a_draft(name: str) -> None:
+def test_a_failing_design_is_a_draft(name: str) -> None:
     page = paper.html(compose(report(SPECS[name])))
     assert "Does not work as written" in page
     assert "DRAFT" in page
@@ -99,7 +99,7 @@ def test_what_fails_is_a_draft(name: str) -> None:
         ("bare", "Not ready to be signed: not all of it was judged"),
     ],
 )
-def test_a_buyer_reads_first_whether_to_sign(name: str, word: str) -> None:
+def test_the_first_page_states_whether_to_sign(name: str, word: str) -> None:
     assert word in paper.html(compose(report(SPECS[name], "procurement")))
 
 
@@ -110,7 +110,7 @@ def test_a_serving_plan_shows_its_times_first() -> None:
     assert 'data-field="estimate.serving.ttft"' in page
 
 
-def test_what_works_is_no_draft() -> None:
+def test_a_valid_design_is_not_a_draft() -> None:
     assert "DRAFT" not in paper.html(compose(report(SPEC)))
 
 
@@ -138,7 +138,7 @@ def test_waivers_stand_on_the_first_page_with_reason_date_and_expiry() -> None:
         assert part in first
 
 
-def test_no_path_of_the_author_is_on_the_cover() -> None:
+def test_the_cover_has_no_file_path() -> None:
     one = pipeline.study_text(SPEC, SETTINGS, "/home/alice/secret/spec.yaml")
     page = paper.html(compose(pipeline.report(one, "procurement")))
     assert "alice" not in page
@@ -175,7 +175,7 @@ TRAINING_WORDS = re.compile(r"gradient|optimizer|MFU|micro-batch|sequences of|st
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 @pytest.mark.parametrize("name", ["serving", "serving-pools"])
-def test_a_report_on_serving_speaks_of_no_training(name: str, kind: str) -> None:
+def test_a_report_on_serving_has_no_training_sections(name: str, kind: str) -> None:
     page = paper.html(compose(report(SPECS[name], kind)))
     body = re.sub(r"<(script|style)[^>]*>.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert TRAINING_WORDS.findall(body) == []

@@ -80,7 +80,7 @@ def test_a_table_that_fits_is_one_line_a_row(rows: list[tuple[str, str]]) -> Non
     assert len(grid(("a", "b"), rows, wrap=(1,), ink=Ink(width=300)).splitlines()) == 1 + len(rows)
 
 
-def test_paint_takes_no_room() -> None:
+def test_color_does_not_change_widths() -> None:
     rows = [("one", Ink(True).paint("blue", "████"), "end"), ("two", "██", "end")]
     lines = grid(("", "", ""), rows).splitlines()
     assert len({unpainted(line).index("end") for line in lines[1:]}) == 1
@@ -110,7 +110,7 @@ def test_a_page_folded_is_the_same_markdown(name: str) -> None:
         (False, "no"),
     ],
 )
-def test_what_is_assumed_is_said_with_its_unit(value: object, said: str) -> None:
+def test_assumptions_are_printed_with_units(value: object, said: str) -> None:
     assert value_text(value) == said
 
 

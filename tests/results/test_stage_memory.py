@@ -29,5 +29,5 @@ def test_under_1f1b_the_second_stage_holds_one_micro_batch_fewer_than_the_first(
     assert stages[1].weights == pytest.approx(stages[2].weights)
 
 
-def test_one_stage_has_no_list() -> None:
+def test_one_stage_has_no_table() -> None:
     assert stage_memory(pipeline.study_text(RUNS.replace("pp: 2", "pp: 1"), SETTINGS).plan) == ()

@@ -126,7 +126,7 @@ def finding(severity: Severity) -> Finding:
         (Severity.NOTE, VerdictStatus.CLEAR, VerdictStatus.NOT_JUDGED),
     ],
 )
-def test_the_gravest_open_finding_decides_where_everything_fits(
+def test_the_most_severe_open_finding_decides_the_verdict(
     severity: Severity, with_work: VerdictStatus, without: VerdictStatus
 ) -> None:
     assert verdict(study(RUNS).plan, (finding(severity),)).status is with_work

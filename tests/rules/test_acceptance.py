@@ -161,7 +161,7 @@ def test_tests_cover_what_the_plan_sends(tested: str, plan: str, wanted: Reporte
     assert reported(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n{plan}\n") == wanted
 
 
-def test_what_was_measured_does_not_lower_what_is_asked(check: Check) -> None:
+def test_measurements_do_not_lower_recommended_thresholds(check: Check) -> None:
     entry = "{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s}"
     text = f"{H100}\nacceptance: [{entry}]\nmeasured: [{entry}]\n"
     assert reported(check, "acceptance", text) == one("lenient-acceptance", BUSBW)

@@ -246,7 +246,7 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize(("rule", "design", "reported", "silent"), BOUNDS, ids=lambda one: str(one)[:40].strip())
-def test_a_rule_begins_where_its_page_says(
+def test_a_rule_starts_at_its_documented_threshold(
     rule: str, design: str, reported: object, silent: object, check: Check
 ) -> None:
     assert len(of(rule, fill(design, reported), check)) == 1

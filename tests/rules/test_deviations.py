@@ -107,7 +107,7 @@ cluster:
 
 
 @pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), [row for row in SCALE_UP if row[3]])
-def test_a_fix_leaves_nothing_to_say(accelerator: str, written: str, rule: str, fixed: bool, check: Check) -> None:
+def test_a_fix_leaves_no_finding(accelerator: str, written: str, rule: str, fixed: bool, check: Check) -> None:
     text = f"""\
 clusterspec: 1
 cluster: {{accelerator: {accelerator}, accelerators_per_node: 8, nodes: 2, scale_up: {{bandwidth: {written}}}}}

@@ -38,7 +38,7 @@ layout: {tp: 16, pp: 3}
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_a_rule_bears_the_name_and_the_group_of_its_file(name: str) -> None:
+def test_a_rule_has_the_name_and_group_of_its_file(name: str) -> None:
     rule = page(name).rule
     file = Path(module(name).__file__ or "")
     assert (rule.name, rule.group) == (name, RULES[name][0])
@@ -77,7 +77,7 @@ def offered(parameter: str) -> tuple[Any, ...]:
     return (returned, get_args(returned)[0]) if optional(returned) else (returned,)
 
 
-def test_every_rule_that_is_spoken_of_has_a_page() -> None:
+def test_every_rule_mentioned_in_code_has_a_page() -> None:
     """Those of the catalog's own files, which no spec can meet, are found by the reference of the catalog."""
     spoken = {name for file in ROOT.rglob("*.py") for name in names_in(ast.parse(file.read_text("utf-8")))}
     assert len(spoken) > 10
@@ -155,7 +155,7 @@ def test_one_wrong_figure_gives_one_finding(cluster: str, rule: str, at: str, se
     assert [finding.rule for finding in findings if dotted(finding.path) == at] == [rule]
 
 
-def test_a_rule_is_not_asked_without_what_it_needs(settings: Settings) -> None:
+def test_a_rule_runs_only_with_its_inputs(settings: Settings) -> None:
     facts = facts_of("clusterspec: 1\n", settings)
     assert judge(facts) == []
     assert (facts.cluster, facts.layout, facts.workload) == (None, None, None)
@@ -213,7 +213,7 @@ def test_a_team_chooses_rules_and_severities(config: Config, found: Finding, sev
     assert [str(chosen.severity) for chosen in choose([found], config)] == severities
 
 
-def test_a_threshold_of_the_team_stands_for_the_rules_own(settings: Settings) -> None:
+def test_a_configured_threshold_replaces_the_default(settings: Settings) -> None:
     text = POD.replace("tp: 16, pp: 3", "tp: 8, pp: 4")
     patient = Settings(settings.catalog, Config(thresholds={"pipeline-bubble": 0.5}), settings.today)
     own = {finding.rule for finding in study_text(text, settings).findings}

@@ -99,6 +99,6 @@ def test_a_guard_writes_out_literals_and_functions(
     assert silent(body, values, before) is expected
 
 
-def test_a_variable_that_hides_what_an_expression_uses_ends_the_guard() -> None:
+def test_a_reassigned_variable_ends_the_guard() -> None:
     assert silent("x = b\nfor y in a:\n    if x > y: yield y", {"a": ()}) is True
     assert silent("x = b\nfor b in a:\n    if x > b: yield b", {"a": ()}) is False

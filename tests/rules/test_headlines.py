@@ -113,6 +113,6 @@ def test_a_peak_without_sparsity_is_named(
     assert finding.help == f"write {right}"
 
 
-def test_a_figure_that_is_nothing_of_the_part_is_asked_for(check: Check) -> None:
+def test_an_unknown_headline_offers_both_readings(check: Check) -> None:
     finding = found(check, "dgx-h100", workload="peak_flops: 700 TFLOPS")["missing-sparsity"]
     assert finding.help == "write `700 TFLOPS dense` or `700 TFLOPS sparse`"

@@ -113,6 +113,6 @@ def test_a_measurement_is_judged(cluster: str, entry: str, wanted: Reported, che
     assert reported(check, "measured", f"{cluster}\nmeasured:\n  - {{{entry}}}\n") == wanted
 
 
-def test_an_entry_that_cannot_be_read_is_not_spoken_of_twice(check: Check) -> None:
+def test_an_unreadable_entry_is_reported_once(check: Check) -> None:
     text = f"{H100}\nmeasured:\n  - {{collective: all-reduce, nodes: 2, size: 8 GiB, busbw: fast}}\n"
     assert reported(check, "measured", text) == []

@@ -20,7 +20,7 @@ def places(text: str, rule: str, check: Check) -> list[str]:
 
 
 @pytest.mark.parametrize(("rule", "pod", "flaw", "at", "twin"), TWINS)
-def test_a_flaw_is_told_and_its_twin_is_not(
+def test_a_flaw_is_reported_and_its_near_miss_is_not(
     rule: str, pod: str, flaw: Changes, at: str, twin: Changes, check: Check
 ) -> None:
     assert places(spec(pod, flaw), rule, check) == [at]

@@ -36,7 +36,7 @@ def test_the_best_is_the_least_of_all() -> None:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_columns_give_what_each_layout_gives_alone(name: str) -> None:
+def test_columns_equal_single_layouts(name: str) -> None:
     searched, design = job(JOBS[name]), design_of(JOBS[name])
     space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
     rows = []

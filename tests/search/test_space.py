@@ -17,7 +17,7 @@ from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_family_counts_its_layouts(name: str) -> None:
+def test_the_size_of_a_family_is_its_number_of_layouts(name: str) -> None:
     for family in families(job(JOBS[name])):
         assert sum(1 for _ in choices(family)) == family.size
 

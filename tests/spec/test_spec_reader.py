@@ -137,7 +137,7 @@ def test_one_wrong_value_is_one_finding_and_hides_nothing_else(path: KeyPath) ->
 
 @pytest.mark.parametrize("path", COUNTS, ids=dotted)
 @pytest.mark.parametrize("value", [10**18, -1])
-def test_no_number_is_beyond_all_bounds(path: KeyPath, value: int) -> None:
+def test_every_number_is_bounded(path: KeyPath, value: int) -> None:
     _, problems = judged(with_value(path, value))
     assert [problem.rule for problem in problems] == ["wrong-type"]
     assert problems[0].path[: len(path)] == path
@@ -169,7 +169,7 @@ def test_no_number_is_beyond_all_bounds(path: KeyPath, value: int) -> None:
         ("name: x", "cluster", "missing-key"),
     ],
 )
-def test_bad_input_ends_as_one_finding_with_a_place(text: str, where: str, rule: str) -> None:
+def test_invalid_input_is_one_finding_with_a_place(text: str, where: str, rule: str) -> None:
     document = document_of("clusterspec: 1\n" + text)
     spec, problems = read(document)
     assert [(dotted(problem.path), problem.rule) for problem in problems] == [(where, rule)]
@@ -200,19 +200,19 @@ def test_zero_is_fine_where_nothing_is_a_sensible_amount() -> None:
     assert said(text) == []
 
 
-def test_a_misspelt_key_is_not_taken_for_an_absent_one() -> None:
+def test_a_misspelled_key_is_not_reported_as_missing() -> None:
     spec, problems = spec_of("cluster: {node: 64}\n")
     assert [problem.rule for problem in problems] == ["unknown-key"]
     assert ("cluster", "nodes") in spec.broken
 
 
-def test_what_is_no_spec_at_all_gets_one_finding() -> None:
+def test_text_that_is_not_a_spec_gives_one_finding() -> None:
     spec, problems = read(document_of("apiVersion: v1\nkind: Pod\nmetadata: {a: 1}\n"))
     assert [problem.rule for problem in problems] == ["unsupported-spec-version"]
     assert () in spec.broken
 
 
-def test_a_missing_base_makes_the_whole_uncertain(tmp_path: Path) -> None:
+def test_a_missing_base_disables_absence_findings(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text("clusterspec: 1\nextends: gone.yaml\ncluster: {nodes: 4}\n")
     document, _ = load(str(tmp_path / "spec.yaml"))
     assert document is not None
@@ -230,7 +230,7 @@ def test_an_unused_key_is_a_note_and_is_read_all_the_same() -> None:
     assert spec.cluster.networks.storage.technology == "ethernet"
 
 
-def test_the_starting_spec_is_read_without_a_word() -> None:
+def test_the_starter_spec_has_no_findings() -> None:
     document, problems = load(str(resources.templates() / "starter.yaml"))
     assert document is not None
     spec, further = read(document)
@@ -251,7 +251,7 @@ JUNK = st.recursive(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(LEAVES), JUNK), min_size=1, max_size=4))
-def test_whatever_stands_in_a_spec_something_is_returned(changes: list[tuple[KeyPath, Any]]) -> None:
+def test_any_spec_returns_a_result(changes: list[tuple[KeyPath, Any]]) -> None:
     tree = copy.deepcopy(EVERY.value)
     for path, junk in changes:
         try:

@@ -50,11 +50,11 @@ SAID = [
 
 
 @pytest.mark.parametrize(("value", "unit", "text"), SAID)
-def test_a_number_is_said_as_people_say_it(value: float, unit: str, text: str) -> None:
+def test_numbers_have_customary_prefixes(value: float, unit: str, text: str) -> None:
     assert display(value, unit) == text
 
 
-def test_network_people_are_told_bits() -> None:
+def test_network_rates_are_shown_in_bits() -> None:
     assert display_bits(50e9) == "400 Gb/s"
     assert display_bits(400e9) == "3.2 Tb/s"
 

@@ -119,7 +119,7 @@ def test_what_the_help_offers_can_be_read(row: tuple[str, str, str, tuple[str, .
         read(offered.strip("`"), row[1])
 
 
-def test_a_terminal_does_not_obey_a_message() -> None:
+def test_messages_cannot_send_escape_sequences() -> None:
     with pytest.raises(UnitFault) as caught:
         read("5 \x1b[2J\u202e", "bytes")
     assert caught.value.message.isprintable()
@@ -132,7 +132,7 @@ def test_a_fault_survives_the_way_between_processes() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.unit != "1"])
-def test_every_kind_reads_its_own_suggestions(name: str) -> None:
+def test_suggested_values_can_be_read(name: str) -> None:
     for unit in KINDS[name].suggestions:
         assert read(f"7 {unit}", name).unit == KINDS[name].unit
 
@@ -155,5 +155,5 @@ def test_a_message_repeats_48_characters_of_a_text(length: int, shown: str) -> N
     assert quoted("x" * length) == f"`{shown}`"
 
 
-def test_a_message_repeats_no_character_that_a_terminal_obeys() -> None:
+def test_messages_contain_no_control_characters() -> None:
     assert quoted("4\x1b[0m\n") == "`4\\u001b[0m\\u000a`"

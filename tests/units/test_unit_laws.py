@@ -122,19 +122,19 @@ def test_no_text_takes_much_work(text: str) -> None:
 
 
 @given(value=SIZES, unit=st.sampled_from(sorted(SAID)), digits=st.integers(2, 8))
-def test_what_is_said_is_read_back_to_its_digits(value: float, unit: str, digits: int) -> None:
+def test_displayed_values_are_read_back_to_their_digits(value: float, unit: str, digits: int) -> None:
     text = display(value, unit, digits)
     assert "e" not in text.split(" ")[0]
     assert read(text, SAID[unit]).value == pytest.approx(value, rel=0.51 * 10 ** (1 - digits))
 
 
 @given(value=st.floats(min_value=1e-9, max_value=1e11), digits=st.integers(2, 8))
-def test_a_time_that_is_said_is_read_back(value: float, digits: int) -> None:
+def test_displayed_times_are_read_back(value: float, digits: int) -> None:
     assert read(display(value, "s", digits), "time").value == pytest.approx(value, rel=0.51 * 10 ** (1 - digits))
 
 
 @given(value=st.integers(0, 10**9 - 1))
-def test_a_count_under_a_thousand_million_is_said_in_full(value: int) -> None:
+def test_counts_below_a_billion_are_printed_in_full(value: int) -> None:
     assert read(display(value, "1", 12), "count").value == value
 
 
@@ -198,10 +198,10 @@ def test_readings_and_read_agree_though_one_uses_pint_and_one_the_table(value: f
 
 
 @given(fraction=st.floats(1e-6, 10))
-def test_a_percentage_that_is_said_is_the_fraction(fraction: float) -> None:
+def test_a_displayed_percentage_is_the_fraction(fraction: float) -> None:
     assert float(percent(fraction, 6).removesuffix(" %")) == pytest.approx(100 * fraction, rel=1e-5)
 
 
-def test_a_direction_is_never_made_up() -> None:
+def test_a_direction_is_never_invented() -> None:
     assert read("900 GB/s", "bandwidth").direction is None
     assert read("900 GB/s duplex", "bandwidth").direction is Direction.DUPLEX

@@ -38,11 +38,11 @@ def test_the_table_agrees_with_the_registry(symbol: str) -> None:
         ("year", "day", Fraction(1461, 4)),
     ],
 )
-def test_the_words_that_trip_pint_mean_what_the_field_means(symbol: str, into: str, expected: Fraction) -> None:
+def test_units_that_pint_misreads_have_the_meaning_of_the_field(symbol: str, into: str, expected: Fraction) -> None:
     assert factor(symbol, into) == expected
 
 
-def test_pint_left_alone_would_read_magnetism() -> None:
+def test_pint_alone_misreads_gigabits_and_gigatransfers() -> None:
     """Why there is an own registry; should pint change its mind, this says so."""
     default: pint.UnitRegistry[Any] = pint.UnitRegistry()
     assert default.Unit("Gb").dimensionality != default.Unit("bit").dimensionality
@@ -58,7 +58,7 @@ def test_what_measures_different_things_does_not_convert(left: str, right: str) 
 
 
 @pytest.mark.parametrize("word", ["gb", "Gilbert", "tesla", "meter", "gram", "kelvin"])
-def test_the_registry_knows_this_field_and_nothing_else(word: str) -> None:
+def test_the_registry_has_only_units_of_the_field(word: str) -> None:
     with pytest.raises(pint.UndefinedUnitError):
         registry().Unit(word)
 

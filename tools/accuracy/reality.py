@@ -13,8 +13,8 @@ from tools.accuracy.reasons import reason
 
 HEAD = """# Findings on published runs
 
-Written by `make accuracy`. The runs in `tests/accuracy` are published measurements, so an error on one of them is a false
-alarm unless its plan or its description has the flaw, and warnings must be few.
+Written by `make accuracy`. The runs in `tests/accuracy` are published measurements, so an error on one of them is a
+false alarm unless its plan or its description has the flaw, and warnings must be few.
 """
 
 

@@ -16,12 +16,12 @@ from clusterspec.origin import Cited
 
 HEAD = """# Catalog
 
-Made from `catalog/` by `make docs`. Every figure has a source, or the reason why it is assumed. Bandwidths
-are printed as in their source, each with its direction, its scope (lane, link, pair, port, slot,
-device, node, switch) and its basis (signaling, after line code, payload, measured). *As quoted in* means that the source itself was not read, but the document named
-there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading of its
-bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export`
-writes every fact as CSV or JSON, and `catalog audit` reports what no longer adds up or is due for review.
+Made from `catalog/` by `make docs`. Every figure has a source, or the reason why it is assumed. Bandwidths are
+printed as in their source, each with its direction, its scope (lane, link, pair, port, slot, device, node, switch)
+and its basis (signaling, after line code, payload, measured). *As quoted in* means that the source itself was not
+read, but the document named there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading
+of its bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export` writes every
+fact as CSV or JSON, and `catalog audit` reports what no longer adds up or is due for review.
 
 The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own license.
 

@@ -110,9 +110,7 @@ def together(whole: Design, choices: list[Layout], columns: Mapping[str, list[in
 
 @pytest.mark.parametrize(("cluster", "model", "framework"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 @pytest.mark.parametrize("sharding", ["none", "zero1", "zero2", "fsdp", "hsdp"])
-def test_a_batch_gives_what_each_layout_gives_alone(
-    cluster: dict[str, Any], model: str, framework: str, sharding: str
-) -> None:
+def test_a_batch_equals_its_single_layouts(cluster: dict[str, Any], model: str, framework: str, sharding: str) -> None:
     for schedule, order in zip(("1f1b", "interleaved", "zero-bubble", "dualpipe"), (*ORDERS, ORDERS[0]), strict=True):
         cut = {"tp": 1, "framework": framework, "sharding": sharding, "schedule": schedule, "order": order}
         whole = design(spec(cluster, workload={"model": model, "global_batch": 512}, layout=cut))
@@ -133,7 +131,7 @@ def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
     assert not any(map(isnan, together(whole, choices, columns)[0]))
 
 
-def test_a_later_call_gives_what_a_first_call_gives() -> None:
+def test_a_later_call_gives_the_result_of_a_first_call() -> None:
     """What a call has worked out is kept by all that it depends on: calls in another order give the same."""
     whole = design(spec({"nodes": 8}, workload={"model": "mixtral-8x7b", "global_batch": 512}, layout={"tp": 1}))
     tables = tables_of(whole)

@@ -41,7 +41,7 @@ def test_pairs_are_numbered_as_they_first_occur(calls: list[list[tuple[int, int]
 
 
 @given(codes=st.lists(st.integers(0, 1 << 50), unique=True, min_size=1, max_size=3000))
-def test_a_hash_table_finds_what_was_added_and_nothing_else(codes: list[int]) -> None:
+def test_a_hash_table_finds_exactly_the_added_keys(codes: list[int]) -> None:
     table = HashTable(LIBRARY)
     half = len(codes) // 2
     table.add(array(codes[:half]), array(list(range(half))))
@@ -50,7 +50,7 @@ def test_a_hash_table_finds_what_was_added_and_nothing_else(codes: list[int]) ->
     assert table.find(array(codes)).tolist() == list(range(len(codes)))
 
 
-def test_codes_that_share_a_slot_are_told_apart() -> None:
+def test_colliding_codes_are_distinguished() -> None:
     """The table has 1,024 slots and takes 341 entries: of so many in a row some collide."""
     codes = list(range(0, 340 << 20, 1 << 20))
     table = HashTable(LIBRARY)

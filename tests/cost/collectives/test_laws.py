@@ -75,7 +75,7 @@ def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, shar
 
 @given(machines, names, sizes, shares)
 @settings(max_examples=200)
-def test_the_band_holds_the_time_and_the_time_its_parts(machine: str, name: str, size: float, share: float) -> None:
+def test_the_range_contains_the_time_and_the_time_its_parts(machine: str, name: str, size: float, share: float) -> None:
     spec = MACHINES[machine]
     cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
     assert cost.low <= cost.seconds <= cost.high

@@ -136,7 +136,7 @@ def test_a_tapered_level_slows_the_groups_that_cross_it() -> None:
     assert crossing.ceiling_busbw < free.ceiling_busbw / 3.9
 
 
-def test_two_nodes_exceed_what_their_nics_carry() -> None:
+def test_tree_bus_bandwidth_of_two_nodes_exceeds_the_nic_rate() -> None:
     two, four = (timed(nodes_of(A100, nodes, "efa-v1", 4, 100), "all-reduce", 8 * nodes) for nodes in (2, 4))
     assert gigabytes(two) > 50
     assert gigabytes(four) < 50
@@ -235,7 +235,7 @@ def test_a_send_crosses_on_the_nic_of_its_rank() -> None:
     assert timed(spec, "send-recv", 2).ceiling_busbw == pytest.approx(450e9)
 
 
-def test_what_the_catalog_does_not_know_is_said_to_be_assumed() -> None:
+def test_figures_without_a_catalog_entry_are_assumptions() -> None:
     known, unknown = nodes_of(H100, 1), nodes_of(H100, 1, up="interconnect: neuronlink-v3, topology: switched")
     paths = [timed(spec, "all-gather", 8).paths for spec in (known, unknown)]
     assert isinstance(paths[0] and paths[0].inside.ring.origin, Cited)

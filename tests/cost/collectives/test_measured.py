@@ -75,6 +75,6 @@ def test_four_in_five_measurements_lie_in_their_band_and_the_band_is_narrow() ->
     assert median((cost.high - cost.low) / (2 * cost.seconds) for cost, _ in pairs) <= 0.25
 
 
-def test_predictions_lean_to_neither_side() -> None:
+def test_predictions_for_large_messages_are_unbiased() -> None:
     large = [cost.seconds / seconds - 1 for cost, seconds in predictions()["large"]]
     assert abs(median(large)) <= 0.03

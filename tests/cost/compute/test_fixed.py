@@ -22,7 +22,7 @@ def known(fits: Callable[[str], bool]) -> list[float]:
     return [figure.value for chip in chips for name, figure in chip.achievable.items() if fits(name)]
 
 
-def test_a_usual_figure_is_the_middle_of_the_catalog_within_a_tenth() -> None:
+def test_a_default_figure_is_the_median_of_the_catalog_within_a_tenth() -> None:
     middles = {
         "matmul": median(known(lambda name: name == "matmul.bf16")),
         "attention": median(known(lambda name: name.startswith("attention.y"))),
@@ -33,7 +33,7 @@ def test_a_usual_figure_is_the_middle_of_the_catalog_within_a_tenth() -> None:
         assert fixed.USUAL[name] == pytest.approx(middle, rel=0.1), name
 
 
-def test_what_training_keeps_is_the_middle_of_those_with_a_best_product() -> None:
+def test_the_default_training_efficiency_is_the_median_of_measured_parts() -> None:
     both = [
         chip.achievable["sustained.bf16"].value
         for chip in ACCELERATORS
@@ -47,7 +47,7 @@ def test_plain_attention_moves_its_scores_as_often_as_its_kernels_do() -> None:
     assert fixed.SCORE_PASSES == (2 + 2.5, 3 + 2.5)
 
 
-def test_figures_that_count_are_their_counts() -> None:
+def test_counted_figures_equal_their_counts() -> None:
     norm, addition = (1 + 1) + (2 + 1), (2 + 1) + (1 + 1)  # reads and writes, forward and backward
     assert norm + addition == fixed.NORM_PASSES
     assert fixed.FLASH_BACKWARD == fixed.FLASH_BACKWARD_TRAFFIC == 5 / 2

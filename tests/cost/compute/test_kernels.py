@@ -53,7 +53,7 @@ def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep
     assert software.stack.id
 
 
-def test_latent_attention_works_with_its_own_weights() -> None:
+def test_latent_attention_counts_its_own_weights() -> None:
     share, _ = shard({"model": "deepseek-v3"}, tp=1)
     count = parameters.count(share.model)
     work = attention.projections(share) + attention.output(share)
@@ -77,14 +77,14 @@ def test_a_window_bounds_the_core() -> None:
     assert wide == 8192**2 / 2
 
 
-def test_what_stays_in_sixteen_bits_stays_there() -> None:
+def test_layers_kept_in_16_bits_do_not_speed_up() -> None:
     share, software = shard({"precision": "fp8"})
     rates = {kernel.rate for part in dense_layer(share, software).values() for kernel in part.forward}
     assert rates == {"matmul_fp8", "attention_forward", ""}
     assert {k.rate for k in embedding_and_head.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
 
 
-def test_narrow_products_cost_a_cast_of_each_input() -> None:
+def test_low_precision_gemms_cost_a_cast_of_each_input() -> None:
     wide = linear("w", GemmShape(10, 20, 30), "bf16")
     narrow = linear("w", GemmShape(10, 20, 30), "fp8")
     assert casts(wide, 4.0) == Work()
@@ -114,7 +114,7 @@ def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -
     assert 0 < weight(some) < weight(full)
 
 
-def test_a_share_of_a_kernel_keeps_its_shape() -> None:
+def test_sharding_a_kernel_keeps_its_other_dimensions() -> None:
     kernel = linear("w", GemmShape(10, 20, 30), "bf16").forward[0]
     half = scaled(kernel, 0.5)
     assert (half.flops, half.traffic, half.shape) == (kernel.flops / 2, kernel.traffic / 2, kernel.shape)

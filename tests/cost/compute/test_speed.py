@@ -36,7 +36,7 @@ sizes = st.integers(1, 20_000)
 
 
 @given(m=sizes, k=sizes, n=sizes)
-def test_no_product_beats_the_rate_or_the_memory(m: int, k: int, n: int) -> None:
+def test_no_gemm_exceeds_the_compute_or_the_memory_rate(m: int, k: int, n: int) -> None:
     kernel = product("p", GemmShape(m, k, n), "bf16")
     took = SPEED.seconds(kernel)
     assert took * (1 + 1e-9) >= kernel.flops / 1e15
@@ -44,7 +44,7 @@ def test_no_product_beats_the_rate_or_the_memory(m: int, k: int, n: int) -> None
 
 
 @given(m=sizes, n=sizes)
-def test_a_fuller_device_is_never_worse_for_whole_tiles(m: int, n: int) -> None:
+def test_more_whole_tiles_never_lower_the_utilization(m: int, n: int) -> None:
     fill = SPEED.fill(product("p", GemmShape(m, 4096, n), "bf16"))
     assert 0 < fill <= 1
 

@@ -75,7 +75,7 @@ def test_a_machine_that_does_as_expected_stays_as_it_is(platform: str, collectiv
     assert after(platform, seen(collective, ranks, predicted(cluster, collective, ranks))) == cluster
 
 
-def test_a_faster_measurement_is_believed_up_to_the_ceiling() -> None:
+def test_a_measurement_counts_up_to_the_ceiling() -> None:
     assert predicted(after("dgx-a100", seen("all-reduce", 8, 250e9)), "all-reduce", 8) == pytest.approx(250e9, rel=0.01)
     beyond = seen("all-reduce", 8, 310e9)
     assert after("dgx-a100", beyond) == machine("dgx-a100")
@@ -93,7 +93,7 @@ def test_a_faster_measurement_is_believed_up_to_the_ceiling() -> None:
         seen("all-reduce", 16, 0.0),
     ],
 )
-def test_what_tells_nothing_of_the_links_changes_nothing(useless: Measurement) -> None:
+def test_latency_bound_measurements_change_nothing(useless: Measurement) -> None:
     assert after("dgx-h100", useless) == machine()
 
 
@@ -104,7 +104,7 @@ def test_a_slow_network_slows_every_collective_that_crosses_it_and_none_inside()
         assert predicted(cluster, collective, 8) == predicted(plain, collective, 8)
 
 
-def test_the_measurement_of_the_same_collective_goes_before_its_kin() -> None:
+def test_a_measurement_of_the_same_collective_has_precedence() -> None:
     cluster = after("dgx-h100", seen("all-reduce", 16, 90e9), seen("all-to-all", 16, 40e9))
     assert predicted(cluster, "all-to-all", 16) == pytest.approx(40e9, rel=0.01)
     assert predicted(cluster, "all-reduce", 16) == pytest.approx(90e9, rel=0.01)
@@ -123,7 +123,7 @@ def test_an_algorithm_that_does_not_apply_is_taken_for_the_fastest() -> None:
     assert after("dgx-h100", forced) == after("dgx-h100", seen("all-reduce", 16, 180e9))
 
 
-def test_what_is_expected_does_not_follow_what_was_measured() -> None:
+def test_the_expected_bandwidth_does_not_depend_on_measurements() -> None:
     measurement = seen("all-reduce", 16, 90e9)
     first, second = (expected(each, measurement, 8 * GIB) for each in (machine(), after("dgx-h100", measurement)))
     assert first is not None and second is not None and first.busbw == second.busbw

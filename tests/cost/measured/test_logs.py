@@ -39,7 +39,7 @@ def test_a_whole_log_says_what_was_run_and_where(group: tuple[str, int]) -> None
 
 
 @given(GROUPS)
-def test_a_log_without_its_head_betrays_its_group(group: tuple[str, int]) -> None:
+def test_ranks_are_derived_from_bandwidth_ratios_without_a_header(group: tuple[str, int]) -> None:
     collective, ranks = group
     log = read_log(run(collective, ranks).text(head=False))
     if collective == "all-reduce" and ranks == 2:  # bus and algorithm bandwidth are then one, as in a send
@@ -58,7 +58,7 @@ def test_columns_need_no_header() -> None:
 @pytest.mark.parametrize(
     "prefix", ["0: ", "[1,0]<stdout>: ", "worker-0: ", "    ", "2026-11-20T12:00:00.000Z ", "[w-1] "]
 )
-def test_a_launcher_may_prefix_every_line(prefix: str) -> None:
+def test_prefixes_of_a_launcher_are_skipped(prefix: str) -> None:
     plain = run("all-reduce", 16).text()
     prefixed = "".join(prefix + line + "\n" for line in plain.splitlines())
     assert [line.busbw for line in read_log(prefixed).lines] == [line.busbw for line in read_log(plain).lines]
@@ -89,13 +89,13 @@ def test_wrong_values_are_counted() -> None:
         ("9" * 100_000, "no row of sizes"),
     ],
 )
-def test_what_is_no_log_says_why(text: str, said: str) -> None:
+def test_an_unreadable_log_has_a_reason(text: str, said: str) -> None:
     with pytest.raises(NotALogError, match=said):
         read_log(text)
 
 
 @given(st.text(max_size=300), st.text(alphabet="0123456789 .#:[]-_ \n\tnaif", max_size=300))
-def test_no_text_is_more_than_a_log_or_none(text: str, rows: str) -> None:
+def test_any_text_is_a_log_or_refused(text: str, rows: str) -> None:
     for candidate in (text, COLUMNS + rows, COLUMNS + text + rows):
         try:
             log = read_log(candidate)

@@ -175,7 +175,7 @@ def test_an_accelerator_holds_all_its_ranks(of: Model, work: dict[str, Any], cut
     assert several.capacity == one.capacity
 
 
-def test_uneven_stages_are_judged_by_the_fullest() -> None:
+def test_the_fullest_of_uneven_stages_decides() -> None:
     of = model()
     even = used(of, pp=4, stage_layers=(2, 2, 2, 2)).total.value
     assert used(of, pp=4, stage_layers=(1, 1, 5, 1)).total.value > even
@@ -198,7 +198,7 @@ def test_a_sharded_optimizer_widens_narrow_gradients_only() -> None:
     assert all(not part.name.startswith("fp32_gradients") for part in wide.optimizer.parts)
 
 
-def test_a_design_without_work_says_nothing() -> None:
+def test_a_design_without_workload_has_no_memory_estimate() -> None:
     whole = design(model())
     for lacking in (replace(whole, cluster=None), replace(whole, workload=None), replace(whole, layout=None)):
         assert use(lacking) == (None, ())
@@ -206,7 +206,7 @@ def test_a_design_without_work_says_nothing() -> None:
     assert use(replace(whole, layout=replace(whole.layout, stage_layers=()))) == (None, ())
 
 
-def test_an_accelerator_of_unknown_memory_is_not_judged() -> None:
+def test_fit_is_unknown_without_memory_capacity() -> None:
     whole = design(model())
     assert whole.cluster is not None
     accelerator = replace(whole.cluster.accelerator, memory=None)
@@ -247,7 +247,7 @@ class TestServing:
         assert two == four
 
 
-def test_terms_of_one_design_read_as_written() -> None:
+def test_the_terms_of_one_design_match_the_golden_text() -> None:
     """The names that people see with `--explain`."""
     found = used(experts(), {"sequence_length": 1024}, tp=2, ep=2, dp=2, expert_tp=1, recompute="selective")
     names = [term.name for term in found.total.walk()]
@@ -301,7 +301,7 @@ FULL = {"sharding": "fsdp", "dp": 2, **TITAN}
         ("placeholders", TITAN, {"framework": "megatron-core"}),
     ],
 )
-def test_what_a_layout_does_not_need_is_not_there(name: str, without: dict[str, Any], with_it: dict[str, Any]) -> None:
+def test_unused_terms_are_left_out(name: str, without: dict[str, Any], with_it: dict[str, Any]) -> None:
     small = {"vocab": 1000}  # the peak is in the backward pass, not at the loss
     assert name not in _names(used(model(**small), **without))
     several = used(model(vocab=1_000_000), **with_it) if name == "outputs_kept" else used(model(**small), **with_it)

@@ -150,7 +150,7 @@ def test_the_attention_core_leaves_its_softmax() -> None:
         assert name not in {part.name for part in some.activations.parts}
 
 
-def test_what_is_offloaded_is_there_for_two_layers() -> None:
+def test_offloaded_layers_keep_two_layers_on_the_device() -> None:
     """On TPUs MaxText's recipes keep in host memory what they save; two layers are in transit."""
     job = replace(job_of("maxtext", 2025, recompute="selective"), vendor="Google")
     there = {tensor.name: tensor.value for tensor in kept(job)}

@@ -24,5 +24,5 @@ def test_fewer_nodes_a_token_send_less() -> None:
     assert sent(64, 2) < sent(64, 4) <= sent(64, 8)
 
 
-def test_a_group_inside_one_domain_knows_no_limit() -> None:
+def test_a_routing_limit_has_no_effect_inside_a_domain() -> None:
     assert sent(8, 4) == sent(8, None)

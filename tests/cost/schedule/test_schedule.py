@@ -112,7 +112,7 @@ def test_hsdp_keeps_the_gathers_inside_the_shard_group() -> None:
     assert sent(found, "replicate") == pytest.approx(4 * found.parameters / 8, rel=0.01)
 
 
-def test_only_what_nothing_hides_is_exposed() -> None:
+def test_only_traffic_without_overlap_is_exposed() -> None:
     hidden, bare = fsdp(), fsdp(overlap={"dp": False})
     assert sum(row.exposed for row in rows(hidden, "dp_cp")) < 0.5 * sum(row.exposed for row in rows(bare, "dp_cp"))
     for row in rows(bare, "dp_cp"):
@@ -127,7 +127,7 @@ def with_stack(**figures: float) -> Plan:
     return estimate(replace(whole, layout=replace(whole.layout, stack=stack)))
 
 
-def test_a_slow_host_sets_a_floor() -> None:
+def test_a_slow_host_bounds_the_step_from_below() -> None:
     quick, slow = with_stack(launch__interval=1e-9), with_stack(launch__interval=200e-6)
     assert part(quick, "forward_launching") == 0
     assert part(slow, "forward_launching") > 0

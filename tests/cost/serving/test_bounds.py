@@ -36,7 +36,7 @@ def parts(one: Study) -> tuple[Cluster, Workload, Layout, Serving]:
     return design.cluster, design.workload, design.layout, design.workload.serving
 
 
-def test_a_token_reads_all_weights_but_the_embedding_and_the_cache_of_its_request() -> None:
+def test_an_output_token_reads_all_weights_but_the_embedding_and_the_cache_of_its_request() -> None:
     cluster, workload, layout, load = parts(studied("llama-3.1-8b", "tp: 1"))
     # 8.03 G weights without the 128,256 × 4,096 of the embedding, two bytes each.
     weights = (8.030e9 - 128256 * 4096) * 2

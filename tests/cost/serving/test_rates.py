@@ -21,7 +21,7 @@ def rates(chip: str, table: str) -> KernelRates:
     return found
 
 
-def test_between_two_points_logarithms_are_interpolated_and_outside_the_nearest_holds() -> None:
+def test_tables_interpolate_logarithms_and_hold_their_end_values() -> None:
     curve = ((log(100), log(10_000)), (log(2.0), log(8.0)))
     assert between(curve, 1_000) == pytest.approx(4.0)  # half way in logarithms: the geometric mean of 2 and 8
     assert between(curve, 1) == pytest.approx(2.0)
@@ -68,7 +68,7 @@ def test_a_slower_memory_reaches_the_share_of_a_longer_call() -> None:
 
 
 @pytest.mark.parametrize("name", CATALOG.ids("kernels"))
-def test_no_measured_share_exceeds_the_nominal_figure(name: str) -> None:
+def test_no_measured_efficiency_exceeds_one(name: str) -> None:
     entry = CATALOG.get("kernels", name)
     assert isinstance(entry, Kernels)
     shares = {key: figure for key, figure in entry.achievable.items() if figure.unit == "1"}

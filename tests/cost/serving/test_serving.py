@@ -98,7 +98,7 @@ def test_accepted_drafts_divide_the_time_of_a_token() -> None:
     assert plain.decode.total < drafted.decode.total < 1.05 * plain.decode.total
 
 
-def test_a_rate_of_requests_keeps_as_many_in_flight_as_little_says() -> None:
+def test_requests_in_flight_follow_from_littles_law() -> None:
     found = times(tp=8, load="request_rate: 4")
     assert found.output_tokens_per_second == pytest.approx(4 * 256, rel=0.05)
 
@@ -128,7 +128,7 @@ def test_two_ranks_add_two_all_reduces_a_layer() -> None:
     assert part(times(tp=2), "all_reduce") == pytest.approx(64 * 4.4e-6)
 
 
-def test_throughput_is_what_little_says() -> None:
+def test_throughput_follows_from_littles_law() -> None:
     found = times(load="concurrency: 64")
     latency = found.ttft + 255 * found.tpot
     assert found.request_latency == pytest.approx(latency)
@@ -168,7 +168,7 @@ def test_requests_beyond_the_cache_wait() -> None:
     assert inside.ttft * 5 < beyond.ttft
 
 
-def test_a_tighter_target_holds_for_fewer_requests() -> None:
+def test_a_tighter_target_allows_fewer_requests() -> None:
     def most(target: str) -> float:
         found = times(tp=8, load=f"concurrency: 8, targets: {{tpot: {target}}}").max_concurrency
         assert found is not None

@@ -53,7 +53,7 @@ def test_a_higher_percentile_is_never_faster() -> None:
     assert at == sorted(at) and math.isfinite(at[-1])
 
 
-def test_what_is_missed_is_named() -> None:
+def test_missed_targets_are_named() -> None:
     assert missed(*plan("concurrency: 1")) == ()
     assert missed(*plan("concurrency: 1, targets: {ttft: 1 ms, tpot: 1 ms}")) == ("ttft", "tpot")
     assert missed(*plan("concurrency: 1, targets: {ttft: 10 s, tpot: 1 ms}")) == ("tpot",)

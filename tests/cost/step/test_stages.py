@@ -28,7 +28,7 @@ def test_the_groups_are_the_stages(dense: int, moe: int, pp: int, virtual: int, 
 
 
 @pytest.mark.parametrize(("layers", "pp", "counts"), [(80, 16, [1, 14, 1]), (126, 16, [1, 14, 1]), (8, 1, [1])])
-def test_stages_of_a_dense_model_differ_at_the_ends_alone(layers: int, pp: int, counts: list[int]) -> None:
+def test_inner_stages_of_a_dense_model_are_equal(layers: int, pp: int, counts: list[int]) -> None:
     of = model(layers=layers)
     assert [group.count for group in stage_groups(of, layout(of, pp=pp))] == counts
 

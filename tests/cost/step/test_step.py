@@ -162,7 +162,7 @@ def test_full_sharding_hides_each_layer_beside_the_next() -> None:
     assert kept["reduction_of_a_layer"] == pytest.approx(80 * 0.15)
 
 
-def test_what_may_not_hide_is_exposed_in_full() -> None:
+def test_traffic_without_overlap_is_exposed_in_full() -> None:
     bare = HIDES._replace(hides=False)
     assert exposed(replicas.once(TRAFFIC, WORK, bare)) == pytest.approx(
         {"gather": 2.0, "reduction": 4.0, "sum_across_shard_groups": 0.7}
@@ -174,7 +174,7 @@ def test_what_may_not_hide_is_exposed_in_full() -> None:
     assert apart["sum_across_shard_groups"] == pytest.approx(0.7)
 
 
-def test_hidden_traffic_slows_what_it_hides_beside() -> None:
+def test_overlapped_traffic_slows_the_computation() -> None:
     """2 seconds beside 1: one is exposed, and the other costs a tenth."""
     found = exposed(replicas.once(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
     assert found["gather"] == pytest.approx(1.0 + 0.1)

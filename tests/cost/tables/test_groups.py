@@ -21,7 +21,7 @@ def test_one_rank_or_no_bytes_cost_nothing_with_and_without_a_fabric(ranks: int,
         assert (cost.seconds, cost.ranks, cost.size, cost.bound_by) == (0.0, ranks, size, "nothing")
 
 
-def test_a_group_costs_what_the_collective_costs_and_again_the_same() -> None:
+def test_the_time_of_a_group_is_that_of_its_collective() -> None:
     placement = contiguous(CLUSTER, 16)
     group = Group(CLUSTER, placement, paths_of(CLUSTER, placement))
     assert (group.domains, group.placement.ranks) == (2, 16)

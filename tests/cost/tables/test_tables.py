@@ -48,7 +48,7 @@ def test_a_phase_is_its_kernels_one_after_another() -> None:
     assert phase.launches == 2
 
 
-def test_launching_adds_a_gap_for_each_launch_and_what_the_host_is_late() -> None:
+def test_launches_add_gaps_and_host_delay() -> None:
     """Ten launches with gaps of 0.1 s: one second. A host that takes a second for each is 10 - 5 - 1 seconds late."""
     kernel = Kernel("s", 0.0, 5e9, launches=10)
     assert timer(gap=0.1)[0].phase(PassKernels.of({"": SPEED.timed((kernel,))}), ()).launch == pytest.approx(1.0)
@@ -143,7 +143,7 @@ def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, An
     assert again.times == fresh.times
 
 
-def test_tables_hold_for_their_own_job_alone() -> None:
+def test_tables_apply_only_to_their_job() -> None:
     known = tables()
     for changed in (
         {"cluster": {"nodes": 8}},

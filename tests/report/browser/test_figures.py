@@ -71,7 +71,7 @@ def panel(opened: Opened, name: str) -> str:
     return str(opened.page.locator(f"figure[data-live={name}] .panel").inner_text())
 
 
-def test_nothing_is_logged_and_nothing_is_asked_for(opened: Opened) -> None:
+def test_rendering_logs_nothing_and_requests_nothing(opened: Opened) -> None:
     opened.page.locator("figure[data-live=pyramid] .tier").nth(1).click()
     assert opened.logged == []
     assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
