@@ -48,7 +48,7 @@ class Solution:
 def solve(lever: Lever, condition: Condition, plan_at: PlanAt, present: float) -> Solution:
     """Finds the boundary of the condition; ``present`` is the value of the key in the spec."""
     seeker = _Seeker(lever, condition, plan_at)
-    value = seeker.scan(_counts(lever, present)) if lever.whole else seeker.bisect()
+    value = seeker.scan(_counts(lever, present)) if lever.whole else seeker.bisect(present)
     step = _sold(lever, value, seeker) if value is not None else None
     plan = seeker.plan(value) if value is not None else None
     probes = tuple(sorted(seeker.probes.values(), key=lambda probe: probe.value))
@@ -76,15 +76,21 @@ class _Seeker:
             self.probes[value] = Probe(value, metric, bool(plan and self.condition.holds(plan)))
         return self.probes[value].holds
 
-    def bisect(self) -> float | None:
-        """The boundary between the values that meet the condition and those that do not, on a logarithmic scale."""
-        worst, best = self.lever.steps[0] / SPAN, self.lever.steps[-1] * SPAN
+    def bisect(self, present: float) -> float | None:
+        """The boundary between the values that meet the condition and those that do not, on a logarithmic scale.
+
+        It is sought below the first of the sold values and the present one that meets the condition: a metric need
+        not be monotonic, since a faster port leaves a switch fewer ports.
+        """
+        ends = self.lever.steps[0] / SPAN, self.lever.steps[-1] * SPAN
         if self.lever.better < 0:
-            worst, best = best, max(worst, 1.0)
-        if not self.holds(best):
-            return None
-        if self.holds(worst):
-            return worst
+            ends = max(ends[0], 1.0), ends[1]
+        tried = sorted({*ends, *self.lever.steps, present}, reverse=self.lever.better < 0)
+        tried = [value for value in tried if ends[0] <= value <= ends[1]]
+        met = next((index for index, value in enumerate(tried) if self.holds(value)), None)
+        if not met:
+            return None if met is None else tried[0]
+        worst, best = tried[met - 1], tried[met]
         while max(worst, best) / min(worst, best) > 1 + TOLERANCE:
             middle = sqrt(worst * best)
             if self.holds(middle):

@@ -14,6 +14,15 @@ cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr,
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T}
 layout: {framework: megatron-core, tp: 2, pp: 1, micro_batch: 1, sharding: fsdp}
 """
+RAILS = """
+cluster:
+  platform: mi300x-ubb8
+  nodes: 64
+  spare_nodes: 2
+  scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s, topology: rail-optimized, oversubscription: 2:1}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024}
+layout: {framework: megatron-core, tp: 8, pp: 1, micro_batch: 1}
+"""
 
 CONDITIONS = [
     ("mfu>=0.40", "mfu", False, 0.40),
@@ -149,3 +158,12 @@ def test_levers_of_training_do_not_move_a_serving_plan() -> None:
     more = next(row for row in report.levers if row.key == "concurrency" and row.after == 128)
     assert more.step_time == pytest.approx(served(128).tpot)
     assert more.effect is not None and more.effect > 0
+
+
+def test_the_answer_is_no_worse_than_a_present_value_that_meets_the_condition() -> None:
+    """66 nodes fill more than a leaf once its ports are as fast as 800 Gb/s, so a faster NIC is slower here."""
+    one = study_of(RAILS)
+    assert one.plan.mfu is not None
+    found = solve(one, "nic_bandwidth", f"mfu>={one.plan.mfu * 0.995}")
+    assert found.present == 50e9
+    assert found.value is not None and found.value <= found.present
