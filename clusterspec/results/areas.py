@@ -68,12 +68,18 @@ def _memory(plan: Plan) -> Iterator[Area]:
 
 
 def _links(plan: Plan) -> Iterator[Area]:
-    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below."""
+    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below.
+
+    In a torus, the groups of different axes use different links.
+    """
     if plan.step_time is None:
         return
-    held = condition(plan)
+    held, cluster = condition(plan), plan.design.cluster
     for tier in dict.fromkeys(row.tier for row in plan.communication):
         rows = [row for row in plan.communication if row.tier == tier]
+        if tier == "scale-up" and cluster is not None and cluster.scale_up.topology == "torus":
+            by_axis = [[row for row in rows if row.axis == axis] for axis in dict.fromkeys(row.axis for row in rows)]
+            rows = max(by_axis, key=lambda part: sum_of(row.seconds for row in part))
         first = max(rows, key=lambda row: row.exposed)
         busy = sum_of(row.seconds for row in rows)
         if not busy:
