@@ -10,7 +10,7 @@ from clusterspec.finding import Finding
 from clusterspec.report.findings_machines import cell
 from clusterspec.report.grid import grid
 from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
-from clusterspec.results.diff import DiffReport, Effect
+from clusterspec.results.diff import SHARE, DiffReport, Effect
 from clusterspec.source import dotted
 from clusterspec.units import display, percent
 
@@ -27,7 +27,7 @@ def text(report: DiffReport, ink: Ink = PLAIN) -> str:
     heads = ("effect", "old", "new", "change")
     parts.append(grid(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
     for label, findings in (("new", report.found), ("fixed", report.fixed)):
-        for one in findings:
+        for one in _ranked(findings):
             line = f"{label} {one.severity}[{one.rule}] {located(one.span)}: {plain(one.message)}"
             parts.append("\n".join(wrapped(line, ink.measure, then="  ")) + "\n")
     return "\n".join(parts)
@@ -40,10 +40,19 @@ def markdown(report: DiffReport) -> str:
     parts.append(table(("key", "old", "new"), rows) if rows else "No key differs.")
     effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
     parts.append(table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
-    found = [(label, *finding(one)) for label, many in (("new", report.found), ("fixed", report.fixed)) for one in many]
+    found = [
+        (label, *finding(one))
+        for label, many in (("new", report.found), ("fixed", report.fixed))
+        for one in _ranked(many)
+    ]
     if found:
         parts.append(table(("", "severity", "rule", "what"), found))
     return "\n\n".join(parts) + "\n"
+
+
+def _ranked(findings: Sequence[Finding]) -> list[Finding]:
+    """The most severe first."""
+    return sorted(findings, key=lambda one: one.severity.rank)
 
 
 def table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -68,7 +77,11 @@ def figure(one: Effect, number: float | None) -> str:
     if number is None:
         return "not known"
     if one.unit in {"B", "B/s", "s"}:
-        return ("-" if number < 0 else "") + display(abs(number), one.unit)
+        return display(number, one.unit)
+    if one.unit == SHARE:
+        return percent(number)
+    if one.name == "price of what is priced":
+        return f"{number:,.0f} {one.unit}".rstrip()
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
 
 
@@ -76,5 +89,5 @@ def change(one: Effect) -> str:
     """The relative change of a figure, and whether it is significant."""
     if one.old is None or one.new is None:
         return ""
-    by = f"{'+' if one.new > one.old else '-'}{percent(abs(one.new / one.old - 1))}" if one.old > 0 else ""
+    by = f"{'+' if one.new > one.old else '−'}{percent(abs(one.new / one.old - 1), 2)}" if one.old > 0 else ""
     return f"{by} (within the uncertainty of the model)".strip() if one.within_band else by

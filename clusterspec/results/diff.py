@@ -107,9 +107,13 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
         yield Effect(f"{kind.replace('_', ' ')} count", "", _count(old.bill, kind), _count(new.bill, kind))
-    yield Effect("price of what is priced", "", _price(old.bill), _price(new.bill))
+    yield Effect(
+        "price of what is priced", _at(new.bill, ("total", "currency")) or "", _price(old.bill), _price(new.bill)
+    )
 
 
+SHARE = "share"
+"""The unit of a figure that is a part of one."""
 _OUT = ("cluster", "scale_out")
 _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("accelerators", "", ("cluster", "accelerators")),
@@ -120,7 +124,7 @@ _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("step time", "s", ("step_time",), ("range", "step_time")),
     ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), ("range", "step_time")),
-    ("MFU", "", ("mfu",), ("range", "step_time")),
+    ("MFU", SHARE, ("mfu",), ("range", "step_time")),
     ("memory of the fullest accelerator", "B", ("memory", "total"), ("range", "memory")),
 )
 
@@ -160,8 +164,10 @@ def _count(bill: Json, kind: str) -> float:
 
 
 def _price(bill: Json) -> float | None:
-    prices = [item["price"] for item in bill["items"] if isinstance(item.get("price"), int | float)]
-    return float(sum_of(prices)) if prices else None
+    """The sum of the prices; of a range its middle."""
+    prices = [item["price"] for item in bill["items"] if item.get("price") is not None]
+    ends = [price if isinstance(price, list) else [price] for price in prices]
+    return float(sum_of(sum_of(each) / len(each) for each in ends)) if ends else None
 
 
 def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:

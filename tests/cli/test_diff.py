@@ -101,3 +101,9 @@ def test_an_unknown_revision_is_a_usage_error(name: str, said: str, call: Call) 
     done = call("diff", "--", name, "spec.yaml")
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
     assert said in done.error
+
+
+def test_a_price_given_as_a_range_counts_with_its_middle(call: Call) -> None:
+    prices = "procurement: {currency: USD, prices: {node: [200000, 300000]}}\n"
+    found = effects(compared(call, BASE + prices, BASE.replace("nodes: 4", "nodes: 8") + prices))
+    assert found["price of what is priced"][:2] == (1_000_000, 2_000_000)
