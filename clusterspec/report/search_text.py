@@ -210,7 +210,7 @@ def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
             row.key,
             _lever_value(row, row.before),
             _lever_value(row, row.after),
-            f"{row.effect:+.1%}".replace("%", " %") if row.effect is not None else "?",
+            f"{row.effect:+.1%}".replace("%", " %").replace("-", "−") if row.effect is not None else "?",
             display(row.step_time, "s") if row.step_time is not None else "?",
             (display(row.memory, "B") if row.memory is not None else "?") + (" x" if row.fits is False else ""),
             *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),

@@ -35,7 +35,7 @@ def roofline(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt
     parts.append(svg.text(x.end, bottom + 32, "FLOPs for each byte of device memory", size=12, tint="soft", end="end"))
     low = max(x.low, y.low / bandwidth)
     parts.append(svg.curve([(x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak))], "ink"))
-    parts.append(svg.text(x.end - 4, y(peak) - 6, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True))
+    parts.append(svg.text(x(ridge) - 8, y(peak) + 4, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True))
     ordered = sorted(points, key=lambda point: -point.share)
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
     for number, (place, mark) in enumerate(zip(places, apart(places), strict=True), 1):

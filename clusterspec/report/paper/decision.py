@@ -164,13 +164,11 @@ def _serving(report: FullReport, held: str) -> list[Card]:
     work = plan.design.workload
     if plan.serving is None or work is None or work.serving is None:
         return []
-    rows = serving_rows(plan.serving, work.serving, held)
-    return [Card(_title(row.name), row.value, row.note, f"estimate.serving.{row.field}") for row in rows]
-
-
-def _title(name: str) -> str:
-    """The title of a card: `Time to first token`."""
-    return f"{name.strip()[0].upper()}{name.strip()[1:]}"
+    found: list[Card] = []
+    for name, value, note, field in serving_rows(plan.serving, work.serving, held):
+        title = f"{found[-1].label}, {name.strip()}" if name.startswith(" ") else f"{name[0].upper()}{name[1:]}"
+        found.append(Card(title, value, note, f"estimate.serving.{field}"))
+    return found
 
 
 def _notes(*parts: str) -> str:
