@@ -202,7 +202,7 @@ def test_refusals_have_a_message_and_a_place(text: str, place: str, words: str) 
     document, problems = parse(Source("t.yaml", text))
     finding = to_finding(problems[0], document, Source("t.yaml", text))
     assert (str(finding.span), finding.message) == (f"t.yaml:{place}", words)
-    assert finding.rule == ("duplicate-key" if "already given" in words else "unreadable-yaml")
+    assert finding.rule == ("duplicate-key" if "already set" in words else "unreadable-yaml")
 
 
 @pytest.mark.parametrize(
