@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from clusterspec.library import Catalogs, Design
+    from clusterspec.library import Catalogs, LoadedDesign
     from clusterspec.pipeline import Study
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
@@ -24,7 +24,9 @@ __version__ = "0.2.0"
 __all__ = ["accept", "bill", "check", "collective", "diagnose", "estimate", "load", "study"]
 
 
-def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None) -> Design:
+def load(
+    source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None
+) -> LoadedDesign:
     """The design of a spec: a path, YAML text, or a mapping (`clusterspec.library.load`). Raises `OSError`."""
     from clusterspec import library
 

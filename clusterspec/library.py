@@ -35,7 +35,7 @@ Catalogs = str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class LoadedDesign:
     """A resolved spec. Two designs are equal if their text, catalog and date are equal."""
 
     study: Study
@@ -123,7 +123,7 @@ class Design:
 
     # Other designs
 
-    def with_layout(self, **changes: Any) -> Design:
+    def with_layout(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its layout changed; None deletes a key.
 
         An explicit dp is removed if a degree that determines it changes.
@@ -131,15 +131,15 @@ class Design:
         derived = {"dp": None} if "dp" not in changes and DEGREES & changes.keys() else {}
         return self._with("layout", {**derived, **changes})
 
-    def with_cluster(self, **changes: Any) -> Design:
+    def with_cluster(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its cluster changed; mappings are merged key by key, None deletes a key."""
         return self._with("cluster", changes)
 
-    def with_workload(self, **changes: Any) -> Design:
+    def with_workload(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its workload changed; mappings are merged key by key, None deletes a key."""
         return self._with("workload", changes)
 
-    def _with(self, section: str, changes: Mapping[str, Any]) -> Design:
+    def _with(self, section: str, changes: Mapping[str, Any]) -> LoadedDesign:
         whole = merge(self.to_mapping(), {section: dict(changes)})
         whole.pop("extends", None)
         return _of_text(json.dumps(whole), self.study.settings, self.study.source.name, self.study.folder)
@@ -152,17 +152,19 @@ class Design:
         return (json.dumps(self.to_mapping(), sort_keys=True), settings.catalog.version, settings.today)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Design) and self._identity == other._identity
+        return isinstance(other, LoadedDesign) and self._identity == other._identity
 
     def __hash__(self) -> int:
         return hash(self._identity)
 
     def __repr__(self) -> str:
         parts = [_cluster_text(self.cluster), _workload_text(self.workload), _layout_text(self.layout)]
-        return f"<Design {self.name}: {', '.join(part for part in parts if part)}>"
+        return f"<LoadedDesign {self.name}: {', '.join(part for part in parts if part)}>"
 
 
-def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None) -> Design:
+def load(
+    source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), today: date | str | None = None
+) -> LoadedDesign:
     """The design of a spec: a file (a path), YAML text (a string with a line break), or a mapping.
 
     ``catalog`` are folders of entries with precedence over the shipped ones; ``today`` is the date for the expiry of
@@ -181,11 +183,11 @@ def load(source: str | Path | Mapping[str, Any], *, catalog: Catalogs = (), toda
     data = documents.read_bytes(path)
     folder = path.resolve().parent
     settings = Settings.of(folder, folders, day)
-    return Design(pipeline.study(documents.decode(str(path), data), data, settings, folder))
+    return LoadedDesign(pipeline.study(documents.decode(str(path), data), data, settings, folder))
 
 
-def _of_text(text: str, settings: Settings, name: str, folder: Path) -> Design:
-    return Design(pipeline.study_text(text, settings, name, folder))
+def _of_text(text: str, settings: Settings, name: str, folder: Path) -> LoadedDesign:
+    return LoadedDesign(pipeline.study_text(text, settings, name, folder))
 
 
 def _cluster_text(cluster: Cluster | None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import clusterspec
-from clusterspec.library import Design
+from clusterspec.library import LoadedDesign
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = """
@@ -22,7 +22,7 @@ layout: {tp: 2, dp: 16}
 
 
 @pytest.fixture
-def design() -> Design:
+def design() -> LoadedDesign:
     return clusterspec.load(TEXT, today="2026-11-20")
 
 
@@ -32,7 +32,7 @@ def test_the_examples_of_the_page_are_what_the_library_does() -> None:
     assert result.failed == 0
 
 
-def test_text_a_mapping_and_a_file_are_the_same_design(design: Design, tmp_path: Path) -> None:
+def test_text_a_mapping_and_a_file_are_the_same_design(design: LoadedDesign, tmp_path: Path) -> None:
     file = tmp_path / "spec.yaml"
     file.write_text(TEXT)
     of_file, of_mapping = (clusterspec.load(each, today=date(2026, 11, 20)) for each in (file, design.to_mapping()))
@@ -46,7 +46,7 @@ def test_a_file_that_is_not_there_raises() -> None:
         clusterspec.load("nowhere.yaml")
 
 
-def test_a_changed_design_leaves_the_first_as_it_was(design: Design) -> None:
+def test_a_changed_design_leaves_the_first_as_it_was(design: LoadedDesign) -> None:
     other = design.with_layout(tp=4)
     assert design.layout and other.layout
     assert (design.layout.tp, design.layout.dp) == (2, 16)
@@ -55,7 +55,7 @@ def test_a_changed_design_leaves_the_first_as_it_was(design: Design) -> None:
     assert other.with_layout(tp=2, dp=16) == design
 
 
-def test_none_deletes_a_key_and_mappings_are_merged(design: Design) -> None:
+def test_none_deletes_a_key_and_mappings_are_merged(design: LoadedDesign) -> None:
     changed = design.with_cluster(scale_out={"oversubscription": "2:1"}).with_cluster(scale_out={"sharing": "shared"})
     assert changed.cluster and changed.cluster.scale_out and design.cluster and design.cluster.scale_out
     assert changed.cluster.scale_out.oversubscription == (2.0,)
@@ -64,11 +64,11 @@ def test_none_deletes_a_key_and_mappings_are_merged(design: Design) -> None:
     assert back.cluster and back.cluster.scale_out == design.cluster.scale_out
 
 
-def test_a_change_that_is_wrong_is_a_finding(design: Design) -> None:
+def test_a_change_that_is_wrong_is_a_finding(design: LoadedDesign) -> None:
     wrong = design.with_workload(model="no-such-model")
     assert wrong.workload is None
     assert [finding.rule for finding in wrong.findings] == ["unknown-catalog-id"]
-    assert repr(wrong) == "<Design small: 4 × dgx-h100, tp 2 cp 1 ep 1 pp 1 dp 16>"
+    assert repr(wrong) == "<LoadedDesign small: 4 × dgx-h100, tp 2 cp 1 ep 1 pp 1 dp 16>"
 
 
 def test_a_day_decides_about_waivers() -> None:
@@ -78,6 +78,6 @@ def test_a_day_decides_about_waivers() -> None:
     assert "expired-waiver" not in {finding.rule for finding in before.findings}
 
 
-def test_equal_layouts_are_one_key(design: Design) -> None:
+def test_equal_layouts_are_one_key(design: LoadedDesign) -> None:
     assert design.layout is not None
     assert {design.layout: 1}[clusterspec.load(TEXT).layout] == 1  # type: ignore[index]

@@ -1,8 +1,8 @@
 """Regular sets of ranks, and their division into blocks of equal size, without enumeration of ranks.
 
-A *run* is ``(count, stride)``: 0, stride, 2 stride, … A *lattice* is a base plus one member of each of its runs, from
+A *run* is ``(count, stride)``: 0, stride, 2 stride, … A *rank set* is a base plus one member of each of its runs, from
 the smallest stride upward; a run's stride is never less than the extent of those below it, so members ascend like the
-digits of a number. Process groups are such lattices, and nodes, domains and pods are blocks of consecutive ranks. The
+digits of a number. Process groups are such rank sets, and nodes, domains and pods are blocks of consecutive ranks. The
 pattern of stride s in blocks of size D repeats after D / gcd(s, D) members: no function takes more steps than that, for
 any length of a run.
 """
@@ -25,7 +25,7 @@ domain sold, a TPU 7x pod of 9,216 chips) are exact; no catalog entry has larger
 
 @dataclass(frozen=True, slots=True)
 class BlockSpread:
-    """The division of a lattice into blocks: the number of blocks with members, and the members of the fullest.
+    """The division of a rank set into blocks: the number of blocks with members, and the members of the fullest.
 
     ``first`` and ``last`` are the indices of the outermost blocks, with the members in each.
     """
@@ -39,7 +39,7 @@ class BlockSpread:
 
 
 def merged(runs: Runs) -> Runs:
-    """The same lattice with the fewest runs: a run that starts where the previous one ends is merged with it.
+    """The same rank set with the fewest runs: a run that starts where the previous one ends is merged with it.
 
     >>> merged(((2, 1), (1, 2), (4, 2), (3, 16)))
     ((8, 1), (3, 16))
@@ -56,7 +56,7 @@ def merged(runs: Runs) -> Runs:
 
 
 def size(runs: Runs) -> int:
-    """The number of members of a lattice."""
+    """The number of members of a rank set."""
     return prod(count for count, _ in runs)
 
 
@@ -76,7 +76,7 @@ def members(base: int, runs: Runs) -> Iterator[int]:
 
 
 def spread(base: int, runs: Runs, block: int) -> BlockSpread:
-    """The division of a lattice into blocks of ``block`` consecutive ranks.
+    """The division of a rank set into blocks of ``block`` consecutive ranks.
 
     >>> spread(64, ((16, 1),), 72)
     BlockSpread(blocks=2, fullest=8, first=0, first_members=8, last=1, last_members=8)
@@ -108,7 +108,7 @@ def _line(base: int, count: int, stride: int, block: int) -> BlockSpread:
 
 
 def _copies(base: int, inner: Runs, outer: Run, block: int) -> BlockSpread:
-    """The division of copies of a lattice at a stride: joined individually over three periods, then repeated."""
+    """The division of copies of a rank set at a stride: joined individually over three periods, then repeated."""
     count, stride = outer
     period = min(block // gcd(stride, block), MOST_ALIGNMENTS)
     repeats = max(0, count // period - 3)
@@ -143,7 +143,7 @@ def _joined(left: BlockSpread, right: BlockSpread) -> BlockSpread:
 
 
 def steps(runs: Runs, block: int) -> int:
-    """The number of single runs that `spread` evaluates: one, unless the lattice has several runs.
+    """The number of single runs that `spread` evaluates: one, unless the rank set has several runs.
 
     >>> steps(((8, 1),), 72), steps(((8, 1), (1000, 16)), 72)
     (1, 36)
@@ -167,7 +167,7 @@ def alike(group: Runs, others: Runs, block: int) -> bool:
 
 
 def alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
-    """The distinct positions of lattices relative to blocks: for each remainder of a base modulo the block size, the
+    """The distinct positions of rank sets relative to blocks: for each remainder of a base modulo the block size, the
     first base with that remainder and the number of such bases. At most `MOST_ALIGNMENTS` are distinguished.
 
     >>> alignments(((4, 16),), 24)

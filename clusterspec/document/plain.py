@@ -32,12 +32,12 @@ def events(text: str) -> list[Event] | None:
     if "\t" in text or "\r" in text or "\ufeff" in text:
         return None
     try:
-        return _Reader(text).read()
+        return _PlainParser(text).read()
     except _NotPlainError:
         return None
 
 
-class _Reader:
+class _PlainParser:
     """Parses a text line by line; ``opened`` are the block collections around a line, each with its column."""
 
     def __init__(self, text: str) -> None:

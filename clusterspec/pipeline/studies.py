@@ -151,8 +151,8 @@ class Study:
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         try:
             facts = self.facts()
-            found = rules.judge(facts)
-            return [*found, *rules.judge_incomplete(facts, (*self.problems, *found)), *self._company_problems()], None
+            found = rules.run_rules(facts)
+            return [*found, *rules.check_incomplete(facts, (*self.problems, *found)), *self._company_problems()], None
         except rules.RulesFailedError as crash:
             if isinstance(crash.__cause__, BrokenEntry):
                 raise crash.__cause__ from None

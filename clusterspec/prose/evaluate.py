@@ -41,13 +41,13 @@ def evaluate(words: Sequence[Token], tight: bool = False) -> Value | None:
 
     ``tight`` reads `a / b * c` as a / (b * c).
     """
-    reader = _Reader([word for word in words if word.text not in SKIPPED], tight)
-    value = reader.total()
-    whole = value is not None and reader.at == len(reader.words)
+    parser = _ExpressionParser([word for word in words if word.text not in SKIPPED], tight)
+    value = parser.total()
+    whole = value is not None and parser.at == len(parser.words)
     return value if value is not None and whole and isfinite(value.number) else None
 
 
-class _Reader:
+class _ExpressionParser:
     """A recursive-descent parser of sums of products of numbers, quantities and brackets."""
 
     def __init__(self, words: Sequence[Token], tight: bool) -> None:

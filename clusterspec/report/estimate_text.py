@@ -31,7 +31,7 @@ FEWEST = 6
 
 def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
     """The verdict, the computed figures, and the most influential assumptions."""
-    parts = [judged(report, ink), heading(report, ink), headline(report.plan, ink), *tables(report, ink)]
+    parts = [verdict_lines(report, ink), heading(report, ink), headline(report.plan, ink), *tables(report, ink)]
     if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
         used = sum(part.count("\n") + 1 for part in parts) + 3
         parts.append(moving(influences, report, ink, max(FEWEST, SCREEN - used)))
@@ -63,7 +63,7 @@ def moved(plan: Plan) -> str:
     return f"  step time {change}: {display(before, 's')} without them, {display(after, 's')} with\n"
 
 
-def judged(report: EstimateReport, ink: Ink) -> str:
+def verdict_lines(report: EstimateReport, ink: Ink) -> str:
     """The verdict with its reasons, one per line; empty if there are none."""
     found = report.verdict
     if found.status is VerdictStatus.CLEAR:

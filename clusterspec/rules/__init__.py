@@ -1,16 +1,16 @@
 """Rules: the checks of an expert reviewer. A rule is one file with its page, examples, metadata and check.
 
-`judge` runs every rule, `choose` applies the configuration of a team, `explain` returns a page. A folder is a group of
-rules; `knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes them.
+`run_rules` runs every rule, `choose` applies the configuration of a team, `explain` returns a page. A folder is a group
+of rules; `knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes them.
 """
 
 from __future__ import annotations
 
 from clusterspec.rules.configured import bounded, choose
-from clusterspec.rules.engine import RulesFailedError, judge
+from clusterspec.rules.engine import RulesFailedError, run_rules
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
-from clusterspec.rules.incomplete import estimable, judge_incomplete
+from clusterspec.rules.incomplete import check_incomplete, estimable
 from clusterspec.rules.pages import (
     OWN,
     explain,
@@ -29,11 +29,10 @@ __all__ = [
     "Facts",
     "RulesFailedError",
     "bounded",
+    "check_incomplete",
     "choose",
     "estimable",
     "explain",
-    "judge",
-    "judge_incomplete",
     "known",
     "listing",
     "listing_text",
@@ -42,5 +41,6 @@ __all__ = [
     "nearest",
     "of_group",
     "page",
+    "run_rules",
     "summary_of",
 ]

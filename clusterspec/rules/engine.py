@@ -56,7 +56,7 @@ class PartCache(dict[str, Any]):
             return None
 
 
-def judge(facts: Facts) -> list[Problem]:
+def run_rules(facts: Facts) -> list[Problem]:
     """The problems of all rules, in the order of the index. Where several rules report one figure, only the most
     precise rule's problem is kept.
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from clusterspec.finding import Problem
 from clusterspec.records import replace
-from clusterspec.rules.engine import judge
+from clusterspec.rules.engine import run_rules
 from clusterspec.rules.facts import Facts
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -44,7 +44,7 @@ def estimable(spec: Spec) -> bool:
     )
 
 
-def judge_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
+def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
     """The further problems that hold for every value of the missing keys."""
     specs = [_filled(facts.spec, number) for number in range(3)]
     if None in specs:
@@ -76,7 +76,7 @@ def _problems(facts: Facts, spec: Spec) -> list[Problem]:
     from clusterspec.cluster.resolve import resolve
 
     design, problems = resolve(spec, facts.catalog)
-    return [*problems, *judge(facts.for_spec(spec, design))]
+    return [*problems, *run_rules(facts.for_spec(spec, design))]
 
 
 def _key(problem: Problem) -> tuple[str, Path, str]:

@@ -12,7 +12,7 @@ from clusterspec.cost.batch import Batch
 from clusterspec.cost.batch.arrays import Array, ArrayLibrary
 from clusterspec.cost.timing import tables_of
 from clusterspec.records import NamedTuple, replace
-from clusterspec.search.evaluate import Block, Evaluate
+from clusterspec.search.evaluate import Evaluate, EvaluatedBlock
 from clusterspec.search.front import Numbers
 from clusterspec.search.space import Family, SearchJob, Sharding, Space
 
@@ -47,7 +47,7 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
     tables = tables_of(design)
     batch = Batch(tables, cast(ArrayLibrary, numpy)) if tables else None
 
-    def evaluate(space: Space) -> Iterator[Block]:
+    def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         if batch is None:
             return
         for words, table in _batches(space):
@@ -56,7 +56,7 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
             for at, column in enumerate(found.step_times):
                 times = cast(Floats, column)
                 times = cast(Floats, numpy.where(numpy.isnan(times), numpy.inf, times))
-                yield Block(_numbers(table.number + at), _numbers(times), _numbers(found.memory))
+                yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), _numbers(found.memory))
 
     return evaluate
 

@@ -15,7 +15,7 @@ from clusterspec.search.layouts import layout_of
 from clusterspec.search.space import SearchJob, Space, choices
 
 
-class Block(NamedTuple):
+class EvaluatedBlock(NamedTuple):
     """Some layouts of a space: their numbers, seconds of a step, and bytes on the fullest accelerator.
 
     The time of a layout is infinite where no fabric connects the ranks of one of its groups.
@@ -26,7 +26,7 @@ class Block(NamedTuple):
     memory: Numbers
 
 
-Evaluate = Callable[[Space], Iterator[Block]]
+Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
 """Evaluates a space block by block; every layout is in one block."""
 
 
@@ -48,10 +48,10 @@ def one_by_one(design: Design, job: SearchJob) -> Evaluate:
         held = memory(layout)
         return (found.seconds if found else inf, held.total if held else inf)
 
-    def evaluate(space: Space) -> Iterator[Block]:
+    def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         for first, family in zip(space.first, space.families, strict=False):
             pairs = [seconds_and_bytes(replace(design, layout=layout_of(job, choice))) for choice in choices(family)]
-            yield Block(
+            yield EvaluatedBlock(
                 range(first, first + family.size), [seconds for seconds, _ in pairs], [held for _, held in pairs]
             )
 

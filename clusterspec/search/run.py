@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from clusterspec.records import dataclass
-from clusterspec.search.evaluate import Block, Evaluate
+from clusterspec.search.evaluate import Evaluate, EvaluatedBlock
 from clusterspec.search.front import Best, Front, Kept, front_of, selected, smallest
 from clusterspec.search.space import Space
 
@@ -78,7 +78,7 @@ def _chosen(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
     return [int(indices[at]) for at in chosen]
 
 
-def _kept(block: Block, objective: str, indices: Iterable[int]) -> list[Kept]:
+def _kept(block: EvaluatedBlock, objective: str, indices: Iterable[int]) -> list[Kept]:
     """Some layouts of a block; those without a time are left out."""
     kept = []
     for at in indices:

@@ -49,7 +49,7 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     partial = document.partial or any(problem.path == ("extends",) for problem in problems)
     if partial:  # the base may have the missing key
         problems = [problem for problem in problems if problem.rule != "missing-key"]
-    reader = _Reader(document, root, problems)
+    reader = _SpecReader(document, root, problems)
     if partial:
         reader.broken.add(())
     if not isinstance(document.value, dict):
@@ -91,7 +91,7 @@ def _options(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-class _Reader:
+class _SpecReader:
     def __init__(self, document: Document, root: Schema, problems: list[Problem]) -> None:
         self.document = document
         self.root = root

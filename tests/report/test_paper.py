@@ -1,4 +1,4 @@
-"""Reports carry the JSON field of every number, say the same twice, and judge on the first page."""
+"""Reports carry the JSON field of every number, have the same content twice, and give the verdict on the first page."""
 
 from __future__ import annotations
 

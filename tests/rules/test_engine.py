@@ -19,7 +19,7 @@ from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.pipeline import Settings, study_text
-from clusterspec.rules import Facts, RulesFailedError, choose, judge, known, nearest, summary_of
+from clusterspec.rules import Facts, RulesFailedError, choose, known, nearest, run_rules, summary_of
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
@@ -108,11 +108,11 @@ def test_a_rule_that_crashes_hides_no_other(settings: Settings, monkeypatch: pyt
 
     broken.check = check  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, broken.__name__, broken)
-    before = [problem.rule for problem in judge(facts_of(POD, settings))]
+    before = [problem.rule for problem in run_rules(facts_of(POD, settings))]
     monkeypatch.setitem(RULES, "broken-rule", ("layout", ("layout",)))
     module.cache_clear()
     with pytest.raises(RulesFailedError) as caught:
-        judge(facts_of(POD, settings))
+        run_rules(facts_of(POD, settings))
     assert [problem.rule for problem in caught.value.problems] == before != []
     assert str(caught.value) == "rule broken-rule failed: ZeroDivisionError: Layout"
 
@@ -157,7 +157,7 @@ def test_one_wrong_figure_gives_one_finding(cluster: str, rule: str, at: str, se
 
 def test_a_rule_runs_only_with_its_inputs(settings: Settings) -> None:
     facts = facts_of("clusterspec: 1\n", settings)
-    assert judge(facts) == []
+    assert run_rules(facts) == []
     assert (facts.cluster, facts.layout, facts.workload) == (None, None, None)
 
 
@@ -174,9 +174,9 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
     monkeypatch.setattr(WhatIf, "estimate", counted)
     sound = POD.replace("tp: 16, pp: 3", "tp: 2").replace("llama-3.1-70b", "llama-3.1-8b")
     study = study_text(sound, settings)
-    assert judge(study.facts()) == []
+    assert run_rules(study.facts()) == []
     assert asked == []
-    judge(facts_of(POD.replace("pp: 3", "pp: 2"), settings))
+    run_rules(facts_of(POD.replace("pp: 3", "pp: 2"), settings))
     assert 0 < len(asked) < 40
 
 

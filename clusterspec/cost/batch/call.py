@@ -24,7 +24,7 @@ ROWS = 1 << 13
 """Rows that are composed together: their columns fit the second-level cache of one core."""
 
 
-class Block:
+class RowBlock:
     """Some rows of a call, before their ranks are placed."""
 
     def __init__(self, known: BatchTables, divisions: Divisions, codes: Array, rows: Mapping[str, Array]) -> None:
@@ -90,7 +90,8 @@ class Call:
         count = len(rows["division"])
         self.parts = [slice(first, first + ROWS) for first in range(0, count, ROWS)]
         self.blocks = [
-            Block(known, divisions, codes, {name: column[part] for name, column in rows.items()}) for part in self.parts
+            RowBlock(known, divisions, codes, {name: column[part] for name, column in rows.items()})
+            for part in self.parts
         ]
 
     @property
@@ -139,17 +140,17 @@ class Call:
             for numbers in zip(stages, replicas, strict=True)
         ]
 
-    def _stage(self, placed: PlacedDivisions, block: Block) -> Numbers:
+    def _stage(self, placed: PlacedDivisions, block: RowBlock) -> Numbers:
         stage = placed.stage.take(block.division)
         return self.slowest.reserve(stage, block.execution, lambda rows: block.stages(placed, rows))
 
-    def _replica(self, placed: PlacedDivisions, block: Block, stage: Numbers) -> Numbers:
+    def _replica(self, placed: PlacedDivisions, block: RowBlock, stage: Numbers) -> Numbers:
         def rows_of(rows: Array) -> ReplicaRows:
             return block.replicas(placed, self.slowest.field("share", stage), rows)
 
         return self.replicas.reserve(placed.replicas.take(block.division), self.slowest.kind(stage), rows_of)
 
-    def _composed(self, choices: StepChoices, block: Block, stage: Numbers, replicas: Numbers) -> Array:
+    def _composed(self, choices: StepChoices, block: RowBlock, stage: Numbers, replicas: Numbers) -> Array:
         found, floats = self.slowest[stage], block.floats
         inputs = StepInputs(
             stage=found.time,

@@ -28,7 +28,7 @@ from clusterspec.cost.stages import StageGroup, stage_groups
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
-    from clusterspec.cost.batch.call import Block
+    from clusterspec.cost.batch.call import RowBlock
     from clusterspec.cost.batch.tables import BatchTables
 
 KINDS = tuple(Layers)
@@ -71,7 +71,7 @@ class MemoryRows(NamedTuple):
         return MemoryRows(self.layouts.some(rows), self.cut.take(rows), self.shape.take(rows))
 
 
-def memory_of(known: BatchTables, template: Layout, blocks: Sequence[Block]) -> list[Array]:
+def memory_of(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[Array]:
     """Bytes on the fullest accelerator for each row of each block. Rows that differ in placement only share one result,
     and all new results are computed together.
     """
