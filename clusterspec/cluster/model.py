@@ -169,11 +169,6 @@ class Cluster:
         """NIC bandwidth per accelerator at line rate, B/s per direction; None without a fabric."""
         return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
 
-    @property
-    def tapered_share(self) -> float | None:
-        """NIC bandwidth per accelerator above all levels of the fabric, when all nodes send."""
-        return self.nic_share / self.scale_out.taper if self.nic_share is not None and self.scale_out else None
-
 
 @dataclass(frozen=True, slots=True)
 class Workload:

@@ -75,14 +75,13 @@ def test_a_node_has_as_many_nics_as_is_typical() -> None:
     assert fabric("technology: infiniband-ndr, nics_per_node: 2").nics_per_node == 2
 
 
-def test_shares_follow_from_nics_and_taper() -> None:
+def test_the_share_of_an_accelerator_follows_from_the_nics() -> None:
     """Eight NICs of 50 GB/s for eight accelerators; two levels of 2:1 and 3:1 leave a sixth."""
     text = f"cluster: {{{H100}, scale_out: {{technology: infiniband-ndr, oversubscription: [2:1, 3:1]}}}}"
     found = cluster_of(text)
     assert found.scale_out is not None
     assert (found.scale_out.node_bandwidth, found.nic_share) == (400e9, 50e9)
     assert found.scale_out.taper == 6
-    assert found.tapered_share == pytest.approx(50e9 / 6)
 
 
 def test_levels_have_their_own_ratios() -> None:

@@ -59,14 +59,6 @@ def test_staging_needs_no_more_messages_than_sending_directly(islands: int, m: i
     assert all_to_all.staged_messages(m, islands) <= all_to_all.messages(islands * m)
 
 
-@given(SIZES, st.integers(1, 64), st.integers(1, 64), RATES, RATES)
-def test_phases_at_once_take_the_longest_of_them(size: float, m: int, k: int, inside: float, outside: float) -> None:
-    together = hierarchical.pipelined_all_reduce_time(size, m, k, inside, outside)
-    apart = hierarchical.all_reduce_time(size, m, k, inside, outside)
-    assert together <= apart * (1 + 1e-9)
-    assert apart <= 2 * together * (1 + 1e-9)
-
-
 @given(st.integers(2, 64), st.integers(1, 64), RATES)
 def test_no_ring_beats_the_ceiling_of_its_islands(islands: int, m: int, rate: float) -> None:
     n = islands * m

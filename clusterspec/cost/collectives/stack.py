@@ -7,7 +7,7 @@ a wider uncertainty range.
 from __future__ import annotations
 
 from clusterspec.cost.constants import assumed, cited
-from clusterspec.origin import Cited, Origin
+from clusterspec.origin import Cited
 from clusterspec.records import dataclass
 
 _COMMIT = "5067397c2676d5aed50042fc39e5c8ee96eb0027"
@@ -76,7 +76,6 @@ SIMPLE = Protocol(
 )
 """Whole chunks and a memory fence: the full wire rate; two of eight half-megabyte steps make a slice."""
 PROTOCOLS = (LL, LL128, SIMPLE)
-PROTOCOL_ORIGIN: Origin = _tuning("baseLatencies, hwLatencies, net overhead")
 
 TREE_SHARE = cited(LIBRARY, "tree over ring", 0.92, _tuning("factor of tree all-reduce"))
 LOW_LATENCY_TREE = cited(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning("factor of tree LL, 1 / 3.8"))

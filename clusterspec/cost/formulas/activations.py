@@ -181,18 +181,3 @@ def in_flight_interleaved(stages: float, stage: float, virtual_stages: float, mi
     (23.0, 17.0)
     """
     return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)
-
-
-@formula("width * tokens * layers * width_of_token / ranks")
-def cache_bytes(tokens: float, layers: float, width_of_token: float, ranks: float, *, width: float = 2) -> float:
-    """The key-value cache of serving: B = w t L c / r.
-
-    ``width_of_token`` elements that one layer keeps of a token: 2 · kv heads · head dimension,
-    or the compressed width of latent attention.
-
-    Source: Pope et al., "Efficiently scaling transformer inference", arXiv 2211.05102, section 3.3.
-
-    >>> cache_bytes(1, 80, 2 * 8 * 128, 1)
-    327680.0
-    """
-    return width * tokens * layers * width_of_token / ranks

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from clusterspec.cost.expressions import formula
 from clusterspec.cost.formulas.bus import all_reduce_factor
-from clusterspec.cost.formulas.elementwise import larger
 
 
 @formula("2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth")
@@ -47,23 +46,6 @@ def all_reduce_time(
     """
     inside = inside_time(size, ranks_in_island, bandwidth)
     return inside + between_time(size, islands, island_bandwidth)
-
-
-@formula(
-    "max(2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth, 2 * (islands - 1) / islands *"
-    " size / island_bandwidth)"
-)
-def pipelined_all_reduce_time(
-    size: float, ranks_in_island: float, islands: float, bandwidth: float, island_bandwidth: float
-) -> float:
-    """Seconds of the three phases on different chunks at once: the longer of inside and between.
-
-    >>> S = 1e9
-    >>> round(S / pipelined_all_reduce_time(S, 8, 4, 450e9, 400e9) / 1e9, 1)
-    257.1
-    """
-    inside = inside_time(size, ranks_in_island, bandwidth)
-    return larger(inside, between_time(size, islands, island_bandwidth))
 
 
 @formula("rank_bandwidth * (ranks - 1) / (islands - 1)")

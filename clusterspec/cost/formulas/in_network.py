@@ -51,13 +51,3 @@ def bus_bandwidth_ceiling(ranks: float, bandwidth: float) -> float:
     700.0
     """
     return all_reduce_factor(ranks) * bandwidth / (1 + 1 / ranks)
-
-
-@formula("busbw * (1 + 1 / ranks) / (2 * (ranks - 1) / ranks)")
-def wire_bandwidth(busbw: float, ranks: float) -> float:
-    """The actual rate on the wire at a reported bus bandwidth: busbw (n + 1) / (2 (n − 1)).
-
-    >>> round(wire_bandwidth(480e9, 8) / 1e9, 1)
-    308.6
-    """
-    return busbw * (1 + 1 / ranks) / all_reduce_factor(ranks)
