@@ -6,8 +6,9 @@ import statistics
 
 import pytest
 
+from clusterspec.cost.collectives import stack
 from clusterspec.finding import Severity
-from tools.accuracy import cases, reality
+from tools.accuracy import cases, collective_folds, reality
 from tools.accuracy.cases import Case
 from tools.accuracy.figures import null_model, ranking, score
 from tools.accuracy.reasons import reason
@@ -74,6 +75,21 @@ def test_collectives_agree_with_measurements(group: str) -> None:
     median, p90 = GROUPS[group]
     assert found.median <= median
     assert found.p90 <= p90
+
+
+def test_collectives_of_a_source_left_out_agree_with_measurements() -> None:
+    before = stack.LAUNCH
+    unseen = [case for _, found in collective_folds.folds() for case in found]
+    for group, goal in {"from 256 MiB": 0.08, "1 to 256 MiB": 0.12, "below 1 MiB": 0.2}.items():
+        assert score(group, [case for case in unseen if case.group == group]).median <= goal
+    assert stack.LAUNCH == before
+    assert len(unseen) == len(list(cases.collectives()))
+
+
+def test_figures_of_a_source_left_out_are_gone_and_others_stay() -> None:
+    (spec,) = (each.cluster for each in collective_folds.series() if each.name == "dstack-nebius-2n-ar")
+    link = collective_folds.without(spec, "stas00/ml-engineering").scale_up.interconnect
+    assert link is not None and "ring" not in link.achievable and "low_latency" in link.achievable
 
 
 def test_peak_memory_agrees_with_measurements() -> None:

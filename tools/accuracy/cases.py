@@ -140,15 +140,15 @@ def collectives() -> Iterator[Case]:
         one = study(collective_spec(series))
         found = pipeline.collective(one, series["collective"], int(series["ranks"]), sizes, series["algorithm"] or None)
         for row, got in zip(rows[series["series"]], found.rows, strict=True):
-            band = (
-                "below 1 MiB"
-                if got.size < MEBIBYTE
-                else "1 to 256 MiB"
-                if got.size < 256 * MEBIBYTE
-                else "from 256 MiB"
-            )
             name = f"{series['series']} {row['size']}"
-            yield Case(name, band, float(row["seconds"]), got.seconds, got.low, got.high, row["source"])
+            yield Case(name, size_group(got.size), float(row["seconds"]), got.seconds, got.low, got.high, row["source"])
+
+
+def size_group(size: float) -> str:
+    """The group of a collective by its size in bytes."""
+    if size < MEBIBYTE:
+        return "below 1 MiB"
+    return "1 to 256 MiB" if size < 256 * MEBIBYTE else "from 256 MiB"
 
 
 def collective_spec(series: dict[str, str]) -> dict[str, Any]:
