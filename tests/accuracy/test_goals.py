@@ -82,7 +82,7 @@ def test_collectives_of_a_source_left_out_agree_with_measurements() -> None:
     unseen = [case for _, found in collective_folds.folds() for case in found]
     for group, goal in {"from 256 MiB": 0.08, "1 to 256 MiB": 0.12, "below 1 MiB": 0.2}.items():
         assert score(group, [case for case in unseen if case.group == group]).median <= goal
-    assert stack.LAUNCH == before
+    assert before == stack.LAUNCH
     assert len(unseen) == len(list(cases.collectives()))
 
 

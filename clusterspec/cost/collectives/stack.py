@@ -146,9 +146,9 @@ LAUNCH = assumed(
 LAUNCH_APART = assumed(
     LIBRARY,
     "launch of one process for each rank",
-    4e-6,
+    6e-6,
     "each process launches one kernel while the previous one runs; 8 bytes on two H100 nodes take 30 us, on two B200"
-    " nodes 36 us, of which the hops take 26 and 36",
+    " nodes 36 us, of which the hops take 26 and 36; larger messages of all sources ask for 8 us",
     "s",
 )
 LAUNCH_PER_RANK = assumed(
