@@ -27,14 +27,16 @@ def serving_range(found: ServingTimes, name: str) -> list[float]:
 def factors(found: ServingTimes, quantity: str) -> tuple[float, float]:
     """The ends of the range of a quantity over its prediction.
 
-    The time to first token is most certain with one request in flight, and least certain with separate prefill engines,
-    which queue.
+    The time to first token is least certain with separate prefill engines, which queue, and with experts.
     """
-    if quantity == "ttft" and found.offered <= 1.0:
+    if quantity != "ttft":
+        return RANGES[quantity]
+    if found.offered <= 1.0:
         return RANGES["ttft alone"]
-    if quantity == "ttft" and found.handoff > 0:
+    if found.handoff > 0:
         return RANGES["ttft apart"]
-    return RANGES[quantity]
+    routed = any(part.name == "experts" for part in found.prefill.parts)
+    return RANGES["ttft experts" if routed else "ttft"]
 
 
 def tail_factors(found: ServingTimes, quantity: str, share: float) -> tuple[float, float]:

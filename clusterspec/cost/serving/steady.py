@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.formulas.serving import prompt_wait, time_per_output_token, wave_load
+from clusterspec.cost.formulas.queues import most_load, prompt_wait, wave_load
+from clusterspec.cost.formulas.serving import time_per_output_token
 from clusterspec.cost.serving import constants as known
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steps import StepTime
@@ -90,14 +91,20 @@ def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) ->
     """Queueing time of a prompt in seconds: the running step, and the prompts before it.
 
     ``share`` of the time of decode engines goes to prompts, at ``rate`` of them; ``each`` has the seconds of a single
-    prompt, and of one in a batched step. In a finite run of a closed loop, prompts arrive in waves.
+    prompt, and of one in a batched step. A request of a closed loop waits for the other requests alone (the arrival
+    theorem of Reiser and Lavenberg, J. ACM 27(2), 1980), and in a finite run its prompts arrive in waves.
     """
     prompt, service = each
     used = share if not pools.apart else rate * service / pools.prompts.attention_ranks
     busy = min(1.0, used * prompt / service) if service else 0.0
     if pools.apart and pools.load.requests:
         used, busy = wave_load(used, known.WAVE.value), wave_load(busy, known.WAVE.value)
-    return prompt_wait(min(used, known.MOST_LOAD), service, busy, prompt)
+    requests = pools.load.concurrency
+    if requests is None:
+        return prompt_wait(min(used, known.MOST_LOAD), service, busy, prompt)
+    others = (requests - 1) / requests
+    most = most_load(max(1.0, requests / pools.prompts.attention_ranks))
+    return prompt_wait(min(used * others, most), service, busy * others, prompt)
 
 
 def _busy(pools: Pools, sequences: float, tpot: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.formulas.serving import burst_wait_at, wait_at
+from clusterspec.cost.formulas.queues import burst_wait_at, wait_at
 from clusterspec.cost.serving.ranges import tail_factors
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.records import dataclass

@@ -5,11 +5,10 @@ from __future__ import annotations
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.cache import of_next_token
+from clusterspec.cost.formulas.queues import burst_wait, queue_wait
 from clusterspec.cost.formulas.serving import (
-    burst_wait,
     handoff_time,
     output_rate,
-    queue_wait,
     request_time,
     time_to_first_token,
 )

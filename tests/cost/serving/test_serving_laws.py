@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.formulas.queues import most_load
 from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.bounds import prompt_floor, token_floor
 from tests.cluster.resolving import clean
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"
@@ -114,3 +116,67 @@ def test_the_new_tokens_of_a_prompt_attend_to_those_found_in_the_cache() -> None
     # all of 8,192 tokens see 4,096 in the mean; the last half of them sees 6,144
     whole, half = (times(input=8192, load=f"concurrency: 1, prefix_hit: {hit}") for hit in (0, 0.5))
     assert attention(half) == pytest.approx(attention(whole) * 0.5 * 6144 / 4096)
+
+
+@pytest.mark.parametrize(
+    "text", ["concurrency: 1", f"concurrency: 1, requests: 10, {SPLIT.format(prefill=1, decode=1)}"]
+)
+def test_the_only_request_waits_for_no_other(text: str) -> None:
+    found = times(load=text, tp=4)
+    assert found.wait < 0.01 * found.ttft  # what the bisection of the load leaves
+
+
+def test_a_busy_pool_for_prompts_has_a_queue_that_grows_as_the_root_of_the_requests() -> None:
+    # at balanced load the queue of n requests is √(n / π): 3.6 of 40 requests and 7.1 of 160
+    assert [round(0.5 / (1 - most_load(n)) - 0.5, 1) for n in (40, 160)] == [3.6, 7.1]
+    few, many = (pools(1, 6, f"concurrency: {n}", input=4096, output=1024) for n in (32, 48))
+    assert 0.5 < few.prompt_load < many.prompt_load < 0.9
+    assert few.wait < many.wait
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "qwen3-235b-a22b", "deepseek-v3"])
+@pytest.mark.parametrize("load", ["concurrency: 1", "concurrency: 256", "load: offline", "request_rate: 2"])
+@pytest.mark.parametrize("layout", ["tp: 8", "tp: 1, attention_dp: 8, ep: 8"])
+def test_no_token_beats_the_memory_and_no_prompt_the_arithmetic(model: str, load: str, layout: str) -> None:
+    plan = PLAN.format(
+        machine="b200-sxm-180gb",
+        nodes=1,
+        scale_up="",
+        model=model,
+        input=2048,
+        output=256,
+        load=load,
+        framework="vllm",
+        tp=1,
+    )
+    design = clean(plan.replace("tp: 1}", f"{layout}}}"))
+    cluster, work, ranks = design.cluster, design.workload, design.layout
+    assert cluster and work and ranks and work.serving
+    found = estimate(design).serving
+    assert found is not None
+    least, prompt = token_floor(cluster, work, ranks, work.serving), prompt_floor(cluster, work, ranks, work.serving)
+    assert least is not None and found.tpot > least
+    assert prompt is not None and found.ttft > prompt
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-70b", "gpt-oss-120b"])
+def test_more_arithmetic_or_memory_of_the_same_machine_is_never_slower(model: str) -> None:
+    def with_peak(peak: int) -> ServingTimes:
+        machine = f"{{like: h100-sxm-80gb, peak: {{fp8: {peak} TFLOP/s dense, bf16: {peak // 2} TFLOP/s dense}}}}"
+        text = PLAN.format(
+            machine=machine,
+            nodes=1,
+            scale_up="",
+            model=model,
+            input=2048,
+            output=256,
+            load="concurrency: 64",
+            framework="vllm",
+            tp=8,
+        )
+        found = estimate(clean(text)).serving
+        assert found is not None
+        return found
+
+    slow, fast = with_peak(1000), with_peak(4000)
+    assert fast.ttft < slow.ttft and fast.tpot <= slow.tpot

@@ -10,6 +10,7 @@ from clusterspec.cost.serving.constants import RANGES
 from clusterspec.cost.serving.ranges import RANGED, factors, serving_range
 from clusterspec.cost.serving.software import HostOverhead
 from clusterspec.cost.serving.steady import bisected
+from clusterspec.cost.serving.steps import Part, StepTime
 from clusterspec.cost.serving.targets import missed, tpot_at, ttft_at
 from clusterspec.cost.serving.times import Handoff, cache_space
 from clusterspec.records import replace
@@ -54,6 +55,7 @@ def times(**changes: object) -> ServingTimes:
 
 
 SENT = Handoff(0.06, 1e9, 50e9)
+ROUTED = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,8 @@ SENT = Handoff(0.06, 1e9, 50e9)
         (times(offered=1.0), "ttft alone"),
         (times(offered=1.01), "ttft"),
         (times(offered=32.0), "ttft"),
-        (times(offered=32.0, sent=SENT), "ttft apart"),
+        (times(offered=32.0, prefill=ROUTED), "ttft experts"),
+        (times(offered=32.0, sent=SENT, prefill=ROUTED), "ttft apart"),
         (times(offered=1.0, sent=SENT), "ttft alone"),
     ],
 )
