@@ -13,14 +13,15 @@ SELDOM = 100_000
 """New objects between two searches for cycles: a short run needs none, and each takes as long as reading a spec."""
 UNPRINTED = 2
 """As for every call that cannot be carried out."""
-INTERRUPTED = 130
-"""As a shell counts a process that was ended by Ctrl-C."""
 NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
 """Modules whose users have something to do when the interpreter ends."""
 
 
 def main() -> NoReturn:
     """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
+    from clusterspec import interrupts
+
+    interrupts.end_at_once()
     try:
         import gc
 
@@ -33,10 +34,11 @@ def main() -> NoReturn:
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
+        interrupts.end_at_once()
         modules.keep()
+        leave(status)
     except KeyboardInterrupt:
-        os._exit(INTERRUPTED)
-    leave(status)
+        os._exit(interrupts.STATUS)
 
 
 def leave(status: int) -> NoReturn:

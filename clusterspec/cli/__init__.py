@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import errno
 
+from clusterspec import interrupts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OK, FOUND, CALL, INTERNAL = 0, 1, 2, 3
-INTERRUPTED = 130
-"""As a shell counts a process that was ended by Ctrl-C."""
 
 
 class UsageFault(Exception):
@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
         return stop.code if isinstance(stop.code, int) else CALL
     except KeyboardInterrupt:
         print_error("clusterspec: interrupted")
-        return INTERRUPTED
+        return interrupts.STATUS
     except Exception as fault:
         if is_callers_fault(fault):
             named = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else str(fault)

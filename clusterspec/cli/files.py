@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -101,8 +102,25 @@ def in_parallel(asked: argparse.Namespace, names: Sequence[str], processes: int)
     handed = argparse.Namespace(**{key: value for key, value in vars(asked).items() if key != "run"})
     chunks = [list(names[start : start + CHUNK]) for start in range(0, len(names), CHUNK)]
     with ProcessPoolExecutor(processes, initializer=begin, initargs=(handed,)) as pool:
-        for found in pool.map(chunk, chunks):
+        with interrupts_held_back():
+            results = pool.map(chunk, chunks)
+        for found in results:
             yield from found
+
+
+@contextlib.contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Delays Ctrl-C until the end, also in the processes started meanwhile, which do not handle it yet."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 WORKER_READER: list[StudyReader] = []

@@ -9,6 +9,7 @@ import argparse
 import importlib
 
 import clusterspec
+from clusterspec import interrupts
 from clusterspec.cli.options import Parser, shared_options
 from clusterspec.records import dataclass
 
@@ -98,7 +99,9 @@ def runner(name: str) -> Callable[[argparse.Namespace], int]:
     module = COMMANDS[name].module
 
     def run(asked: argparse.Namespace) -> int:
-        return int(importlib.import_module(f"clusterspec.cli.commands.{module}").run(asked))
+        command = importlib.import_module(f"clusterspec.cli.commands.{module}")
+        interrupts.raise_again()
+        return int(command.run(asked))
 
     return run
 
