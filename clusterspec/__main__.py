@@ -19,7 +19,7 @@ NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
 
 def main() -> NoReturn:
     """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
-    from clusterspec import interrupts
+    from clusterspec.cli import interrupts
 
     interrupts.end_at_once()
     try:
@@ -28,9 +28,9 @@ def main() -> NoReturn:
         gc.set_threshold(SELDOM)
         if sys.argv[1:] in (["--version"], ["-V"]):
             leave(version())
-        from clusterspec import bytecode
+        from clusterspec import __version__, bytecode
 
-        modules = bytecode.use()  # before anything else is imported
+        modules = bytecode.use(__version__)  # before anything else is imported
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])

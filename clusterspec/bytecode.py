@@ -4,8 +4,9 @@ Python finds, compares and reads the bytecode of each module separately. For the
 sixth of the run time. A command therefore writes their bytecode to one file in ``__pycache__``, from which later
 commands load it.
 
-The file can be deleted at any time. A module is loaded from it only while size and modification time of its source are
-unchanged; other modules are imported as usual.
+The file can be deleted at any time. It holds for one version of Python and of the program in one folder. A module is
+loaded from it only while size and modification time of its source are unchanged, as Python does it; other modules are
+imported as usual.
 """
 
 from __future__ import annotations
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 FILE = f"{PACKAGE}/__pycache__/modules.{sys.implementation.cache_tag}-{sys.flags.optimize}.bytecode"
-START = 24
-"""Bytes at the start of the file: the version of Python, the length of the table and that of the bytecode."""
-PYTHON = sys.hexversion.to_bytes(8, "little")
+START = 16
+"""Bytes at the start of the file: the length of the table, which follows, and that of the bytecode after it."""
 WORTHWHILE = 20
 """The number of modules missing in the file from which it is rewritten."""
 
@@ -48,15 +48,19 @@ class Loader(SourceFileLoader):
         )
         return module
 
-    def get_code(self, fullname: str) -> CodeType:
-        code: CodeType = marshal.loads(self.bytecode)
+    def get_code(self, fullname: str) -> CodeType | None:
+        try:
+            code: CodeType = marshal.loads(self.bytecode)
+        except (EOFError, TypeError, ValueError):  # not what was written
+            return super().get_code(fullname)
         return code
 
 
 class Finder:
-    """A module finder that reads from the bytecode file."""
+    """A module finder that reads from the bytecode file of a version of the program."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str) -> None:
+        self.key = sys.hexversion, version, PACKAGE
         self.rows: dict[str, Row] = {}
         self.absent: list[str] = []
         """The modules of the package that were searched for, and are not in the file or have changed."""
@@ -64,10 +68,11 @@ class Finder:
         with contextlib.suppress(OSError, ValueError, EOFError, TypeError):  # absent, or not what was written
             with open(FILE, "rb") as file:
                 given = memoryview(file.read())
-            table, length = (int.from_bytes(given[at : at + 8], "little") for at in (8, 16))
-            if given[:8] == PYTHON and len(given) == START + table + length:
-                self.rows = marshal.loads(given[START : START + table])
-                self.content = given[START + table :]
+            table, length = (int.from_bytes(given[at : at + 8], "little") for at in (0, 8))
+            if len(given) == START + table + length:
+                key, rows = marshal.loads(given[START : START + table])
+                if key == self.key:
+                    self.rows, self.content = rows, given[START + table :]
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         """The import spec of a module; None if the file lacks it, or its source has changed."""
@@ -88,26 +93,13 @@ class Finder:
 
     def keep(self) -> None:
         """Rewrite the file if many of the loaded modules are missing in it; write errors are ignored."""
-        if len(self.absent) >= WORTHWHILE and not sys.dont_write_bytecode and not sys.pycache_prefix:
-            found = (getattr(sys.modules.get(name), "__spec__", None) for name in self.absent)
-            with contextlib.suppress(OSError):
-                self.write([spec for spec in found if spec and type(spec.loader) is SourceFileLoader])
-
-    def write(self, absent: list[ModuleSpec]) -> None:
-        """Write the file with the missing modules added, atomically."""
-        parts: list[bytes | memoryview] = []
-        rows: dict[str, Row] = {}
-        length = 0
-        for name, file, (size, changed), bytecode in (*self.present(), *compiled(absent)):
-            rows[name] = file, size, changed, length, length + len(bytecode)
-            length += len(bytecode)
-            parts.append(bytecode)
-        table = marshal.dumps(rows)
-        draft = f"{FILE}.{os.getpid()}"
-        with open(draft, "wb") as out:
-            out.write(PYTHON + len(table).to_bytes(8, "little") + length.to_bytes(8, "little") + table)
-            out.writelines(parts)
-        os.replace(draft, FILE)
+        if len(self.absent) < WORTHWHILE or sys.dont_write_bytecode or sys.pycache_prefix:
+            return
+        specs = (getattr(sys.modules.get(name), "__spec__", None) for name in self.absent)
+        with contextlib.suppress(OSError):
+            added = [*compiled(spec for spec in specs if spec and type(spec.loader) is SourceFileLoader)]
+            if added:
+                write(self.key, [*self.present(), *added])
 
     def present(self) -> Iterator[Kept]:
         """The modules of the file whose source is unchanged."""
@@ -121,11 +113,39 @@ def compiled(specs: Iterable[ModuleSpec]) -> Iterator[Kept]:
     for spec in specs:
         path, known = str(spec.origin), state(str(spec.origin))
         if known and spec.cached and path.startswith(f"{PACKAGE}{os.sep}"):
-            with open(spec.cached, "rb") as file:
-                head, bytecode = file.read(16), file.read()
+            try:
+                with open(spec.cached, "rb") as file:
+                    head, bytecode = file.read(16), file.read()
+            except OSError:
+                continue
             flags, changed, size = (int.from_bytes(head[at : at + 4], "little") for at in (4, 8, 12))
             if (flags, changed, size) == (0, known[1] // 10**9 & 0xFFFFFFFF, known[0]):
                 yield spec.name, path[len(PACKAGE) + 1 :].replace(os.sep, "/"), known, bytecode
+
+
+def write(key: object, modules: Iterable[Kept]) -> None:
+    """Write the file with what it holds for and its modules, atomically.
+
+    Processes that run at the same time write a draft each.
+    """
+    parts: list[bytes | memoryview] = []
+    rows: dict[str, Row] = {}
+    length = 0
+    for name, file, (size, changed), bytecode in modules:
+        rows[name] = file, size, changed, length, length + len(bytecode)
+        length += len(bytecode)
+        parts.append(bytecode)
+    table = marshal.dumps((key, rows))
+    draft = f"{FILE}.{os.urandom(8).hex()}"
+    try:
+        with open(draft, "xb") as out:
+            out.write(len(table).to_bytes(8, "little") + length.to_bytes(8, "little") + table)
+            out.writelines(parts)
+        os.replace(draft, FILE)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
 
 
 def state(path: str) -> tuple[int, int] | None:
@@ -137,8 +157,8 @@ def state(path: str) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
-def use() -> Finder:
-    """Import modules from the file from now on."""
-    finder = Finder()
+def use(version: str) -> Finder:
+    """Import modules from the file from now on, if it is of this version of the program."""
+    finder = Finder(version)
     sys.meta_path.insert(0, finder)
     return finder

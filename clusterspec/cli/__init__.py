@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 
-from clusterspec import interrupts
+from clusterspec.cli import interrupts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

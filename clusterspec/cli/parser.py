@@ -9,7 +9,7 @@ import argparse
 import importlib
 
 import clusterspec
-from clusterspec import interrupts
+from clusterspec.cli import interrupts
 from clusterspec.cli.options import Parser, shared_options
 from clusterspec.records import dataclass
 

@@ -15,7 +15,10 @@ from tests.cli.conftest import BASE, ROOT
 ENVIRONMENT = {
     key: value for key, value in os.environ.items() if key not in {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
 }
-WHERE = "import sys; from clusterspec import bytecode; bytecode.use(); import clusterspec.quantity as q; print({})"
+WHERE = (
+    "import clusterspec, sys; from clusterspec import bytecode; bytecode.use(clusterspec.__version__);"
+    "import clusterspec.quantity as q; print({})"
+)
 FROM_THE_FILE = WHERE.format("type(q.__loader__).__module__ == 'clusterspec.bytecode'")
 
 
@@ -65,6 +68,25 @@ def test_a_damaged_bytecode_file_is_ignored(copy: Path, keep: int) -> None:
     assert run(copy, "-c", FROM_THE_FILE) == "False\n"
     assert run(copy, *check) == first
     assert run(copy, "-c", FROM_THE_FILE) == "True\n", "the file is rewritten"
+
+
+def test_a_module_whose_bytecode_is_damaged_is_imported_as_ever(copy: Path) -> None:
+    check = ("-m", "clusterspec", "check", "spec.yaml")
+    first = run(copy, *check)
+    whole = (file := kept(copy)[0]).read_bytes()
+    table = 16 + int.from_bytes(whole[:8], "little")
+    file.write_bytes(whole[:table] + b"\xff" * (len(whole) - table))
+    assert run(copy, *check) == first
+
+
+def test_a_file_holds_for_one_folder_and_one_version(copy: Path, tmp_path: Path) -> None:
+    run(copy, "-m", "clusterspec", "check", "spec.yaml")
+    moved = tmp_path / "moved"
+    shutil.copytree(copy / "clusterspec", moved / "clusterspec")
+    assert run(moved, "-c", FROM_THE_FILE) == "False\n"
+    start = copy / "clusterspec" / "__init__.py"
+    start.write_text(start.read_text("utf-8").replace('__version__ = "', '__version__ = "9.'), encoding="utf-8")
+    assert run(copy, "-c", FROM_THE_FILE) == "False\n"
 
 
 def test_no_file_is_written_where_python_writes_no_bytecode(copy: Path) -> None:
