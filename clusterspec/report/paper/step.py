@@ -25,7 +25,7 @@ def section(report: FullReport) -> Section | None:
     plan = report.estimate.plan
     if plan.step_time is None:
         return None
-    blocks: list[Block] = [_timeline(plan)]
+    blocks: list[Block] = [timeline_of(plan)]
     if plan.communication:
         blocks += [_matrix(plan), _communication(plan)]
     if report.roofline and report.roofline.kernels:
@@ -37,7 +37,8 @@ def section(report: FullReport) -> Section | None:
     return Section("step", "Step time", tuple(blocks), lead=lead + (f" {held}." if held else "."))
 
 
-def _timeline(plan: Plan) -> Picture:
+def timeline_of(plan: Plan) -> Picture:
+    """The parts of a step in order, with the overlapped communication below."""
     assert plan.step_time is not None
     total = plan.step_time.value
     parts = [part for part in plan.step_time.parts if part.value > 0]
