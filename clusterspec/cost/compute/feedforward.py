@@ -6,7 +6,7 @@ from clusterspec.cost.compute.fixed import ROUTER_BYTES
 from clusterspec.cost.compute.kernels import GemmShape, Role, Work, linear, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.elementwise import chosen, larger
-from clusterspec.cost.formulas.routing import fullest
+from clusterspec.cost.formulas.routing import distinct_ranks, fullest
 from clusterspec.records import dataclass
 
 
@@ -60,8 +60,16 @@ def router(shard: Shard) -> Work:
 
 
 def permutation(shard: Shard, routing: Routing) -> Work:
-    """Permutation of tokens before dispatch, sorting by expert after it, and the reverse."""
+    """Permutation of tokens before dispatch, sorting by expert after it, and the reverse.
+
+    A dispatcher that forwards tokens reads them where they are, and sends one copy to each rank; each arriving copy is
+    read once and written for each of its experts (DeepEP, legacy README; Megatron-Core, token_dispatcher.py).
+    """
     hidden = shard.width * shard.model.expert_width
+    if shard.forwarded:
+        received = shard.rows * shard.expert_tp * distinct_ranks(shard.ep, shard.model.experts_per_token)
+        both = 2 * hidden * (received + routing.arriving) * routing.imbalance
+        return stream("dispatch and combine", (both, both), 4)
     leave = hidden * (shard.rows + routing.leaving)
     sorts = (routing.experts > 1) & (shard.ep > 1)
     sort = chosen(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)

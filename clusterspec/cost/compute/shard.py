@@ -17,6 +17,7 @@ class Shard:
     ``tokens`` enter the GEMMs of a tensor-parallel group; ``rows`` of them belong to this rank between GEMMs (fewer
     with sequence parallelism). ``heads`` and ``kv_heads`` are those of this rank. ``precision`` is that of the linear
     layers; ``kept`` that of the parts that stay in 16 bits when linear layers are narrower (attention, logits, router).
+    ``forwarded`` where the dispatcher sends a token once to each rank of its experts, not once for each of them.
     """
 
     model: Model
@@ -35,6 +36,7 @@ class Shard:
     flash: bool
     mixer: Mixer = Mixer.FULL
     sequence_parallel: bool = False
+    forwarded: bool = False
 
     @property
     def width(self) -> float:
@@ -65,6 +67,7 @@ class Shard:
             flash=workload.attention == "flash",
             mixer=mixer,
             sequence_parallel=sequence_parallel,
+            forwarded=layout.dispatcher.kind != "all-to-all",
         )
 
 

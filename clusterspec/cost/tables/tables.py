@@ -134,7 +134,7 @@ class Tables:
     def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
         """The kernels of a layer, which placement does not change."""
         assert self.rates is not None
-        key = (layer, *_degrees(layout), layout.ep, layout.expert_tp)
+        key = (layer, *_degrees(layout), layout.ep, layout.expert_tp, layout.dispatcher)
         found = self._kernels.get(key)
         if found is None:
             known = kernels_of(self.rates.speed, self.software)
