@@ -157,6 +157,7 @@ def stack(read: FactReader) -> Stack:
         selective=read.text("selective") or "",
         hides=read.texts("hides"),
         dispatcher=read.text("dispatcher") or "all-to-all",
+        rack_dispatcher=read.text("rack_dispatcher"),
         releases=read.texts("releases"),
         full_sharding=read.text("full_sharding"),
         reduces=read.text("reduces"),

@@ -196,8 +196,8 @@ class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
     ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
-    overlap with computation, ``dispatcher`` the default token dispatcher, ``releases`` the described
-    releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
+    overlap with computation, ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
+    scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
     uses if it has none of its own, ``reduces`` the precision in which it sends gradients if narrower than the
     one in which it keeps them, ``attention_year`` the year of its attention kernels if later than ``year``,
     ``compiled`` that the host does not launch kernels individually,
@@ -208,6 +208,7 @@ class Stack(Entry):
     selective: str = ""
     hides: tuple[str, ...] = ()
     dispatcher: str = "all-to-all"
+    rack_dispatcher: str | None = None
     releases: tuple[str, ...] = ()
     full_sharding: str | None = None
     reduces: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.degrees import Degrees
-from clusterspec.cluster.model import Dispatcher, Overlap, Workload
+from clusterspec.cluster.model import Cluster, Dispatcher, Overlap, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
 
@@ -62,16 +62,30 @@ def _partial(stack: Stack | None) -> str:
 
 
 def resolve_dispatcher(
-    section: LayoutSpec, degrees: Degrees, workload: Workload | None, stack: Stack | None, log: ResolutionLog
+    section: LayoutSpec,
+    degrees: Degrees,
+    cluster: Cluster,
+    workload: Workload | None,
+    stack: Stack | None,
+    log: ResolutionLog,
 ) -> Dispatcher:
     """The dispatcher of tokens: as written, else that of the software; listed only where tokens are sent."""
     written = section.dispatcher
     kind = written.kind if isinstance(written, DispatcherSpec) else written
     precision = written.precision if isinstance(written, DispatcherSpec) else None
     if kind is None:
-        kind = stack.dispatcher if stack is not None else "all-to-all"
+        kind, why = _usual_dispatcher(cluster, stack)
         sent = degrees.ep > 1 and workload is not None and workload.model.experts
         if sent and precision is None:
-            log.assume("layout.dispatcher", kind, f"what {stack.id} does" if stack else "usual")
+            log.assume("layout.dispatcher", kind, why)
     wide = workload is not None and workload.precision in {"fp32", "tf32"}
     return Dispatcher(kind, precision or ("fp32" if wide else "bf16"))
+
+
+def _usual_dispatcher(cluster: Cluster, stack: Stack | None) -> tuple[str, str]:
+    """The dispatcher that a stack uses on a machine, and the reason to assume so."""
+    if stack is None:
+        return "all-to-all", "usual"
+    if stack.rack_dispatcher and cluster.scale_up.domain > cluster.accelerators_per_node:
+        return stack.rack_dispatcher, f"what {stack.id} does where the scale-up domain spans nodes"
+    return stack.dispatcher, f"what {stack.id} does"
