@@ -63,6 +63,13 @@ NORM_PASSES = _taken(
 ROUTER_BYTES = _taken(
     "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
 )
+NARROW_LAUNCHES = _taken(
+    "experts.narrow.launches",
+    4.0,
+    "kernels for each expert of a grouped product in 8 or 4 bits with scales for blocks, over one in 16 bits: its rows"
+    " are narrowed, the scales of both operands reordered, then multiplied (Transformer Engine 2,"
+    " pytorch/module/grouped_linear.py and common/gemm/cublaslt_gemm.cu)",
+)
 USUAL = {
     "matmul": _taken("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
     "sustained": _taken(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
+from clusterspec.cost.compute.fixed import NARROW_LAUNCHES
 from clusterspec.cost.formulas import matmul as formulas
 from clusterspec.cost.formulas.elementwise import absent
 from clusterspec.precision import width
@@ -127,6 +128,17 @@ def _sum(kernel: Kernel, bytes_each: float) -> Kernel:
 
 
 NARROW = ("matmul_fp8", "matmul_fp4")
+
+
+def expert_launches(kernel: Kernel) -> float:
+    """Launches of a grouped GEMM that runs expert by expert; 0 for other kernels.
+
+    In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first, and the scales of both operands
+    are brought into the order of the tensor cores (`fixed.NARROW_LAUNCHES`).
+    """
+    if kernel.shape is None or not kernel.shape.experts:
+        return 0.0
+    return kernel.shape.batch * (NARROW_LAUNCHES if kernel.rate in NARROW else 1.0)
 
 
 def casts(work: Work, bytes_each: float) -> Work:

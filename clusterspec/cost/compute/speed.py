@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from itertools import chain
 
-from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.compute.kernels import Kernel, expert_launches
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.formulas.matmul import depth_fill, tile_fill
 from clusterspec.cost.formulas.roofline import roofline
@@ -22,7 +22,7 @@ TimedKernels = tuple[tuple[Kernel, float], ...]
 class PassKernels(NamedTuple):
     """The kernels of one pass: seconds of all of them, of the GEMMs and of the token-mixing core one after another.
 
-    ``launches`` counts the launches of the host, ``expert_launches`` the experts of grouped GEMMs. ``timed`` lists the
+    ``launches`` counts the launches of the host, ``expert_launches`` those of grouped GEMMs. ``timed`` lists the
     kernels; it is empty where the sums are columns.
     """
 
@@ -44,7 +44,7 @@ class PassKernels(NamedTuple):
             gemms=sum_of(seconds for kernel, seconds in timed if kernel.rate.startswith("matmul")),
             core=sum_of(seconds for _, seconds in parts.get("core", ())),
             launches=sum_of(kernel.launches for kernel, _ in timed),
-            expert_launches=sum_of(kernel.shape.batch for kernel, _ in timed if kernel.shape and kernel.shape.experts),
+            expert_launches=sum_of(expert_launches(kernel) for kernel, _ in timed),
             flops=sum_of(kernel.flops for kernel, _ in timed),
         )
 
