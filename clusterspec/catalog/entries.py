@@ -197,10 +197,10 @@ class Stack(Entry):
 
     ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
     overlap with computation, ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
-    scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose fully sharded implementation and memory it
-    uses if it has none of its own, ``reduces`` the precision in which it sends gradients if narrower than the
-    one in which it keeps them, ``attention_year`` the year of its attention kernels if later than ``year``,
-    ``compiled`` that the host does not launch kernels individually,
+    scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose
+    fully sharded implementation and memory it uses if it has none of its own, ``reduces`` the precision in which it
+    sends gradients if narrower than the one in which it keeps them, ``attention_year`` the year of its attention
+    kernels if later than ``year``, ``compiled`` that the host does not launch kernels individually,
     ``serving`` the defaults of serving software, None for training software.
     """
 

@@ -63,7 +63,7 @@ def resolve_layout(
         moments_precision=moments_precision,
         gradient_compression=max(1.0, float(section.gradient_compression or 1)),
         overlap=resolve_overlap(section.overlap or OverlapSpec(), degrees, software.stack, log),
-        dispatcher=resolve_dispatcher(section, degrees, cluster, workload, software.stack, log),
+        dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
 

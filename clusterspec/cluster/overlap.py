@@ -66,6 +66,7 @@ def resolve_dispatcher(
     degrees: Degrees,
     cluster: Cluster,
     workload: Workload | None,
+    *,
     stack: Stack | None,
     log: ResolutionLog,
 ) -> Dispatcher:
