@@ -50,14 +50,21 @@ def test_written_overlap_has_precedence_over_the_software() -> None:
         ("dispatcher: deepep", Dispatcher("deepep", "bf16")),
         ("dispatcher: {kind: hybrid, precision: fp8}", Dispatcher("hybrid", "fp8")),
         ("software_year: 2025", Dispatcher("all-to-all", "bf16")),
-        ("software_year: 2026", Dispatcher("deepep", "bf16")),
-        ("software_year: 2026, dispatcher: all-to-all", Dispatcher("all-to-all", "bf16")),
+        ("software_year: 2026", Dispatcher("all-to-all", "bf16")),
+        ("software_year: 2026, dispatcher: hybrid", Dispatcher("hybrid", "bf16")),
     ],
 )
 def test_the_dispatcher_is_as_written_or_what_the_software_does(written: str, found: Dispatcher) -> None:
     text = f"{H100}{EXPERTS}layout: {{framework: megatron-core, ep: 16, {written}}}"
     assert layout_of(text).dispatcher == found
     assert ("layout.dispatcher" in assumed(clean(text))) == ("dispatcher" not in written)
+
+
+@pytest.mark.parametrize(("framework", "kind"), [("megatron-core", "hybrid"), ("torchtitan", "all-to-all")])
+def test_a_domain_that_spans_nodes_has_a_dispatcher_of_its_own(framework: str, kind: str) -> None:
+    racks = "cluster: {platform: gb200-nvl72, nodes: 18}\n"
+    text = f"{racks}{EXPERTS}layout: {{framework: {framework}, ep: 16}}"
+    assert layout_of(text).dispatcher.kind == kind
 
 
 def test_the_dispatcher_is_listed_only_where_tokens_are_sent() -> None:

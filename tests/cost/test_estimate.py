@@ -37,9 +37,15 @@ EXPERTS: tuple[dict[str, Any], ...] = (
     {"tp": 4, "ep": 2},
     {"ep": 1},
 )
+SMALL_EXPERTS: tuple[dict[str, Any], ...] = (
+    {"tp": 1, "ep": 8, "dispatcher": "hybrid"},
+    {"tp": 1, "ep": 32},
+    {"tp": 1, "pp": 2, "ep": 16, "recompute": ["expert"], "software_year": 2026},
+)
 PLANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     *(({}, layout) for layout in LAYOUTS),
     *(({"model": MIXTRAL}, layout) for layout in EXPERTS),
+    *(({"model": "qwen3-30b-a3b", "precision": "fp8"}, layout) for layout in SMALL_EXPERTS),
 ]
 
 
@@ -58,6 +64,23 @@ def test_no_time_is_negative(workload: dict[str, Any], layout: dict[str, Any]) -
     assert found.step_time is not None
     assert all(term.value >= 0 for term in found.step_time.walk())
     assert all(-1e-12 <= row.exposed <= row.seconds * (1 + 1e-9) for row in found.communication)
+
+
+@pytest.mark.parametrize(("workload", "layout"), PLANS)
+def test_no_step_is_faster_than_its_arithmetic_at_the_peak(workload: dict[str, Any], layout: dict[str, Any]) -> None:
+    found = plan(workload=workload, layout=layout)
+    assert found.step_time and found.mfu and found.hfu
+    assert 0 < found.mfu <= found.hfu < 1
+
+
+@pytest.mark.parametrize("layout", SMALL_EXPERTS)
+def test_more_work_for_each_token_is_never_faster(layout: dict[str, Any]) -> None:
+    def with_(**changes: int) -> float:
+        return seconds(workload={"model": {"base": "qwen3-30b-a3b", **changes}, "precision": "fp8"}, layout=layout)
+
+    plain = with_()
+    assert plain < with_(experts_per_token=16)
+    assert plain < with_(expert_ffn_hidden=1536)
 
 
 @pytest.mark.parametrize(("workload", "layout"), PLANS)

@@ -8,11 +8,22 @@ import pytest
 
 from clusterspec.cost import parameters
 from clusterspec.cost.compute import attention, embedding_and_head, feedforward
-from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, accumulation, casts, linear, scaled
+from clusterspec.cost.compute.kernels import (
+    GemmShape,
+    Kernel,
+    Role,
+    Work,
+    accumulation,
+    casts,
+    expert_launches,
+    linear,
+    scaled,
+)
 from clusterspec.cost.compute.layer import dense_layer, expert_layer, recomputed
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.layers import Mixer
+from clusterspec.records import replace
 from tests.cost.plans import design, spec
 
 
@@ -51,6 +62,24 @@ def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep
     uneven = feedforward.experts(share, feedforward.Routing.of(share, 0.2))
     assert products(uneven.forward) >= products(feedforward.experts(share, even).forward)
     assert software.stack.id
+
+
+@pytest.mark.parametrize("ep", [1, 8, 64])
+def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
+    share, _ = shard({"model": "deepseek-v3"}, tp=1, ep=ep)
+    even = feedforward.Routing.of(share, 0.0)
+    copied, sent = (feedforward.permutation(replace(share, forwarded=how), even) for how in (False, True))
+    row = 2 * share.rows * share.model.hidden
+    ranks = ep * (1 - (1 - 1 / ep) ** share.model.experts_per_token)
+    assert sent.forward[0].traffic == pytest.approx(2 * row * (ranks + share.model.experts_per_token))
+    assert sent.forward[0].traffic <= copied.forward[0].traffic * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("precision", "each"), [("bf16", 1.0), ("fp8", 4.0), ("fp4", 4.0)])
+def test_an_expert_in_a_narrow_precision_takes_more_launches(precision: str, each: float) -> None:
+    grouped = linear("experts", GemmShape(64, 128, 256, 16.0, experts=True), precision).forward[0]
+    assert expert_launches(grouped) == 16 * each
+    assert expert_launches(linear("w", GemmShape(64, 128, 256, 16.0), precision).forward[0]) == 0
 
 
 def test_latent_attention_counts_its_own_weights() -> None:
