@@ -11,8 +11,8 @@ from tools.fit.constants import left_out, table
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
 
-HELD = {False: 0.9, True: 0.85}
-"""The share of runs that a band holds, without and with experts.
+HELD = 0.9
+"""The share of runs that a band holds.
 
 The aim is four in five of every group of runs; groups are so unlike each other that more of all of them are needed
 for that. A band with experts is never narrower than that without: all that is uncertain of the one is of the other.
@@ -46,7 +46,7 @@ def _drawn(stack: str, experts: bool, folds: Errors, everything: float) -> tuple
 
 def _quantile(errors: Iterable[tuple[Run, float]], experts: bool) -> float:
     sizes = sorted(abs(log1p(e)) for run, e in errors if run.experts is experts and run.id not in left_out())
-    return sizes[min(len(sizes) - 1, int(HELD[experts] * len(sizes)))] if sizes else 0.0
+    return sizes[min(len(sizes) - 1, int(HELD * len(sizes)))] if sizes else 0.0
 
 
 def write(found: dict[str, dict[bool, tuple[float, int]]]) -> None:
@@ -61,7 +61,7 @@ def write(found: dict[str, dict[bool, tuple[float, int]]]) -> None:
 
 
 def _line(experts: bool, width: float, count: int) -> str:
-    held = "17 in 20 published runs with experts" if experts else "nine in ten published dense runs"
+    held = f"nine in ten published {'runs with experts' if experts else 'dense runs'}"
     runs = "1 run" if count == 1 else f"{count} runs"
     why = f"{held} lie within it when they are left out of the fit ({runs}, drawn towards all generations)"
     return f'  {FACTS[experts]}: {{is: {width:.2g}, of: "the predicted step", assumed: "{why}"}}'
