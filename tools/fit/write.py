@@ -11,7 +11,8 @@ from tools.fit.runs import Values
 
 FOLDERS = {"accelerator": "accelerators", "stack": "stacks"}
 SCALES = {"us": 1e6, "ms": 1e3, "": 1.0, "B": 1.0}
-STORY = re.compile(r"(?:fitted to [^\"]*?\(spread \d+ %\)|no published run says: a guess|by count)")
+KEPT = "kept as it was known beforehand: no published run is predicted better where it is fitted"
+STORY = re.compile(rf"(?:fitted to [^\"]*?\(spread \d+ %\)|no published run says: a guess|by count|{KEPT})")
 
 
 def write(values: Values, counts: dict[Constant, int]) -> list[Path]:
@@ -56,7 +57,7 @@ def _replaced(text: str, constant: Constant, value: float, count: int, nominal: 
 
 def _story(constant: Constant, count: int, unit: str) -> str:
     if not constant.spread:
-        return "by count"
+        return "by count" if constant.fact == "accumulation" else KEPT
     if not count:
         return "no published run says: a guess"
     word = "on" if constant.owners[0][0] == "accelerator" else "with"
