@@ -46,10 +46,11 @@ def test_runs_left_out_of_the_fit_are_predicted() -> None:
     assert found["dense"]["median"] <= 0.045
     assert found["dense"]["p90"] <= 0.17
     assert found["with experts"]["median"] <= 0.12
+    assert found["with experts"]["p90"] <= 0.4
 
 
 def test_few_constants_are_fitted() -> None:
-    assert len(result.read()["constants"]) <= 75
+    assert len(result.read()["constants"]) <= 60
 
 
 def test_the_prediction_beats_a_constant_mfu_per_accelerator(runs: list[Case]) -> None:
