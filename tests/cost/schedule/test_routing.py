@@ -10,7 +10,9 @@ clusterspec: 1
 name: routing
 cluster: {{platform: dgx-h100, nodes: 32}}
 workload: {{model: {{base: deepseek-v3{routing}}}, sequence_length: 4096, global_batch: 1024, precision: bf16}}
-layout: {{framework: custom, pp: 4, ep: {ep}, micro_batch: 1, recompute: full, stage_layers: [15, 16, 15, 15]}}
+layout:
+  {{framework: custom, dispatcher: deepep, pp: 4, ep: {ep}, micro_batch: 1, recompute: full,
+  stage_layers: [15, 16, 15, 15]}}
 """
 
 

@@ -163,7 +163,7 @@ def test_states_in_host_memory_take_the_host_bus() -> None:
 
 
 def test_experts_on_few_nodes_spare_the_fabric() -> None:
-    cut = {"tp": 1, "ep": 64, "software_year": 2026}
+    cut = {"tp": 1, "ep": 64, "dispatcher": "deepep"}
     limited = {"model": {"base": "deepseek-v3", "routing": {"max_nodes": 4}}}
     free = {"model": {"base": "deepseek-v3", "routing": {"max_nodes": 64}}}
     few, many = (sent(plan({"nodes": 32}, workload=model, layout=cut), "ep") for model in (limited, free))
