@@ -107,13 +107,23 @@ def served(plan: Plan) -> bool:
 
 def _why_no_time(design: Design) -> str:
     assert design.workload is not None
-    if design.workload.kind == "serve":
+    if design.workload.kind == "serve" and design.workload.serving is None:
         return "the spec states no load of the serving plan"
     if design.layout is None:
         return "the spec has no layout"
+    if design.workload.kind == "serve":
+        return _why_not_served(design)
     if design.workload.peak is None:
         return f"the accelerator has no peak at {design.workload.precision}"
     return "the layout lacks what a step needs"
+
+
+def _why_not_served(design: Design) -> str:
+    """The figure of the accelerator that the times of a serving plan lack."""
+    assert design.cluster is not None
+    accelerator = design.cluster.accelerator
+    lacks = "memory bandwidth" if accelerator.memory_bandwidth is None else "peak of 16-bit products"
+    return f"no {lacks} of {accelerator.name} is published"
 
 
 def _errors(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:

@@ -30,6 +30,12 @@ cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-70b, sequence_length: 8192, global_batch: 8}
 layout: {tp: 8}
 """
+UNPUBLISHED = """\
+clusterspec: 1
+cluster: {accelerator: tpu-8i, accelerators_per_node: 8, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1024, output_tokens: 1024, concurrency: 8}}
+layout: {framework: vllm, tp: 8}
+"""
 
 
 def study(text: str) -> Study:
@@ -75,6 +81,9 @@ CASES = {
         RUNS[: RUNS.index("layout:")], "not-judged", (), ("the spec has no layout",)
     ),
     "serving without a load is not judged": Case(SERVES, "not-judged", (), ("time: the spec states no load",)),
+    "serving on an accelerator without a published peak is not judged": Case(
+        UNPUBLISHED, "not-judged", (), ("time: no peak of 16-bit products of TPU 8i is published",)
+    ),
     "a text that is no YAML fails": Case("clusterspec: 1\ncluster: [", "fails", ("open error",), ("the cluster",)),
 }
 

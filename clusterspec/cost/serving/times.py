@@ -18,7 +18,7 @@ from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, steady
 from clusterspec.cost.serving.steps import StepTime
 from clusterspec.precision import width
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, replace
 
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
@@ -245,18 +245,24 @@ def _bytes_per_token(engine: Engine) -> float:
 
 
 def _most(pools: Pools) -> float | None:
-    """Requests in flight up to which the targets are met; all that the cache holds without a target."""
+    """Requests in flight up to which the median meets the targets, with those that wait for their prompt; all that the
+    cache holds without a target. A pool for prompts that is always busy misses any target of the first token.
+    """
     load, ranks = pools.load, pools.decode.attention_ranks
     if load.tpot_target is None and load.ttft_target is None:
         return pools.limit * ranks
 
     passed = _handoff(pools)
     sent = passed.seconds if passed else 0.0
+    prompts = pools.prompts.attention_ranks
+    other = pools._replace(load=replace(load, concurrency=None))  # any number of requests, not that of the plan
 
     def met(sequences: float) -> bool:
-        now = steady(pools, max(1.0, sequences))
-        first = time_to_first_token(0.0, now.prompt, sent, pools.decode.habits.request, tpot=now.tpot)
+        now = steady(other, max(1.0, sequences))
+        first = time_to_first_token(now.wait, now.prompt, sent, pools.decode.habits.request, tpot=now.tpot)
         slow = load.tpot_target is not None and now.tpot > load.tpot_target
-        return not slow and not (load.ttft_target is not None and first > load.ttft_target)
+        late = load.ttft_target is not None and (first > load.ttft_target or now.rate * now.service > prompts)
+        return not slow and not late
 
-    return bisected(met, pools.limit) * ranks
+    most = bisected(met, pools.limit)
+    return steady(other, most).offered(ranks, load.output_tokens) if most else 0.0
