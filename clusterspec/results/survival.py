@@ -191,7 +191,8 @@ def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy
         return None
     machine = replace(spec.cluster, nodes=nodes, spare_nodes=None, accelerators=None)
     out = spec.cluster.scale_out or ScaleOutSpec()
-    machine = replace(machine, scale_out=replace(out, tiers=None, levels=None))
+    # One level with one ratio, which `varied_cluster` sets: groups must not lie across levels that it lacks.
+    machine = replace(machine, scale_out=replace(out, tiers=None, levels=None, oversubscription=None))
     chosen = spec.workload.model if model == "this model" else ModelSpec(base=model)
     work = replace(spec.workload, model=chosen, global_batch=ranks * sequences, tokens=None, expected_mfu=None)
     return replace(spec, cluster=machine, workload=work, layout=layout, measured=None)

@@ -31,6 +31,12 @@ def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Cal
     assert len(done[0].out) < MOST_OUTPUT
 
 
+@pytest.mark.parametrize("name", ["ratio-per-level"])
+def test_a_report_is_written_of_files_that_once_ended_it(name: str, call: Call) -> None:
+    shutil.copy(ROOT / "tests" / "corpus" / f"{name}.yaml", "spec.yaml")
+    assert call("report", "spec.yaml", "-o", "report.json", "--debug").status == 0
+
+
 @pytest.mark.parametrize("words", [("check", "spec.yaml", "--fix"), ("check", "spec.yaml", "--write-baseline", "out")])
 def test_a_killed_process_leaves_the_old_file_or_the_new_one(words: tuple[str, ...], call: Call) -> None:
     """Killed by the program itself at each of the calls of the system that writing takes, and between them."""
