@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Any
 
 from clusterspec.cost.formulas.links import bisection
@@ -23,7 +24,18 @@ class Change:
     new: Any
 
     def to_json(self) -> Json:
-        return {"path": pointer(self.path), "old": self.old, "new": self.new}
+        return {"path": pointer(self.path), "old": _finite(self.old), "new": _finite(self.new)}
+
+
+def _finite(value: Any) -> Any:
+    """A value of a spec with NaN and infinities as their YAML text, since JSON has no such numbers."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return f".{value}" if value > 0 else "-.inf" if value < 0 else ".nan"
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,7 @@ def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys([*old, *new]):
             yield from _changes((*path, key), old.get(key), new.get(key))
-    elif old != new or isinstance(old, bool) != isinstance(new, bool):
+    elif _finite(old) != _finite(new) or isinstance(old, bool) != isinstance(new, bool):
         yield Change(path, old, new)
 
 

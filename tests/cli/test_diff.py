@@ -52,6 +52,12 @@ def test_a_small_change_of_time_is_within_the_uncertainty_of_the_model(call: Cal
     assert far[2] is False
 
 
+def test_numbers_that_json_lacks_are_written_as_in_yaml(call: Call) -> None:
+    document = compared(call, BASE, BASE + "document: {revision: [.inf, -.inf, .nan]}\n")
+    assert document["changes"][0]["new"] == {"revision": [".inf", "-.inf", ".nan"]}
+    assert compared(call, BASE + "name_: .nan\n", BASE + "name_: .nan\n")["changes"] == []
+
+
 def test_findings_are_new_or_fixed(call: Call) -> None:
     for old, new, kind in ((BASE, FLAWED, "new"), (FLAWED, BASE, "fixed")):
         findings = compared(call, old, new)["findings"]
