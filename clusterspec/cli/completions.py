@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from clusterspec.catalog import Catalog
+from clusterspec.catalog import KINDS, Catalog
 from clusterspec.cli.parser import documented, parser
+from clusterspec.exchange.exporters.registry import EXPORTERS
+from clusterspec.exchange.import_formats import IMPORT_FORMATS
 from clusterspec.rules.index import RULES
 
 Words = dict[str, list[tuple[str, str]]]
@@ -20,19 +22,34 @@ Values = dict[str, dict[str, list[str]]]
 def script(shell: str) -> str:
     """The script of a shell, with the rules and the ids of the shipped catalog."""
     top = documented(parser())
+    nested = [(f"{name} {action}", one) for name, of in top for action, one in documented(of)]
     rules, catalog = sorted(RULES), Catalog.open()
-    words = {name: list(_words(one)) for name, one in top}
-    words["explain"] += [(rule, "") for rule in rules]
-    values = {name: dict(_values(one, rules)) for name, one in top}
+    words = {name: list(_words(one)) for name, one in [*top, *nested]}
+    for name, offered in _positional(rules, catalog).items():
+        words[name] += [(word, "") for word in offered]
+    values = {name: dict(_values(one, rules)) for name, one in [*top, *nested]}
     values["init"] |= {"--platform": [*catalog.ids("platform")], "--model": [*catalog.ids("model")]}
     summaries = {name: " ".join((one.description or "").split()) for name, one in top}
     return {"bash": bash, "zsh": zsh, "fish": fish}[shell](words, values, summaries)
 
 
+def _positional(rules: list[str], catalog: Catalog) -> dict[str, list[str]]:
+    """The values of positional arguments that the parser does not list, by command."""
+    ids = sorted({id_ for kind in KINDS for id_ in catalog.ids(kind)})
+    return {
+        "explain": rules,
+        "import": ["auto", *(one.name for one in IMPORT_FORMATS)],
+        "export": [one.name for one in EXPORTERS],
+        **{f"catalog {action}": ids for action in ("show", "compare", "diff")},
+        **{f"catalog {action}": [*KINDS] for action in ("list", "export", "new")},
+    }
+
+
 def _values(one: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple[str, list[str]]]:
     """The options of a command whose values are known, each with them."""
     for action in one._actions:
-        known = [str(choice) for choice in action.choices or ()] or (rules if action.metavar == "RULE" else [])
+        of_metavar = {"RULE": rules, "KIND": [*KINDS]}.get(str(action.metavar), [])
+        known = [str(choice) for choice in action.choices or ()] or of_metavar
         for option in action.option_strings if known else ():
             yield option, known
 
@@ -56,23 +73,25 @@ def _held(values: Values) -> Iterator[tuple[str, str]]:
 
 def bash(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The bash script, for ``source <(clusterspec completion bash)``."""
-    cases = "\n".join(f'    {name}) words="{" ".join(word for word, _ in words[name])}" ;;' for name in words)
+    cases = "\n".join(f'    "{name}") words="{" ".join(word for word, _ in words[name])}" ;;' for name in words)
     known = "\n".join(
         f'    "{option}") COMPREPLY=($(compgen -W "{held}" -- "$current")); return ;;' for option, held in _held(values)
     )
     return f"""\
 _clusterspec() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" words="{" ".join(summaries)} --help --version"
-  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD-1]}}" in
+  local command="${{COMP_WORDS[1]}}"
+  case "$command" in {_outer(words)}) [ "$COMP_CWORD" -gt 2 ] && command="$command ${{COMP_WORDS[2]}}" ;; esac
+  case "$command ${{COMP_WORDS[COMP_CWORD-1]}}" in
 {known}
   esac
   if [ "$COMP_CWORD" -gt 1 ]; then
-    case "${{COMP_WORDS[1]}}" in
+    case "$command" in
 {cases}
     esac
     case "$current" in
       -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
-      *) COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current")) ;;
+      *) COMPREPLY=($(compgen -W "$words" -X "-*" -- "$current") $(compgen -f -- "$current")) ;;
     esac
   else
     COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -86,7 +105,7 @@ def zsh(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The zsh script, for a file ``_clusterspec`` in ``$fpath``."""
     commands = "\n".join(f"    {_quoted(f'{name}:{description}')}" for name, description in summaries.items())
     offered = {name: " ".join(_quoted(f"{word}:{description}") for word, description in words[name]) for name in words}
-    cases = "\n".join(f"    {name}) offered=({offered[name]}) ;;" for name in words)
+    cases = "\n".join(f"    '{name}') offered=({offered[name]}) ;;" for name in words)
     known = "\n".join(f"    '{option}') compadd -- {held}; return ;;" for option, held in _held(values))
     return f"""\
 #compdef clusterspec
@@ -99,10 +118,12 @@ _clusterspec() {{
     _describe command commands
     return
   fi
-  case "${{words[2]}} ${{words[CURRENT-1]}}" in
+  local command="${{words[2]}}"
+  case "$command" in {_outer(words)}) (( CURRENT > 3 )) && command="$command ${{words[3]}}" ;; esac
+  case "$command ${{words[CURRENT-1]}}" in
 {known}
   esac
-  case "${{words[2]}}" in
+  case "$command" in
 {cases}
   esac
   _describe option offered
@@ -119,13 +140,35 @@ def fish(words: Words, values: Values, summaries: dict[str, str]) -> str:
         for name, description in summaries.items()
     ]
     for name, options in words.items():
-        condition = f"'__fish_seen_subcommand_from {name}'"
+        condition = f"'{_fish_condition(name, words)}'"
+        plain = [word for word, description in options if not description and not word.startswith("-")]
+        if plain:
+            lines.append(f"complete -c clusterspec -n {condition} -a {_quoted(' '.join(plain))}")
         for word, description in options:
+            if word in plain:
+                continue
             flag = f"-l {word[2:]}" if word.startswith("--") else f"-s {word[1:]}" if word[0] == "-" else f"-a {word}"
             if held := values[name].get(word):
                 flag += f" -x -a {_quoted(' '.join(held))}"
             lines.append(f"complete -c clusterspec -n {condition} {flag} -d {_quoted(description)}")
     return "\n".join(lines) + "\n"
+
+
+def _outer(words: Words) -> str:
+    """The commands that have actions, as a pattern of a shell."""
+    return "|".join(dict.fromkeys(name.split()[0] for name in words if " " in name))
+
+
+def _fish_condition(name: str, words: Words) -> str:
+    """The condition under which the words of a command are offered; actions may be named like commands."""
+    outer, _, action = name.partition(" ")
+    seen = "__fish_seen_subcommand_from"
+    if action:
+        return f"{seen} {outer}; and {seen} {action}"
+    actions = [one.split()[1] for one in words if one.startswith(f"{name} ")]
+    if actions:
+        return f"{seen} {name}; and not {seen} {' '.join(actions)}"
+    return f"{seen} {name}; and not {seen} {_outer(words).replace('|', ' ')}"
 
 
 def _quoted(text: str) -> str:

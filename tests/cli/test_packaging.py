@@ -120,6 +120,10 @@ def test_bash_completes_commands_options_and_files(call: Call) -> None:
     assert completed("clusterspec", "check", "--ignore", "few-sp") == ["few-spines"]
     assert "tight-memory" in completed("clusterspec", "explain", "tight")
     assert completed("clusterspec", "init", "--platform", "dgx-h10") == ["dgx-h100", "dgx-h100-superpod-nvls"]
+    assert completed("clusterspec", "catalog", "li") == ["list"]
+    assert completed("clusterspec", "catalog", "list", "--kind", "ac") == ["accelerator"]
+    assert completed("clusterspec", "catalog", "show", "dgx-h10") == ["dgx-h100", "dgx-h100-superpod-nvls"]
+    assert completed("clusterspec", "export", "nccl") == ["nccl-env"]
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
@@ -137,6 +141,9 @@ def test_fish_completes_commands_options_values_and_files(call: Call) -> None:
     assert completed("clusterspec check sp") == ["spec.yaml"]
     assert completed("clusterspec check --trust b") == ["base"]
     assert completed("clusterspec check --ignore few-sp") == ["few-spines"]
+    assert completed("clusterspec catalog li") == ["list"]
+    assert "--baseline" not in completed("clusterspec catalog check --")
+    assert completed("clusterspec catalog new acc") == ["accelerator"]
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
