@@ -82,10 +82,15 @@ def difference(changes: Changes) -> str:
     parts = []
     for change in changes.values():
         lines = compared(change)
-        if any(line.startswith(" ") and disarmed(line) != line for line in lines):
-            lines = compared(change, context=0)  # unchanged lines could be commands to a CI runner
+        if any(line.startswith(" ") and not harmless(line) for line in lines):
+            lines = compared(change, context=0)
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
+
+
+def harmless(line: str) -> bool:
+    """Whether an unchanged line is neither a command to a CI runner nor able to reorder what a terminal shows."""
+    return disarmed(line) == line and all(sign.isprintable() or sign in "\t\r\n" for sign in line)
 
 
 def compared(change: FileChange, context: int = 3) -> list[str]:

@@ -60,8 +60,8 @@ def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]
 
 _GLUE = "\ue000"
 """A placeholder for a non-breaking space, from the private use area."""
-_RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:)")
-"""The space before a word that starts a command, or that reads `file:line`."""
+_RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:|(?:error|warning|note)\[)")
+"""The space before a word that starts a command, or that reads as `file:line:` or `error[rule]` of a finding."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 

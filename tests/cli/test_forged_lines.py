@@ -63,6 +63,13 @@ def test_input_cannot_forge_a_line_of_a_diff_or_a_fix(word: str, call: Call) -> 
         assert not [line for line in lines if obeyed(line, "") and word in COMMANDS]
 
 
+def test_a_difference_repeats_no_control_of_text_direction(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodse: 4  # \u202ebidi"))
+    assert "nodes: 4  # \u202ebidi" in call("check", "spec.yaml", "--diff").out
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodse: 4\n  # \u202ebidi"))
+    assert "\u202e" not in call("check", "spec.yaml", "--diff").out
+
+
 @pytest.mark.parametrize(
     "words",
     [
