@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,8 @@ def pairs(asked: argparse.Namespace) -> list[Pair]:
     formats, outputs = list(asked.format), list(asked.output)
     if not formats and len(outputs) < 2:
         return automatic(outputs[0] if outputs else None)
+    if not formats:
+        formats = [form for name in outputs if (form := OF_SUFFIX.get(Path(name).suffix.lower()))]
     if len(outputs) > len(formats) or len(formats) - len(outputs) > 1:
         raise UsageFault(
             f"--format is given {len(asked.format)} times and --output {len(asked.output)} times; "
@@ -77,9 +80,10 @@ def redirected() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of the writers of findings: the failing severity and the amount of output."""
+    """Options of the writers of findings: the failing severity, the current day and the amount of output."""
 
     fail_on: Severity = Severity.ERROR
+    day: date = date.min
     quiet: bool = False
     statistics: bool = False
 
@@ -101,7 +105,8 @@ def described(rule: str) -> RuleText:
     if not rules.known(rule):
         return findings_sarif.RuleText(rule)
     page = rules.page(rule)
-    return findings_sarif.RuleText(page.summary, page.text, page.rule.severity)
+    finds = " ".join(page.sections["What it finds"].split())
+    return findings_sarif.RuleText(page.summary, finds, page.text, page.rule.severity)
 
 
 def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
@@ -115,7 +120,7 @@ def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> st
     writers: dict[str, Callable[[], str]] = {
         "json": lambda: findings_machines.dumps(report.to_json()),
         "sarif": lambda: findings_machines.dumps(findings_sarif.sarif(report, described)),
-        "junit": lambda: findings_machines.junit(report, options.fail_on),
+        "junit": lambda: findings_machines.junit(report, options.fail_on, options.day),
         "gitlab": lambda: findings_machines.dumps(findings_machines.gitlab(report)),
         "markdown": lambda: findings_machines.markdown(report),
     }

@@ -4,52 +4,61 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from html import escape
 from typing import Any
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.fingerprint import distinct, fingerprint
 from clusterspec.report.ink import located, plain
+from clusterspec.report.rule_address import address
 from clusterspec.results import CheckReport
 from clusterspec.units import plural
 
 Json = dict[str, Any]
-DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules"
-
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(report: CheckReport, fail_on: Severity = Severity.ERROR) -> str:
-    """One test case per finding, failing from a severity up; a passing one per clean file."""
+def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = date.min) -> str:
+    """One test case per finding, failing from a severity up; a passing one per clean file. ``day`` is the current day.
+
+    Valid by the schema of Ant's JUnit reports, which requires a time and a host: passing findings have no element in
+    it, so their messages are the output of the suite.
+    """
     cases = [junit_case(finding, fail_on) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
-    cases += [f'    <testcase classname={quoted(i.name)} name="check"/>' for i in report.inputs if i.name not in named]
-    failures = sum(finding.severity.rank <= fail_on.rank for finding in report.findings)
-    head = f'<testsuite name="clusterspec" tests="{len(cases)}" failures="{failures}" errors="0">'
-    return (
-        "\n".join(
-            [
-                '<?xml version="1.0" encoding="utf-8"?>',
-                "<testsuites>",
-                f"  {head}",
-                *cases,
-                "  </testsuite>",
-                "</testsuites>",
-            ]
-        )
-        + "\n"
-    )
+    clean = [name for name in dict.fromkeys(one.name for one in report.inputs) if name not in named]
+    cases += [f'    <testcase classname={quoted(name)} name="check" time="0"/>' for name in clean]
+    passing = [one for one in report.findings if one.severity.rank > fail_on.rank]
+    counts = f'tests="{len(cases)}" failures="{len(report.findings) - len(passing)}" errors="0"'
+    where = f'package="clusterspec" id="0" timestamp="{day}T00:00:00" hostname="localhost" time="0"'
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        "<testsuites>",
+        f'  <testsuite name="clusterspec" {counts} {where}>',
+        "    <properties/>",
+        *cases,
+        f"    <system-out>{chr(10).join(map(junit_line, passing))}</system-out>",
+        "    <system-err/>",
+        "  </testsuite>",
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def junit_case(finding: Finding, fail_on: Severity) -> str:
+    """The test case of a finding, with a failure from a severity up."""
     name = f"{finding.rule} {finding.span.start.line}:{finding.span.start.column}"
-    inside = (
-        f"<system-out>{xml(finding.message)}</system-out>"
-        if finding.severity.rank > fail_on.rank
-        else f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
-        f"{xml(located(finding.span))}\nhelp: {xml(finding.help)}</failure>"
-    )
-    return f"    <testcase classname={quoted(finding.span.file)} name={quoted(name)}>{inside}</testcase>"
+    case = f'    <testcase classname={quoted(finding.span.file)} name={quoted(name)} time="0"'
+    if finding.severity.rank > fail_on.rank:
+        return f"{case}/>"
+    failure = f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
+    return f"{case}>{failure}{xml(located(finding.span))}\nhelp: {xml(finding.help)}</failure></testcase>"
+
+
+def junit_line(finding: Finding) -> str:
+    """A finding that does not fail, as one line of the output of the suite."""
+    return xml(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
 
 
 def xml(value: str) -> str:
@@ -99,7 +108,7 @@ def markdown(report: CheckReport) -> str:
 
 
 def markdown_row(finding: Finding) -> str:
-    rule = f"[{finding.rule}]({DOCUMENTATION}/{finding.rule}.md)"
+    rule = f"[{finding.rule}]({address(finding.rule)})"
     place = located(finding.span).replace("`", "'").replace("|", "\\|")
     cells = (str(finding.severity), f"`{place}`", rule, cell(finding.message), cell(finding.help))
     return f"| {' | '.join(cells)} |"

@@ -14,20 +14,21 @@ from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
 from clusterspec.report.fingerprint import fingerprint
 from clusterspec.report.ink import plain
+from clusterspec.report.rule_address import address
 from clusterspec.results import CheckReport
 from clusterspec.source import Span
 
 Json = dict[str, Any]
-DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules"
 ROOT = "ROOTPATH"
 """The name of the base of relative paths: the root of the repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """The SARIF description of a rule: summary, page as Markdown, and default severity."""
+    """The SARIF description of a rule: summary, what it finds, page as Markdown, and default severity."""
 
     summary: str
+    finds: str = ""
     page: str = ""
     severity: Severity = Severity.WARNING
 
@@ -63,13 +64,13 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 
 def rule_json(rule: str, text: RuleText) -> Json:
     """One rule of the driver, with its page."""
-    address = f"{DOCUMENTATION}/{rule}.md"
+    place = address(rule)
     return {
         "id": rule,
         "shortDescription": {"text": text.summary},
-        "fullDescription": {"text": text.summary},
-        "help": {"text": f"See {address}", "markdown": text.page or text.summary},
-        "helpUri": address,
+        "fullDescription": {"text": text.finds or text.summary},
+        "help": {"text": f"See {place}", "markdown": text.page or text.summary},
+        "helpUri": place,
         "defaultConfiguration": {"level": LEVELS[text.severity]},
     }
 

@@ -147,6 +147,9 @@ def test_several_formats_go_each_to_their_file(call: Call) -> None:
     assert done.out == ""
     assert json.loads(Path("a").read_text())["version"] == 1
     assert Path("b").read_text().startswith("<?xml")
+    call("check", "spec.yaml", "--output", "c.sarif", "--output", "c.xml")
+    assert json.loads(Path("c.sarif").read_text())["version"] == "2.1.0"
+    assert Path("c.xml").read_text().startswith("<?xml")
     for words in (("--format", "json", "--format", "text"), ("--output", "a", "--output", "b")):
         assert call("check", "spec.yaml", *words).status == 2
 

@@ -53,7 +53,7 @@ def test_sarif_holds_the_page_of_each_rule_and_its_usual_severity(call: Call) ->
     run = sarif(call, "spec.yaml")
     for rule in run["tool"]["driver"]["rules"]:
         assert rule["help"]["markdown"].startswith(f"# {rule['id']}\n")
-        assert rule["fullDescription"]["text"]
+        assert rule["fullDescription"]["text"] != rule["shortDescription"]["text"]
         assert rule["defaultConfiguration"]["level"] in {"error", "warning", "note"}
     results = {result["ruleId"]: result for result in run["results"]}
     related = results["accelerators-miscounted"]["relatedLocations"]
@@ -74,6 +74,29 @@ def test_junit_fails_as_the_exit_status_does(fail_on: str, failures: int, call: 
                 "--fail-on", fail_on)  # fmt: skip
     suite = ElementTree.fromstring(done.out)[0]
     assert int(suite.attrib["failures"]) == failures == len(suite.findall("testcase/failure"))
+
+
+def test_junit_holds_what_its_schema_requires(call: Call) -> None:
+    """The elements, their order and attributes of JUnit.xsd (github.com/windyroad/JUnit-Schema)."""
+    Path("spec.yaml").write_text(FLAWED + "procurement: {currency: USD, prices: {node: 1}}\n")
+    done = call("check", "spec.yaml", "--format", "junit", "--today", "2026-03-01")
+    root = ElementTree.fromstring(done.out)
+    (suite,) = root
+    assert (root.tag, root.attrib, suite.tag) == ("testsuites", {}, "testsuite")
+    counts = {"tests", "failures", "errors", "time", "id"}
+    assert suite.attrib.keys() == {*counts, "name", "package", "timestamp", "hostname"}
+    assert suite.attrib["timestamp"] == "2026-03-01T00:00:00"
+    assert all(float(suite.attrib[name]) >= 0 for name in counts)
+    tags = [one.tag for one in suite]
+    assert tags == ["properties", *["testcase"] * (len(tags) - 3), "system-out", "system-err"]
+    passing = []
+    for case in suite.findall("testcase"):
+        assert case.attrib.keys() == {"classname", "name", "time"}
+        assert [one.tag for one in case] in ([], ["failure"])
+        passing += [] if len(case) else [case.attrib["name"].split()[0]]
+    said = (suite.findtext("system-out") or "").splitlines()
+    assert passing
+    assert [line.split("[")[1].split("]")[0] for line in said] == passing
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def check(asked: argparse.Namespace) -> int:
         raise UsageFault(f"the catalog folder {fault.filename or ''}: {fault.strerror or fault}") from None
     report = pipeline.check(found, Settings(Catalog.open(), config, today(asked)))
     for pair in pairs:
-        formats.put(report, pair, asked, formats.Options())
+        formats.put(report, pair, asked, formats.Options(day=today(asked)))
     return FOUND if report.findings else OK
 
 

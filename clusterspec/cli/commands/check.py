@@ -8,6 +8,7 @@ from pathlib import Path
 
 from clusterspec import pipeline
 from clusterspec.cli import FOUND, OK, UsageFault, files, fixes, formats
+from clusterspec.cli.choices import today
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.output import keep_apart, keep_out, write_whole
 from clusterspec.cli.terminal import print_error, print_text
@@ -124,7 +125,7 @@ def show(
 ) -> None:
     """Print the report in a format; on standard error if standard output has the fixed text."""
     form, target = pair
-    options = formats.Options(threshold, quiet=asked.quiet, statistics=asked.statistics)
+    options = formats.Options(threshold, today(asked), quiet=asked.quiet, statistics=asked.statistics)
     if fixed_input and not target:
         for line in formats.rendered(report, form, PLAIN, options).splitlines():
             print_error(line)
