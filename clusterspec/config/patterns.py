@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+
+from clusterspec.config.gitignore import compiled, decided
 
 LARGEST = 256 * 1024
 """Bytes of a ``.gitignore`` that are read."""
 Data = Callable[[Path], bytes | None]
 """Returns the bytes of a file; None if there is none."""
-
-
-@lru_cache(maxsize=256)
-def _compiled(patterns: tuple[str, ...]) -> Any:
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns)
 
 
 def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = False) -> bool:
@@ -29,7 +22,7 @@ def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = Fa
     relative = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")  # noqa: PTH100
     if relative.startswith("../") or relative == ".":
         return False
-    return bool(_compiled(given).match_file(relative + "/" * folder))
+    return bool(decided(compiled(given), relative, folder))
 
 
 class Ignored:
@@ -47,10 +40,10 @@ class Ignored:
         """Whether a file or folder is ignored; a deeper ``.gitignore`` has precedence."""
         place = os.path.abspath(path)  # noqa: PTH100
         for parent, patterns in self._that_apply(os.path.dirname(place)):  # noqa: PTH120
-            relative = Path(place).relative_to(parent).as_posix() + "/" * folder
-            decided = _compiled(patterns).check_file(relative).include
-            if decided is not None:
-                return bool(decided)
+            relative = Path(place).relative_to(parent).as_posix()
+            answer = decided(compiled(patterns), relative, folder)
+            if answer is not None:
+                return answer
         return False
 
     def _that_apply(self, folder: str) -> list[tuple[Path, tuple[str, ...]]]:
@@ -82,4 +75,4 @@ def _data(path: Path) -> bytes | None:
 def _lines(data: bytes | None) -> tuple[str, ...]:
     """The patterns of a ``.gitignore``."""
     text = (data or b"")[:LARGEST].decode("utf-8", "replace")
-    return tuple(line for line in text.splitlines() if len(line) < 1000)
+    return tuple(text.split("\n"))

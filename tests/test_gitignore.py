@@ -1,0 +1,74 @@
+"""Patterns of ``.gitignore`` exclude what they exclude for git, in time that no pattern can make exponential."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clusterspec.config.gitignore import compiled, decided
+from tests.effort import examples
+
+PIECES = "a b ab * ? ** / /**/ **/ ! # \\ \\* [ab] [!a] [^b] [a-c] [b-a] [a [] []a] [a-] [[:alpha:]] .y -".split(" ")
+NAMES = ["a", "b", "c", "ab", "abb", "a.y", "-", "*", "[a", "]", "a b", "!a", "#a", "\\"]
+PATTERN = st.lists(st.sampled_from([*PIECES, " "]), min_size=1, max_size=6).map("".join)
+PATH = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
+
+
+def excluded(lines: list[str], path: str) -> bool:
+    """Whether a search of folders skips a file: it never enters an excluded folder."""
+    parts, patterns = path.split("/"), compiled(tuple(lines))
+    answer = None
+    for number in range(1, len(parts) + 1):
+        folder = number < len(parts)
+        found = [not one.includes for one in patterns if one.match(parts[:number], folder)]
+        answer = found[-1] if found else answer
+        if folder and found and answer:
+            break
+    return bool(answer)
+
+
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(PATTERN, min_size=1, max_size=4), paths=st.lists(PATH, min_size=1, max_size=20, unique=True))
+def test_what_is_excluded_is_excluded_for_git(lines: list[str], paths: list[str], tmp_path: Path) -> None:
+    if not (tmp_path / ".git").exists():
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    # Git lets a bracket reach over a slash; no list of ours does.
+    lines = [line for line in lines if not any("[" in part.rpartition("]")[2] for part in line.split("/")[:-1])]
+    (tmp_path / ".gitignore").write_text("\n".join(lines))
+    command = ["git", "-C", str(tmp_path), "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin"]
+    said = subprocess.run(command, input="\0".join(paths), capture_output=True, text=True, check=False).stdout
+    fields = said.split("\0")
+    theirs = {fields[at + 3]: fields[at + 2] for at in range(0, len(fields) - 3, 4)}
+    for path in paths:
+        wanted = theirs[path] != "" and not theirs[path].startswith("!")
+        assert excluded(lines, path) == wanted, (lines, path, theirs[path])
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "answer"),
+    [
+        (["legacy/"], "legacy/a.yaml", True),
+        (["legacy/", "!legacy/a.yaml"], "legacy/a.yaml", False),
+        (["!legacy/a.yaml", "legacy/"], "legacy/a.yaml", False),
+        (["a.yaml", "!a.yaml", "a.yaml"], "legacy/a.yaml", True),
+        (["legacy/**"], "legacy", None),
+        (["/a.yaml"], "legacy/a.yaml", None),
+        (["a.yaml "], "a.yaml", True),
+        (["a\\ "], "a ", True),
+        (["\\", "!", "/", "[", "a//b"], "a/b", None),
+    ],
+)
+def test_a_later_line_wins_over_an_earlier_one_and_a_file_over_its_folder(
+    lines: list[str], path: str, answer: bool | None
+) -> None:
+    assert decided(compiled(tuple(lines)), path, False) is answer
+
+
+@pytest.mark.parametrize("line", ["*a" * 190 + "b", "a" + "*?" * 190 + "b", "**/a/" * 70 + "b", "[a]*" * 99 + "b"])
+def test_no_pattern_takes_exponential_time(line: str) -> None:
+    for path in ("a" * 4000, "a/" * 1000 + "a"):
+        assert decided(compiled((line,)), path, False) is None
