@@ -40,7 +40,8 @@ def check(asked: argparse.Namespace) -> int:
             for one in checked_files([_relative(folder) for folder in folders])
         ]
     except OSError as fault:
-        raise UsageFault(f"the catalog folder {fault.filename or ''}: {fault.strerror or fault}") from None
+        named = f"the catalog folder {fault.filename}: {fault.strerror}" if fault.filename else str(fault)
+        raise UsageFault(named) from None
     report = pipeline.check(found, Settings(Catalog.open(), config, today(asked)))
     for pair in pairs:
         formats.put(report, pair, asked, formats.Options(day=today(asked)))
@@ -48,7 +49,7 @@ def check(asked: argparse.Namespace) -> int:
 
 
 def new(asked: argparse.Namespace) -> int:
-    """Print the commented template of an entry, or write it into a catalog folder.
+    """Print the commented template of an entry, or write it into a catalog folder, which is made if it is absent.
 
     Raises `UsageFault` for an invalid kind or id, and if the file exists.
     """
@@ -64,12 +65,10 @@ def new(asked: argparse.Namespace) -> int:
         print_text(text, exact=True)
         return OK
     target = Path(asked.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
-    if not Path(asked.into).is_dir():
-        raise UsageFault(f"{asked.into}: is not a folder")
     if target.exists() or target.is_symlink():
         raise UsageFault(f"{target}: exists")
     try:
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageFault(f"{target.parent}: {fault.strerror}") from None
     write_whole(target, text.encode())
