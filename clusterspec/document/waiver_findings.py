@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
-from clusterspec.finding import Confidence, Edit, Finding, Severity
+from clusterspec.finding import ALWAYS_REPORTED, Confidence, Edit, Finding, Severity
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
 
@@ -69,6 +69,8 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
 def _unused(waiver: Waiver, unused: list[str], document: Document) -> Finding:
     """The finding about unused rules of a waiver, with the fix that deletes them."""
     message = f"the waiver of {', '.join(unused)} matches no finding, and would hide one that appears later"
+    if reported := [rule for rule in unused if rule in ALWAYS_REPORTED]:
+        message = f"{', '.join(reported)} cannot be waived"
     found = of_comment("unused-waiver", Severity.NOTE, waiver.comment, message, "delete it from the waiver")
     kept = [rule for rule in waiver.rules if rule not in unused]
     edit = _without_rules(waiver.comment, kept) if kept else _without_comment(waiver.comment, document)
