@@ -62,9 +62,9 @@ def junit_line(finding: Finding) -> str:
 
 
 def xml(value: str) -> str:
-    """A value as XML text on one line; forbidden characters become replacement characters."""
+    """A value as XML text on one line; forbidden characters are replaced, others that cannot be printed are escaped."""
     text = escape(_NOT_XML.sub("\ufffd", value)).replace("##", "#&#35;")
-    return "".join(f"&#{ord(c)};" if c in "\n\r\t\x85\u2028\u2029" else c for c in text)
+    return "".join(c if c.isprintable() else f"&#{ord(c)};" for c in text)
 
 
 def quoted(value: str) -> str:
