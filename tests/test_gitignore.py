@@ -12,7 +12,33 @@ from hypothesis import strategies as st
 from clusterspec.config.gitignore import compiled, decided
 from tests.effort import examples
 
-PIECES = "a b ab * ? ** / /**/ **/ ! # \\ \\* [ab] [!a] [^b] [a-c] [b-a] [a [] []a] [a-] [[:alpha:]] .y -".split(" ")
+PIECES = [
+    "a",
+    "b",
+    "ab",
+    "*",
+    "?",
+    "**",
+    "/",
+    "/**/",
+    "**/",
+    "!",
+    "#",
+    "\\",
+    "\\*",
+    "[ab]",
+    "[!a]",
+    "[^b]",
+    "[a-c]",
+    "[b-a]",
+    "[a",
+    "[]",
+    "[]a]",
+    "[a-]",
+    "[[:alpha:]]",
+    ".y",
+    "-",
+]
 NAMES = ["a", "b", "c", "ab", "abb", "a.y", "-", "*", "[a", "]", "a b", "!a", "#a", "\\"]
 PATTERN = st.lists(st.sampled_from([*PIECES, " "]), min_size=1, max_size=6).map("".join)
 PATH = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -87,49 +87,55 @@ def named_catalogs(asked: argparse.Namespace) -> list[Path]:
     return paths
 
 
-def with_options(config: Config, asked: argparse.Namespace) -> Config:
+def with_options(config: Config, asked: argparse.Namespace, own: Collection[str] = ()) -> Config:
     """A configuration with the rules given by options, and groups expanded to their rules.
 
-    Raises `UsageFault` for a rule or group that does not exist.
+    ``own`` are the names of its company rules. Raises `UsageFault` for a rule or group that does not exist.
     """
-    where = str(config.file)
-    thresholds = {name: config.thresholds[name] for name in expanded(f"{where}: thresholds", config.thresholds)}
-    with_threshold(f"{where}: thresholds", thresholds)
+
+    def of_file(key: str, names: Iterable[str]) -> tuple[str, ...]:
+        return expanded(f"{config.file}: {key}", names, own, every_own=False)
+
+    def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
+        """A table by rule from one by rule or group; a rule has precedence over its group."""
+        rules_of = {name: of_file(key, [name]) for name in table}
+        of_groups = {rule: table[name] for name, members in rules_of.items() for rule in members if rule != name}
+        return of_groups | {name: table[name] for name, members in rules_of.items() if members == (name,)}
+
+    thresholds = {name: config.thresholds[name] for name in of_file("thresholds", config.thresholds)}
+    with_threshold(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
-        select=(*expanded(f"{where}: select", config.select), *named_rules(asked, "select")),
-        ignore=(*expanded(f"{where}: ignore", config.ignore), *named_rules(asked, "ignore")),
-        error=(*expanded(f"{where}: error", config.error), *named_rules(asked, "error")),
-        severity=_by_rule(f"{where}: severity", config.severity),
+        select=(*of_file("select", config.select), *named_rules(asked, "select", own)),
+        ignore=(*of_file("ignore", config.ignore), *named_rules(asked, "ignore", own)),
+        error=(*of_file("error", config.error), *named_rules(asked, "error", own)),
+        severity=by_rule("severity", config.severity),
         overrides=tuple(
             replace(
                 one,
-                ignore=expanded(f"{where}: overrides.ignore", one.ignore),
-                error=expanded(f"{where}: overrides.error", one.error),
-                severity=_by_rule(f"{where}: overrides.severity", one.severity),
+                ignore=of_file("overrides.ignore", one.ignore),
+                error=of_file("overrides.error", one.error),
+                severity=by_rule("overrides.severity", one.severity),
             )
             for one in config.overrides
         ),
     )
 
 
-def _by_rule(where: str, table: Mapping[str, T]) -> dict[str, T]:
-    """A table by rule from one by rule or group; a rule has precedence over its group."""
-    of_groups = {rule: value for name, value in table.items() for rule in expanded(where, [name]) if rule != name}
-    return of_groups | {name: value for name, value in table.items() if expanded(where, [name]) == (name,)}
+def named_rules(asked: argparse.Namespace, option: str, own: Collection[str] = ()) -> tuple[str, ...]:
+    """The rule names of a repeatable option with comma-separated values.
 
-
-def named_rules(asked: argparse.Namespace, option: str) -> tuple[str, ...]:
-    """The rule names of a repeatable option with comma-separated values."""
+    Any company rule may be named, since another folder of the call may have it.
+    """
     values: list[str] = getattr(asked, option, [])
     names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
     if values and not names:
         raise UsageFault(f"--{option} names no rule")
-    return expanded(f"--{option}", names)
+    return expanded(f"--{option}", names, own)
 
 
-def expanded(where: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Rule and group names expanded to rules.
+def expanded(where: str, names: Iterable[str], own: Collection[str] = (), *, every_own: bool = True) -> tuple[str, ...]:
+    """Rule and group names expanded to rules; ``own`` are the company rules, besides which ``every_own`` allows any.
 
     Raises `UsageFault` for an unknown name, since a misspelled rule would never report.
     """
@@ -137,11 +143,11 @@ def expanded(where: str, names: Iterable[str]) -> tuple[str, ...]:
 
     found: list[str] = []
     for name in names:
-        members = rules.of_group(name)
-        if not members and not rules.known(name) and not name.startswith(rules.OWN):
-            near = rules.nearest(name)
+        members = rules.of_group(name, own)
+        if not members and name not in rules.groups() and not rules.exists(name, () if every_own else own):
+            near = rules.nearest(name, others=(*rules.groups(), *own))
             advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"
-            raise UsageFault(f"{where}: no rule is called {name!r}; {advice}")
+            raise UsageFault(f"{where}: no rule or group is called {name!r}; {advice}")
         found += members or (name,)
     return tuple(dict.fromkeys(found))
 

@@ -49,9 +49,10 @@ class StudyReader:
             config = configured(self.asked, folder)
             if config.catalog not in self._catalogs:
                 self._catalogs[config.catalog] = opened(self.asked, config)
-            chosen = with_options(config, self.asked)
+            own = own_rules(config)
+            chosen = with_options(config, self.asked, [rule.name for rule in own])
             self._settings[folder] = Settings(
-                self._catalogs[config.catalog], chosen, today(self.asked), trusted(self.asked), own_rules(config)
+                self._catalogs[config.catalog], chosen, today(self.asked), trusted(self.asked), own
             )
         return self._settings[folder]
 

@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from clusterspec.patterns import pattern as lazily
 from clusterspec.records import dataclass
 
 MOST = 2000
-"""Patterns of one list; later ones have no effect."""
+"""Lines of one list; later ones have no effect."""
 LONGEST = 400
 """Characters of a pattern."""
 ANY = "**"
-NEVER = re.compile(r"(?!)")
+NEVER = lazily(r"(?!)")
 _CLASSES = {
     "alpha": "a-zA-Z",
     "digit": "0-9",

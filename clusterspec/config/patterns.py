@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from clusterspec.config.gitignore import compiled, decided
+from clusterspec.config.gitignore import MOST, compiled, decided
 
 LARGEST = 256 * 1024
 """Bytes of a ``.gitignore`` that are read."""
@@ -75,4 +75,4 @@ def _data(path: Path) -> bytes | None:
 def _lines(data: bytes | None) -> tuple[str, ...]:
     """The patterns of a ``.gitignore``."""
     text = (data or b"")[:LARGEST].decode("utf-8", "replace")
-    return tuple(text.split("\n"))
+    return tuple(line for line in text.split("\n")[:MOST] if line)

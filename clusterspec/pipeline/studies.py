@@ -125,11 +125,15 @@ class Study:
         waived: list[Waived] = []
         if self.document is not None:
             document = self.settings.trusted(self.document)
-            findings, waived = waivers.split(findings, document, self.settings.today, known=rules.may_be_waived)
+            findings, waived = waivers.split(findings, document, self.settings.today, known=self._exists)
         config = self.settings.config
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
         return Checked(self.input, selected, self.sources, fault, tuple(chosen))
+
+    def _exists(self, rule: str) -> bool:
+        """Whether a rule that a waiver names exists."""
+        return rules.exists(rule, [one.name for one in self.settings.own_rules])
 
     def _read(self) -> Iterable[Problem]:
         """The problems found while reading, with those of headline figures."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import groupby
@@ -106,14 +106,21 @@ OWN = "own/"
 """Prefix of the names of company rules (see `clusterspec.policy`)."""
 
 
-def of_group(name: str) -> tuple[str, ...]:
-    """The rules of a group; none where no group has this name."""
+def groups() -> tuple[str, ...]:
+    """The names of all groups; that of company rules is `own`."""
+    return (*dict.fromkeys(group for group, _ in RULES.values()), OWN.rstrip("/"))
+
+
+def of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
+    """The rules of a group, ``own`` being the company rules; none where no group has this name."""
+    if name == OWN.rstrip("/"):
+        return tuple(own)
     return tuple(rule for rule, (group, _) in RULES.items() if group == name)
 
 
-def may_be_waived(name: str) -> bool:
-    """Whether a waiver may name a rule: an existing one, or a company rule."""
-    return name in RULES or name.startswith(OWN)
+def exists(name: str, own: Collection[str] = ()) -> bool:
+    """Whether a rule exists; without company rules (``own``) any of their names may, in another configuration."""
+    return name in RULES or (name.startswith(OWN) and (not own or name in own))
 
 
 def listing() -> list[RuleRow]:
@@ -141,12 +148,13 @@ def explain(name: str) -> str:
     return page(name).text
 
 
-def nearest(name: str, limit: int = 3) -> list[str]:
-    """The names of rules most similar to ``name``, the most similar first; before them those that contain it."""
+def nearest(name: str, limit: int = 3, others: Iterable[str] = ()) -> list[str]:
+    """The names of rules, and of ``others``, most similar to ``name``; before them those that contain it."""
     from difflib import get_close_matches
 
-    holding = [rule for rule in RULES if name and name in rule]
-    return list(dict.fromkeys((*holding, *get_close_matches(name, RULES, n=limit, cutoff=0.5))))[:limit]
+    names = [*RULES, *others]
+    holding = [one for one in names if name and name in one]
+    return list(dict.fromkeys((*holding, *get_close_matches(name, names, n=limit, cutoff=0.5))))[:limit]
 
 
 def _examples(section: str) -> tuple[Example, ...]:

@@ -80,7 +80,9 @@ def load(folders: Sequence[Path]) -> tuple[CompanyRule, ...]:
         if not folder.is_dir():
             raise PolicyFault(f"the rules folder {folder} is not a folder")
         files = sorted(path for path in folder.iterdir() if path.suffix in {".yaml", ".yml"} and path.is_file())
-        for file in files[:MOST]:
+        if len(files) > MOST:
+            raise PolicyFault(f"the rules folder {folder} holds more than {MOST} files")
+        for file in files:
             for rule in _rules(file):
                 if rule.name in found:
                     raise PolicyFault(f"{file}: a rule {rule.name} exists already")
@@ -158,7 +160,7 @@ def judge_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]
             if holds and not _value(rule.demand, figures):
                 at = place(rule.at) if rule.at else ()
                 found.append(Problem(rule.name, at, rule.message, rule.help, rule.severity))
-        except (_UnknownError, ZeroDivisionError, OverflowError, TypeError):
+        except (_UnknownError, ArithmeticError, RecursionError, TypeError, ValueError):
             continue
     return found
 

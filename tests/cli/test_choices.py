@@ -11,11 +11,12 @@ import pytest
 from tests.cli.conftest import BASE, Call
 
 CONFIGURATIONS = [
-    ('select = ["no-such-rule"]', "no rule is called 'no-such-rule'"),
+    ('select = ["no-such-rule"]', "no rule or group is called 'no-such-rule'"),
     ('ignore = ["shared-nik"]', "did you mean shared-nic?"),
-    ('error = ["no-such-rule"]', "no rule is called 'no-such-rule'"),
-    ('severity = {no-such-rule = "note"}', "no rule is called 'no-such-rule'"),
-    ("thresholds = {no-such-rule = 1}", "no rule is called 'no-such-rule'"),
+    ('ignore = ["layot"]', "did you mean layout?"),
+    ('error = ["no-such-rule"]', "no rule or group is called 'no-such-rule'"),
+    ('severity = {no-such-rule = "note"}', "no rule or group is called 'no-such-rule'"),
+    ("thresholds = {no-such-rule = 1}", "no rule or group is called 'no-such-rule'"),
     ('catalog = ["absent"]', "absent is not a folder"),
     ("surprise = 1", "unknown key surprise"),
     ("= =", "not TOML"),

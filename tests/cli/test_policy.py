@@ -92,3 +92,40 @@ def test_a_file_that_holds_no_rules_is_refused(text: str, call: Call) -> None:
     write("1 > 0")
     Path("policy/own.yaml").write_text(text)
     assert call("check", "spec.yaml").status == 2
+
+
+def test_the_rules_of_a_company_are_a_group(call: Call) -> None:
+    write("cluster.nodes <= 2")
+    assert call("check", "spec.yaml", "--select", "own").status == 1
+    assert call("check", "spec.yaml", "--ignore", "own").status == 0
+    Path("clusterspec.toml").write_text('rules = ["policy"]\nignore = ["own"]\n')
+    assert call("check", "spec.yaml").status == 0
+    Path("clusterspec.toml").write_text("")
+    assert call("check", "spec.yaml", "--select", "own").out.startswith("All clear")
+
+
+@pytest.mark.parametrize("key", ["select", "ignore", "error"])
+def test_a_company_rule_that_does_not_exist_is_refused_and_its_waiver_reported(key: str, call: Call) -> None:
+    write("cluster.nodes <= 4")
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 4  # clusterspec: ignore[own/smal]: agreed"))
+    assert "no rule is called `own/smal`" in call("check", "spec.yaml").out
+    Path("clusterspec.toml").write_text(f'rules = ["policy"]\n{key} = ["own/smal"]\n')
+    for words in (("check", "spec.yaml"), ("config",)):
+        done = call(*words)
+        assert (done.status, done.out) == (2, "")
+        assert "did you mean own/small?" in done.error
+
+
+@pytest.mark.parametrize("demand", ["min([]) > 1", "-" * 490 + "1 > 2", '[1] < ["a"]'])
+def test_a_condition_without_a_value_reports_nothing(demand: str, call: Call) -> None:
+    write(demand)
+    done = call("check", "spec.yaml", "--debug")
+    assert (done.status, done.error) == (0, "")
+
+
+def test_no_file_of_rules_is_left_out_silently(call: Call) -> None:
+    write("cluster.nodes <= 4")
+    for number in range(200):
+        Path(f"policy/a{number}.yaml").write_text("rules: []\n")
+    done = call("check", "spec.yaml")
+    assert (done.status, len(done.error.splitlines())) == (2, 1)

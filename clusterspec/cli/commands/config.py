@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
 from clusterspec import __version__
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.choices import configured, opened
+from clusterspec.cli.choices import configured, opened, with_options
+from clusterspec.cli.inputs import own_rules
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.config import Config
 from clusterspec.config.schema import schema
@@ -18,18 +20,19 @@ from clusterspec.results import Input, Tool, head
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print all configuration keys with value and origin."""
+    """Print all configuration keys with value and origin. Raises `UsageFault` for a configuration that is refused."""
     path = Path(asked.path)
     if not path.exists():
         raise UsageFault(f"{path}: No such file or directory")
     config = configured(asked, (path if path.is_dir() else path.parent).resolve())
     catalog = opened(asked, config)
+    with_options(config, asked, [rule.name for rule in own_rules(config)])  # refuses what `check` refuses
     rows = [(key, *value_and_origin(config, key, asked.path)) for key in schema()["properties"] if key != "overrides"]
     if asked.format == "json":
         keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
         print_json(head(Tool(__version__, catalog.version), Input(asked.path)) | {"keys": keys})
     else:
-        shown = [(key, plain(str(value)), plain(origin)) for key, value, origin in rows]
+        shown = [(key, plain(toml(value)), plain(origin)) for key, value, origin in rows]
         print_text(
             f"for {plain(asked.path)}, catalog {catalog.version}\n\n"
             + grid(("key", "value", "from"), shown, ink=ink(asked))
@@ -45,6 +48,19 @@ def value_and_origin(config: Config, key: str, path: str) -> tuple[Any, str]:
         return as_json(value), f"{config.file}, overrides"
     default = getattr(Config(), name)
     return as_json(own), "default" if own == default or config.file is None else str(config.file)
+
+
+def toml(value: Any) -> str:
+    """A configuration value as it is written in the file; "not set" for none.
+
+    >>> toml({"tight-memory": "note"}), toml(["few-spines"]), toml(True), toml(None)
+    ('{tight-memory = "note"}', '["few-spines"]', 'true', 'not set')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {toml(item)}' for key, item in value.items())}}}"
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def as_json(value: Any) -> Any:
