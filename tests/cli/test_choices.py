@@ -111,12 +111,16 @@ def test_a_company_entry_that_is_not_a_file_is_a_usage_error(kind: str, call: Ca
 
 
 def test_an_unreadable_company_folder_is_a_usage_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    listed = os.listdir
+
+    def denied(place: str | Path) -> list[str]:
+        if Path(place).parent.name == "own":
+            raise PermissionError(13, "Permission denied")
+        return listed(place)
 
     Path("spec.yaml").write_text(BASE)
     Path("own/accelerators").mkdir(parents=True)
-    monkeypatch.setattr(Path, "iterdir", denied)  # the tests may run as root, whom nothing is denied
+    monkeypatch.setattr(os, "listdir", denied)  # the tests may run as root, whom nothing is denied
     for words in (("check", "spec.yaml"), ("catalog", "show", "h100-sxm-80gb")):
         done = call(*words, "--catalog", "own")
         assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1), done
