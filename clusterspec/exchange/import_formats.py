@@ -50,7 +50,10 @@ class ImportFormat:
             from clusterspec.exchange import measurements
 
             return measurements.read(_reader(self.name), file)
-        return self._module().read(file)
+        try:
+            return self._module().read(file)
+        except OverflowError:  # an infinite number where a count belongs
+            raise FormatError(f"holds a number that is no count in {self.name}") from None
 
     def _module(self) -> ReaderModule:
         return cast("ReaderModule", importlib.import_module(f"clusterspec.exchange.{self.module}"))

@@ -32,6 +32,7 @@ HOSTILE = {
     "an XML bomb": b'<!DOCTYPE a [<!ENTITY b "b"><!ENTITY c "&b;&b;">]><system>&c;</system>',
     "NaN": b'{"neuron_device": NaN}',
     "a huge number": b'{"layers": ' + b"9" * 10_000 + b"}",
+    "an infinite count": b"components:\n- {name: gpu, choice: xpu, count: 1e400}\n",
     "a formula": b"part,quantity\n=cmd|'/C calc'!A0,1\n",
 }
 
