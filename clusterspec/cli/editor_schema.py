@@ -1,7 +1,8 @@
 """The JSON Schema for editors: the spec schema in draft 7, with catalog ids as suggestions.
 
 Editors and SchemaStore read draft 7 without custom keywords. Unknown ids are allowed, since a company may add them;
-`clusterspec check` reports them. A spec that extends another may omit `cluster`.
+`clusterspec check` reports them. A spec that extends another may omit `cluster`, and delete any key with null; in other
+specs null counts as absent, which `check` reports.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.references import KINDS_OF_KEYS
 
 Node = dict[str, Any]
+VERSION = "clusterspec"
+"""The key that a base cannot supply."""
+_ABOUT = ("title", "description", "examples", "default")
+"""Keywords about a key, which accept any value."""
 ADDRESS = "https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json"
 
 
@@ -52,7 +57,7 @@ def _converted(node: Any, catalog: Catalog) -> Any:
 
 
 def _property(name: str, node: Node, catalog: Catalog) -> Any:
-    """The schema of a key, with the catalog ids as suggestions if its value may be one."""
+    """The schema of a key, which may be null, with the catalog ids as suggestions if its value may be one."""
     made = _converted(node, catalog)
     kind = KINDS_OF_KEYS.get(name)
     ids = {"enum": list(catalog.ids(kind))} if kind else {}
@@ -61,4 +66,17 @@ def _property(name: str, node: Node, catalog: Catalog) -> Any:
         made["anyOf"] = [ids, text]
     elif kind and "anyOf" in made and any(one.get("type") == "string" for one in made["anyOf"]):
         made["anyOf"] = [ids, *made["anyOf"]]
-    return made
+    return made if name == VERSION else _or_null(made)
+
+
+def _or_null(node: Node) -> Node:
+    """A schema that accepts null, too."""
+    texts = {key: node[key] for key in _ABOUT if key in node}
+    rest = {key: value for key, value in node.items() if key not in _ABOUT}
+    null = {"type": "null"}
+    if "anyOf" in rest and len(rest) == 1:
+        return texts | {"anyOf": [*rest["anyOf"], null]}
+    kinds = rest.get("type")
+    if kinds and not {"anyOf", "allOf", "oneOf", "enum", "const", "not", "if"} & rest.keys():
+        return texts | rest | {"type": [*([kinds] if isinstance(kinds, str) else kinds), "null"]}
+    return texts | {"anyOf": [rest, null]}

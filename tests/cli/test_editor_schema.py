@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,31 @@ def test_every_example_of_a_key_is_valid_where_the_schema_of_the_spec_says_so() 
 )
 def test_it_accepts_valid_specs(spec: Any, sound: bool) -> None:
     assert valid(spec) is sound
+
+
+def keys(node: Any, definitions: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of every key of the spec, through mappings and references."""
+    for branch in (*node.get("anyOf", ()), *node.get("allOf", ())):
+        yield from keys(branch, definitions, path)
+    if "$ref" in node:
+        yield from keys(definitions[node["$ref"].rpartition("/")[2]], definitions, path)
+    for name, one in node.get("properties", {}).items():
+        yield (*path, name)
+        yield from keys(one, definitions, (*path, name))
+
+
+KEYS = sorted(set(keys(EDITOR, EDITOR["definitions"])) - {("clusterspec",), ("extends",)})
+
+
+def test_null_deletes_any_key_of_a_base() -> None:
+    assert len(KEYS) > 150
+    for path in KEYS:
+        value: Any = None
+        for name in reversed(path):
+            value = {name: value}
+        base = {"clusterspec": 1, "extends": "../base.yaml"}
+        found = [one.message for one in jsonschema.Draft7Validator(EDITOR).iter_errors(base | value)]
+        assert all("required" in one for one in found), (path, found)
 
 
 def offered(node: dict[str, Any]) -> list[str]:
