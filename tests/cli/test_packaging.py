@@ -86,6 +86,55 @@ def test_the_comment_step_shows_what_a_change_does(job: dict[str, str]) -> None:
     assert "step time" in done.stdout
 
 
+GH = """#!/bin/sh
+echo "$@" >> calls
+case "$1 $2 $3" in
+  "api --paginate "*) echo "$KNOWN" ;;
+  *) exit "$REFUSED" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("known", "refused", "last"),
+    [("", "0", "pr comment 7"), ("41", "0", "api --silent --method PATCH"), ("", "1", "pr comment 7")],
+)
+def test_one_comment_is_kept_up_to_date_or_the_summary_has_the_diff(
+    known: str, refused: str, last: str, job: dict[str, str]
+) -> None:
+    Path("bin/gh").write_text(GH)
+    Path("bin/gh").chmod(0o755)
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
+    path = f"{Path('bin').resolve()}:{os.environ['PATH']}"
+    told = {"PATH": path, "KNOWN": known, "REFUSED": refused, "DRY_RUN": "", "NUMBER": "7", "REPOSITORY": "a/b"}
+    done = step("comment", job | told)
+    assert done.returncode == 0, done.stderr
+    assert Path("calls").read_text().splitlines()[-1].startswith(last)
+    assert Path("summary").exists() is (refused == "1")
+
+
+def test_a_long_diff_is_cut_to_what_a_comment_may_hold(job: dict[str, str]) -> None:
+    keys = "".join(f"  key-{number}: {'é' * 90}\n" for number in range(900))
+    Path("spec.yaml").write_text(BASE + keys)
+    said = step("comment", job).stdout
+    assert 50_000 < len(said.encode()) < 61_000
+    assert "The rest is cut" in said
+
+
+def test_a_call_that_is_refused_uploads_nothing_of_an_earlier_one(job: dict[str, str]) -> None:
+    Path("runner/clusterspec.sarif").write_text("{}")
+    Path("clusterspec.toml").write_text("surprise = 1\n")
+    assert step("check", job | {"TRUST": "spec"}).returncode == 2
+    assert not Path("output").exists()
+
+
+def test_without_a_base_the_files_as_they_are_count(job: dict[str, str]) -> None:
+    Path("clusterspec.toml").write_text('ignore = ["units"]\n')
+    Path("spec.yaml").write_text(FLAWED)
+    assert step("check", job | {"TRUST": "base", "BASE_SHA": ""}).returncode == 0
+    assert step("check", job | {"TRUST": "base"}).returncode == 1
+
+
 def test_the_action_runs_scripts_of_its_own_and_puts_no_input_into_a_shell() -> None:
     for one in ACTION["runs"]["steps"]:
         assert "${{ inputs." not in one.get("run", "")

@@ -5,15 +5,20 @@ set -uo pipefail
 program="${CLUSTERSPEC:-$RUNNER_TEMP/clusterspec/bin/clusterspec}"
 sarif="$RUNNER_TEMP/clusterspec.sarif"
 summary="$RUNNER_TEMP/clusterspec.md"
-trust=(--trust "${TRUST:-spec}")
-if [ "${TRUST:-spec}" = base ]; then
+rm -f -- "$sarif" "$summary" # those of an earlier call in the same job
+trust="${TRUST:-spec}"
+# Only pull requests and merge queues have a base.
+if [ "$trust" = base ] && [ -z "${BASE_SHA:-}" ]; then trust=spec; fi
+options=(--trust "$trust")
+if [ "$trust" = base ]; then
   git fetch --quiet --no-tags --depth=1 origin "$BASE_SHA" || true
-  trust+=(--base-revision "$BASE_SHA")
+  options+=(--base-revision "$BASE_SHA")
 fi
 read -r -a paths <<<"${PATHS:-.}"
-"$program" check "${trust[@]}" --fail-on "${FAIL_ON:-error}" \
+"$program" check "${options[@]}" --fail-on "${FAIL_ON:-error}" \
   --format sarif --output "$sarif" --format markdown --output "$summary" --format github -- "${paths[@]}"
 status=$?
 [ -f "$sarif" ] && echo "sarif=$sarif" >>"$GITHUB_OUTPUT"
-[ -f "$summary" ] && cat -- "$summary" >>"$GITHUB_STEP_SUMMARY"
+# GitHub refuses a summary of more than 1 MiB.
+[ -f "$summary" ] && head -c 1000000 -- "$summary" >>"$GITHUB_STEP_SUMMARY"
 exit "$status"
