@@ -32,6 +32,17 @@ Skipped = Callable[[str, bool], bool]
 """Whether a search passes over a path, which is a folder where the second argument is true."""
 
 
+def may_be_spec(text: str) -> bool:
+    """Whether a text has the key of a spec at its top level, as far as can be seen without reading the YAML.
+
+    >>> may_be_spec("name: a\\nclusterspec: 1\\n"), may_be_spec("{clusterspec: 1}"), may_be_spec("kind: clusterspec\\n")
+    (True, True, False)
+    """
+    data = text.encode("utf-8", "replace")
+    flow = text.lstrip("\ufeff \t\r\n").startswith("{")
+    return bool(_TOP_KEY.search(data) or (flow and _NAMES_KEY.search(data)))
+
+
 def specs(
     path: str,
     *,

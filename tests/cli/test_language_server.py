@@ -81,8 +81,11 @@ def test_a_hover_shows_readings_entries_keys_and_pages(mark: str, shown: str, ed
         (BASE.replace("nodes: 4", "nodes: 4\n  scale_up:\n    "), "interconnect", "platform"),
         (BASE.replace("nodes: 4", "nodes: 4\n  scale_up: {interconnect: "), "nvlink-4", "platform"),
         ("", "clusterspec", "tp"),
+        (BASE + "measured:\n  - ", "busbw", "tp"),
+        (BASE + "measured:\n  - collective: ", "all-reduce", "busbw"),
+        (BASE + "# clusterspec: ignore[few", "few-spines", "cluster"),
     ],
-    ids=range(6),
+    ids=range(9),
 )
 def test_completion_offers_keys_words_and_ids(
     text: str, offered: str, withheld: str, editor: Editor, tmp_path: Path
@@ -120,3 +123,30 @@ def test_no_input_terminates_the_server(editor: Editor, tmp_path: Path) -> None:
         end = {"line": text.count("\n"), "character": len(text.rsplit("\n", 1)[-1])}
         for method in ("hover", "completion", "definition"):
             editor.ask(f"textDocument/{method}", {"textDocument": {"uri": uri}, "position": end})
+
+
+def test_a_text_of_another_program_gets_no_answer(editor: Editor, tmp_path: Path) -> None:
+    text = "services:\n  web: {image: clusterspec}\nname: dgx-h100\n\n"
+    uri = editor.open(tmp_path / "compose.yaml", text)
+    assert editor.diagnostics() == []
+    end = {"textDocument": {"uri": uri}, "position": {"line": 3, "character": 0}}
+    assert editor.ask("textDocument/completion", end) == []
+    assert editor.ask("textDocument/hover", at(uri, text, "name", 1)) is None
+
+
+def test_the_configuration_counts_with_its_overrides_and_is_read_anew(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / "clusterspec.toml").write_text('[[overrides]]\npaths = ["old/"]\nignore = ["units"]\n')
+    (tmp_path / "old").mkdir()
+    uri = editor.open(tmp_path / "old" / "spec.yaml", FLAWED)
+    assert editor.diagnostics() == []
+    (tmp_path / "clusterspec.toml").write_text("")
+    editor.tell("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri, "type": 2}]})
+    assert [one["code"] for one in editor.diagnostics()] == ["duplex-counted-as-one-way"]
+
+
+def test_a_refused_configuration_is_a_message_and_findings_go_on(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / "clusterspec.toml").write_text('ignore = ["layot"]\n')
+    editor.open(tmp_path / "spec.yaml", FLAWED)
+    assert [one["code"] for one in editor.diagnostics()] == ["duplex-counted-as-one-way"]
+    (said,) = editor.shown
+    assert "did you mean layout?" in said

@@ -31,6 +31,7 @@ class Editor:
         )
         self.number = 0
         self.waiting: list[dict[str, Any]] = []
+        self.shown: list[str] = []
         self.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
         self.tell("initialized", {})
 
@@ -47,6 +48,8 @@ class Editor:
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
         message: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        if message.get("method") == "window/showMessage":
+            self.shown.append(message["params"]["message"])
         return message
 
     def ask(self, method: str, params: Any) -> Any:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path as FilePath
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.references import KINDS_OF_KEYS
-from clusterspec.document import schema_nodes
+from clusterspec.document import project_root, schema_nodes
 from clusterspec.records import dataclass
+from clusterspec.rules.index import RULES
 from clusterspec.source import Path
 from clusterspec.spec.schema import schema
 
 _KEY = re.compile(r"^(?P<indent> *)(?:- +)?(?P<key>[\w.-]+):(?P<value>.*)$")
 _INSIDE = re.compile(r"(?:[{,]\s*)(?P<key>[\w.-]+):\s*(?P<value>[^,{}]*)$")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
+_WAIVES = re.compile(r"clusterspec:\s*ignore(?:-file)?\s*\[[^\]]*$")
+MOST = 100
+"""Files of a folder that are offered as a base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +30,38 @@ class CompletionItem:
     detail: str = ""
 
 
-def offers(lines: list[str], line: int, column: int, catalog: Catalog) -> list[CompletionItem]:
-    """The completions at a position (line and column from 0, in code points); the text need not be valid YAML."""
-    before = lines[line][:column] if line < len(lines) else ""
-    path = _mapping(lines, line, len(before) - len(before.lstrip(" ")))
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text (line and column from 0, in code points), and the folder of its file."""
+
+    lines: list[str]
+    line: int
+    column: int
+    folder: FilePath
+
+
+def offers(place: Place, catalog: Catalog) -> list[CompletionItem]:
+    """The completions at a position; the text need not be valid YAML."""
+    lines, line = place.lines, place.line
+    before = lines[line][: place.column] if line < len(lines) else ""
+    if comment := _COMMENT.search(before):
+        waives = _WAIVES.search(comment[0])
+        return [CompletionItem(rule, "value") for rule in RULES] if waives else []
+    item = before.lstrip(" ").startswith("- ")
+    indent = len(before) - len(before.lstrip(" "))
+    path = _in_lists(_mapping(lines, line, indent + item))
     written = _KEY.match(before)
+    if written and written["key"] == "extends" and not path:
+        return [CompletionItem(name, "value") for name in _bases(place.folder)]
     inside = _INSIDE.search(before)
     if inside:
-        outer = (*path, written["key"]) if written else path
+        outer = _in_lists((*path, written["key"])) if written else path
         return _values((*outer, inside["key"]), catalog)
     if written:
         if "{" in written["value"]:
-            return _keys((*path, written["key"]), set())
+            return _keys(_in_lists((*path, written["key"])), set())
         return _values((*path, written["key"]), catalog)
-    return _keys(path, _siblings(lines, line, before))
+    return _keys(path, set() if item else _siblings(lines, line, before))
 
 
 def _mapping(lines: list[str], line: int, indent: int) -> Path:
@@ -51,6 +75,28 @@ def _mapping(lines: list[str], line: int, indent: int) -> Path:
         if indent == 0:
             break
     return tuple(reversed(path))
+
+
+def _in_lists(path: Path) -> Path:
+    """The path with an index behind each key that holds a list of mappings."""
+    made: Path = ()
+    for key in path:
+        made = (*made, key)
+        branches = schema_nodes.branches(schema_nodes.at(schema(), made), schema())
+        items = [branch["items"] for branch in branches if isinstance(branch.get("items"), dict)]
+        if any(schema_nodes.keys(one, schema()) for one in items):
+            made = (*made, 0)
+    return made
+
+
+def _bases(folder: FilePath) -> list[str]:
+    """The YAML files of a folder and of the one above it, relative to the folder."""
+    root, found = project_root(folder), []
+    for where, prefix in ((folder, ""), (folder.parent, "../")):
+        if where.is_relative_to(root) and where.is_dir():
+            names = sorted(one.name for one in where.iterdir() if one.suffix in {".yaml", ".yml"})
+            found += [prefix + name for name in names[:MOST]]
+    return found
 
 
 def _siblings(lines: list[str], line: int, before: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from lsprotocol import types
@@ -15,12 +16,16 @@ from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import completion, hover
 from clusterspec.cli.language_server.positions import from_client_position, to_client_range
 from clusterspec.document import prepare, project_root
+from clusterspec.document.spec_files import may_be_spec
 from clusterspec.finding import Finding, Severity
 from clusterspec.pipeline import Settings, Study, study_text
+from clusterspec.report.rule_address import address
 from clusterspec.source import Source
 from clusterspec.spec.schema import schema
 
-PAGES = "https://github.com/clusterspec/clusterspec/blob/main/docs/rules.md"
+WATCHED = ("**/clusterspec.toml", "**/pyproject.toml", "**/*.yaml", "**/*.yml")
+"""Files whose changes may change findings in others: configurations, bases, catalogs and rules."""
+_HAS_KEY = re.compile(r"^[^\s#-][^:#\n]*:(\s|$)", re.MULTILINE)
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -36,6 +41,7 @@ class Server(LanguageServer):
         super().__init__("clusterspec", __version__)
         self.studies = StudyReader(asked)
         self._studies: dict[str, tuple[int, Study]] = {}
+        self._told: set[str] = set()
 
     def study(self, uri: str) -> Study:
         """The study of the current version of an open text."""
@@ -44,22 +50,40 @@ class Server(LanguageServer):
         known = self._studies.get(uri)
         if known is not None and known[0] == stamp:
             return known[1]
-        path = Path(to_fs_path(uri) or "spec.yaml")
-        made = study_text(text.source, self.settings(path.parent), str(path), path.parent)
+        path = path_of(uri)
+        made = study_text(text.source, self.settings(path), str(path), path.parent)
         self._studies[uri] = stamp, made
         return made
 
-    def settings(self, folder: Path) -> Settings:
-        """The settings of a folder; the defaults if its configuration cannot be read."""
+    def settings(self, path: Path) -> Settings:
+        """The settings of a file; the defaults, after a message to the user, if its configuration is refused."""
         try:
-            return self.studies.settings(folder)
-        except UsageFault:
-            return self.studies.settings(Path(folder.anchor or "/"))
+            return self.studies.settings_of(str(path))
+        except UsageFault as fault:
+            if str(fault) not in self._told:
+                self._told.add(str(fault))
+                kind = types.MessageType.Warning
+                self.window_show_message(
+                    types.ShowMessageParams(kind, f"clusterspec ignores its configuration: {fault}")
+                )
+            return self.studies.settings(Path(path.anchor or "/"))
 
     def is_spec(self, uri: str) -> bool:
         """Whether an open text is a spec."""
-        text = self.workspace.get_text_document(uri).source
-        return uri.endswith((".yaml", ".yml")) and "clusterspec" in text.lower()
+        text = self.workspace.get_text_document(uri)
+        named = uri.endswith((".yaml", ".yml")) or text.language_id == "yaml"
+        return named and may_be_spec(text.source)
+
+    def completes(self, uri: str) -> bool:
+        """Whether keys are offered in a text: in a spec, and in one that has no key yet."""
+        return self.is_spec(uri) or not _HAS_KEY.search(self.workspace.get_text_document(uri).source)
+
+    def reload(self) -> None:
+        """Read configurations, catalogs, bases and logs anew, and publish the findings of all open texts."""
+        self.studies = StudyReader(self.studies.asked)
+        self._studies.clear()
+        for uri in list(self.workspace.text_documents):
+            self.publish(uri)
 
     def publish(self, uri: str) -> None:
         """Publish the findings of a text; none if it is not a spec."""
@@ -70,6 +94,12 @@ class Server(LanguageServer):
         """Discard a closed text."""
         self._studies.pop(uri, None)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+
+def path_of(uri: str) -> Path:
+    """The path of a text; of one that is not saved, a file in the current folder."""
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return Path(path) if path else Path.cwd() / "untitled.yaml"
 
 
 def diagnostics(study: Study) -> list[types.Diagnostic]:
@@ -101,7 +131,7 @@ def diagnostic(study: Study, finding: Finding) -> types.Diagnostic:
         message,
         severity=SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=types.CodeDescription(f"{PAGES}#{finding.rule}") if rules.known(finding.rule) else None,
+        code_description=types.CodeDescription(address(finding.rule)) if rules.exists(finding.rule) else None,
         source="clusterspec",
         related_information=related or None,
     )
@@ -143,6 +173,17 @@ def definition(study: Study, at: types.Position) -> types.Location | None:
     return types.Location(from_fs_path(str(target)) or "", types.Range(top, top))
 
 
+def watch(one: Server) -> None:
+    """Ask the editor, if it can, to report changes of files that findings depend on."""
+    workspace = one.client_capabilities.workspace
+    watched = workspace.did_change_watched_files if workspace else None
+    if watched and watched.dynamic_registration:
+        options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(name) for name in WATCHED])
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        registration = types.Registration("watched", method, options)
+        one.client_register_capability(types.RegistrationParams([registration]))
+
+
 def server(asked: argparse.Namespace) -> Server:
     """A server with its handlers registered, ready to describe errors without further imports."""
     made = Server(asked)
@@ -160,10 +201,22 @@ def server(asked: argparse.Namespace) -> Server:
     def _(one: Server, closed: types.DidCloseTextDocumentParams) -> None:
         one.forget(closed.text_document.uri)
 
+    @made.feature(types.INITIALIZED)
+    def _(one: Server, _: types.InitializedParams) -> None:
+        watch(one)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def _(one: Server, _: types.DidSaveTextDocumentParams) -> None:
+        one.reload()
+
+    @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def _(one: Server, _: types.DidChangeWatchedFilesParams) -> None:
+        one.reload()
+
     @made.feature(types.TEXT_DOCUMENT_HOVER)
     def _(one: Server, wanted: types.HoverParams) -> types.Hover | None:
         study = one.study(wanted.text_document.uri)
-        if study.document is None:
+        if study.document is None or not one.is_spec(wanted.text_document.uri):
             return None
         at = from_client_position(study.source, wanted.position)
         text = hover.hover(study.document, study.settings.catalog, list(study.checked.findings), at)
@@ -171,15 +224,20 @@ def server(asked: argparse.Namespace) -> Server:
 
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
     def _(one: Server, wanted: types.CompletionParams) -> list[types.CompletionItem]:
+        if not one.completes(wanted.text_document.uri):
+            return []
         text = one.workspace.get_text_document(wanted.text_document.uri).source
         at = from_client_position(Source("", text), wanted.position)
-        catalog = one.study(wanted.text_document.uri).settings.catalog
-        found = completion.offers(text.split("\n"), at.line - 1, at.column - 1, catalog)
+        study = one.study(wanted.text_document.uri)
+        place = completion.Place(text.split("\n"), at.line - 1, at.column - 1, study.folder)
+        found = completion.offers(place, study.settings.catalog)
         other = types.CompletionItemKind.Value
         return [types.CompletionItem(one.text, kind=KINDS.get(one.kind, other), detail=one.detail) for one in found]
 
     @made.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     def _(one: Server, wanted: types.CodeActionParams) -> list[types.CodeAction]:
+        if not one.is_spec(wanted.text_document.uri):
+            return []
         return actions(one.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
 
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
