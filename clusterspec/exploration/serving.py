@@ -136,7 +136,9 @@ def section_of(job: ServingJob, found: Rated) -> tuple[Section, Json | None]:
     if prefill is not None:
         return {}, {"prefill": _engine(prefill), "decode": _engine(decode)}
     section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
-    nodes = -(-decode.replicas * decode.ranks // job.cluster.ranks_per_node)
+    ranks, each = decode.replicas * decode.ranks, job.cluster.ranks_per_node
+    nodes = -(-ranks // each)
+    section |= {"dp": decode.replicas} if ranks != nodes * each else {}
     return section | ({"nodes": nodes} if nodes != job.cluster.nodes else {}), None
 
 
@@ -157,6 +159,7 @@ def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None =
     more = {
         "accelerators": times.accelerators,
         "replicas": design.layout.dp if design.layout else None,
+        "idle": _idle(design),
         "tokens_per_second_per_user": 1 / times.tpot,
         "concurrency": times.offered,
         "meets_targets": not missed(times, design.workload.serving),
@@ -173,6 +176,15 @@ def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None =
         cost=_cost(studied, design, one.plan),
         serving=(serving_json(times, design.workload.serving) or {}) | more,
     )
+
+
+def _idle(design: Design) -> int:
+    """Accelerators without an engine on the nodes that a plan uses."""
+    cluster, layout = design.cluster, design.layout
+    if cluster is None or layout is None:
+        return 0
+    nodes = -(-layout.ranks // cluster.ranks_per_node)
+    return (nodes * cluster.ranks_per_node - layout.ranks) // cluster.ranks_per_accelerator
 
 
 def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
 from clusterspec.results.search import LayoutRow, SearchReport
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plain, plural
 
 DEGREES = ("tp", "attention_dp", "ep", "pp")
 SHORT = {"attention_dp": "adp"}
@@ -19,7 +21,7 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
     parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
     if report.layouts:
         title = f"Best by {report.objective.replace('_', ' ')}"
-        parts.append(ink.paint("bold", title) + "\n" + table(report.layouts, ink))
+        parts.append(ink.paint("bold", title) + "\n" + table(report.layouts, ink) + _counted(report, ink))
     else:
         parts.append("\n".join(wrapped(f"No plan found: {report.why}.{_nearest(report)}", ink.measure)) + "\n")
     if len(report.pareto) > 1:
@@ -47,6 +49,25 @@ def _engine(degrees: object, replicas: int) -> str:
     return f"{replicas} × {shown}"
 
 
+def medians(row: LayoutRow) -> tuple[float, float]:
+    """The median time to first token and time per output token of a plan, in seconds."""
+    found = row.serving or {}
+    return found["ttft"], found["tpot"]
+
+
+def latencies(row: LayoutRow) -> tuple[float, float]:
+    """The time to first token and the time per output token of a plan at the percentile of the targets, in seconds."""
+    at = (row.serving or {}).get("at_percentile")
+    return (at["ttft"], at["tpot"]) if at else medians(row)
+
+
+def latency_heads(rows: Sequence[LayoutRow]) -> tuple[str, str]:
+    """The names of `latencies`: ``TTFT p95`` and ``TPOT p95``; medians have no suffix."""
+    at = next((row.serving["at_percentile"] for row in rows if row.serving and row.serving["at_percentile"]), None)
+    suffix = f" p{plain(at['percentile'])}" if at else ""
+    return f"TTFT{suffix}", f"TPOT{suffix}"
+
+
 def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> str:
     """One line per plan; those of the front with their requests in flight."""
     costs = any(row.cost is not None for row in rows)
@@ -54,8 +75,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
         "",
         "engines",
         *(("in flight",) if fronted else ("accelerators",)),
-        "TTFT",
-        "TPOT",
+        *((("TTFT", "TPOT")) if fronted else latency_heads(rows)),
         "tok/s/user",
         "tok/s/acc",
         *(() if fronted else ("memory",)),
@@ -71,8 +91,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
                 str(number),
                 engines(row),
                 whole,
-                display(found["ttft"], "s"),
-                display(found["tpot"], "s"),
+                *(display(seconds, "s") for seconds in (latencies(row) if not fronted else medians(row))),
                 f"{found['tokens_per_second_per_user']:,.0f}",
                 f"{found['output_tokens_per_second_per_accelerator']:,.0f}",
                 *(() if fronted else (memory,)),
@@ -82,12 +101,23 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
     return grid.grid(heads, lines, right=(0, *range(2, len(heads))), wrap=(1,), ink=ink)
 
 
+def _counted(report: SearchReport, ink: Ink) -> str:
+    """What is counted where plans leave accelerators of a node idle; empty without such a plan."""
+    if not any(row.serving and row.serving["idle"] for row in report.layouts):
+        return ""
+    priced = any(row.cost is not None for row in report.layouts)
+    counted = "throughput and cost count those in use" if priced else "throughput counts those in use"
+    note = f"Some plans leave accelerators of a node idle; {counted}."
+    return ink.paint("dim", "\n".join(wrapped(note, ink.measure, "  ", "  "))) + "\n"
+
+
 def _nearest(report: SearchReport) -> str:
     row = report.smallest
     if row is None or row.serving is None:
         return ""
-    first, each = (display(row.serving[name], "s") for name in ("ttft", "tpot"))
-    return f" The nearest, {engines(row)}, reaches a TTFT of {first} and a TPOT of {each}."
+    heads, values = latency_heads((row,)), latencies(row)
+    first, each = (f"{name} of {display(value, 's')}" for name, value in zip(heads, values, strict=True))
+    return f" The nearest, {engines(row)}, reaches a {first} and a {each}."
 
 
 def _present(report: SearchReport, present: LayoutRow) -> str:
@@ -105,8 +135,11 @@ def _present(report: SearchReport, present: LayoutRow) -> str:
         return text + "."
     fewer = round(found["accelerators"] - best["accelerators"])
     gain = best["output_tokens_per_second_per_accelerator"] / found["output_tokens_per_second_per_accelerator"] - 1
-    beside = f"{plural(fewer, 'accelerator')} fewer" if fewer > 0 else "as many accelerators"
-    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens of each"
+    if engines(report.layouts[0]) == engines(present) and not fewer:
+        return f"{text}; it is the best one found."
+    number = plural(abs(fewer), "accelerator")
+    beside = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
+    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens with each"
     return f"{text}; the best one takes {beside} and makes {more}."
 
 

@@ -13,7 +13,7 @@ from clusterspec.finding import Severity
 from clusterspec.pipeline import Study, study_text
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.search.serving.rated import rate
-from clusterspec.search.serving.space import designed, engines, node_counts, replicated, serving_job
+from clusterspec.search.serving.space import counts, designed, engines, own_plan, replicated, serving_job
 from tests.settings import SETTINGS
 
 DENSE: dict[str, Any] = {
@@ -73,8 +73,7 @@ def test_no_plan_with_fewer_accelerators_meets_the_targets() -> None:
     job = serving_job(one.design)
     assert job is not None
     least = of(found(one).layouts[0])["accelerators"]
-    plans = [replicated(job, engine, nodes) for engine in engines(job) for nodes in node_counts(job.nodes)]
-    rated = [rate(job, plan, 85e9) for plan in plans if plan]
+    rated = [rate(job, plan, 85e9) for engine in engines(job) for plan in replicated(job, engine)]
     assert min(each.times.accelerators for each in rated if each and each.meets) >= least
 
 
@@ -82,8 +81,8 @@ def test_the_numbers_of_the_search_are_those_of_an_estimate() -> None:
     one = study(EXPERT)
     job = serving_job(one.design)
     assert job is not None and one.plan.serving is not None
-    plan = replicated(job, next(each for each in engines(job) if (each.tp, each.ep, each.pp) == (8, 1, 1)), 2)
-    assert plan is not None
+    plan = own_plan(job)
+    assert plan in list(replicated(job, next(each for each in engines(job) if (each.tp, each.ep) == (8, 1))))
     mine = rate(job, plan, 200e9)
     assert mine is not None
     assert mine.times.tpot == pytest.approx(one.plan.serving.tpot, rel=1e-12)
@@ -139,3 +138,38 @@ def test_fixed_degrees_are_kept_and_pools_may_be_chosen() -> None:
 def test_an_arrival_rate_that_no_plan_sustains_is_met_by_none() -> None:
     assert found(study(DENSE, concurrency=None, request_rate=2, targets=None)).layouts
     assert not found(study(DENSE, concurrency=None, request_rate=10_000, targets=None)).layouts
+
+
+def test_a_plan_may_use_a_part_of_a_node() -> None:
+    """141 GB of weights and two requests fit two H100, which read them in 26 ms at 80 % of their bandwidth."""
+    one = study(DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 1}}, concurrency=2)
+    report = found(one, pools="aggregated")
+    assert of(report.layouts[0])["accelerators"] == 2 and of(report.layouts[0])["idle"] == 6
+    assert dict(report.layouts[0].layout) == {"framework": "vllm", "tp": 2, "dp": 1}
+    written = study_text(with_row(one, report.layouts[0]), SETTINGS)
+    assert {finding.rule for finding in written.findings if finding.severity is not Severity.NOTE} <= {
+        finding.rule for finding in one.findings
+    }
+
+
+def test_the_plan_of_the_spec_is_among_those_compared() -> None:
+    """Three engines of one node and a half, which no step of the search has."""
+    spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 9}, "layout": {"framework": "vllm", "tp": 24, "dp": 3}}
+    job = serving_job(study(spec).design)
+    assert job is not None and own_plan(job)[1].ranks == 24
+    one = study(DENSE | {"layout": {"framework": "vllm", "tp": 8}}, targets={"tpot": "25 ms"})
+    report = found(one, objective="tokens_per_user")
+    assert report.present is not None and of(report.present)["meets_targets"]
+    assert of(report.layouts[0])["tpot"] <= of(report.present)["tpot"]
+
+
+def test_tensor_parallelism_without_a_scale_up_interconnect_stays_inside_a_node() -> None:
+    cluster = {"accelerator": "l40s", "accelerators_per_node": 4, "nodes": 2, "scale_out": {"technology": "roce-v2"}}
+    spec = DENSE | {"cluster": cluster, "workload": DENSE["workload"] | {"model": "llama-3.1-8b"}}
+    job = serving_job(study(spec).design)
+    assert job is not None
+    assert {each.tp for each in engines(job)} == {1, 2, 4}
+
+
+def test_all_engines_that_fit_are_tried_up_to_sixteen() -> None:
+    assert counts(0) == [] and counts(16) == list(range(1, 17)) and counts(40)[-1] == 40

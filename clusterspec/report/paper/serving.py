@@ -12,7 +12,7 @@ from clusterspec.procurement.money import money
 from clusterspec.report.charts.front import FrontPoint, front
 from clusterspec.report.charts.stacks import StackPart, timeline
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
-from clusterspec.report.serving_search_text import engines
+from clusterspec.report.serving_search_text import engines, latencies, latency_heads
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.summation import sum_of
@@ -195,8 +195,7 @@ def _table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> PaperT
     columns = (
         TableColumn("Engines"),
         TableColumn("Accelerators", "right"),
-        TableColumn("TTFT", "right"),
-        TableColumn("TPOT", "right"),
+        *(TableColumn(head, "right") for head in latency_heads(rows)),
         TableColumn("Tokens per second", "right"),
         TableColumn("of an accelerator", "right"),
         *((TableColumn(f"{currency} a million", "right"),) if any(row.cost is not None for row in rows) else ()),
@@ -212,8 +211,7 @@ def _cells(row: LayoutRow, count: int) -> Iterator[str]:
     serving = row.serving or {}
     yield engines(row)
     yield f"{serving['accelerators']:,.0f}"
-    yield display(serving["ttft"], "s")
-    yield display(serving["tpot"], "s")
+    yield from (display(seconds, "s") for seconds in latencies(row))
     yield f"{serving['output_tokens_per_second']:,.0f}"
     yield f"{serving['output_tokens_per_second_per_accelerator']:,.0f}"
     if count > 6:

@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Engines
 from clusterspec.records import dataclass, replace
 from clusterspec.search.serving.pools import separated
 from clusterspec.search.serving.rated import Rated, front, ranked, rate
-from clusterspec.search.serving.space import ServingJob, engines, node_counts, replicated
+from clusterspec.search.serving.space import ServingJob, engines, own_plan, replicated
 from clusterspec.search.space import Pins
 
 SPARE = 4
@@ -64,20 +64,20 @@ def search(
     """
     seeker = _Search(job, most, progress)
     kinds = list(engines(job, _degrees(pins)))
-    counts = node_counts(job.nodes)
-    seeker.total = max(1, len(kinds) * (len(counts) + 8))
-    found: list[Rated] = []
+    seeker.total = max(1, sum(8 + min(16, job.ranks // engine.ranks) for engine in kinds))
+    found: list[Rated] = list(_own(seeker, pins))
     shown: list[Rated] = []
     ladders = _ladders(seeker, kinds, pins)
     if pins.values.get("pools") != "disaggregated":
         for engine in ladders:
-            found += _counted(seeker, engine, counts)
+            found += _counted(seeker, engine)
             shown += ladders[engine]
     if _may_separate(job, pins):
         pools = list(separated(job, ladders, seeker.rate))
         found += pools
         for one in ranked(pools, "tokens_per_accelerator")[:FRONT_POOLS]:
             shown += _laddered(seeker, one.plan)
+    found = list({one.plan: one for one in found}.values())
     meeting = [one for one in found if one.meets]
     missing = [one for one in found if not one.meets]
     nearest = min(missing, key=lambda one: (one.excess, one.times.accelerators), default=None)
@@ -101,11 +101,21 @@ def _may_separate(job: ServingJob, pins: Pins) -> bool:
     return job.load.load in {"closed", "open"}
 
 
-def _counted(seeker: _Search, engine: Engines, counts: list[int]) -> Iterator[Rated]:
-    """The plans of one kind of engine by the number of nodes."""
-    for nodes in counts:
-        plan = replicated(seeker.job, engine, nodes)
-        one = seeker.rate(plan) if plan else None
+def _own(seeker: _Search, pins: Pins) -> Iterator[Rated]:
+    """The plan of the spec, unless degrees are fixed or its ranks are not there."""
+    job = seeker.job
+    plan = own_plan(job)
+    if pins.values or sum(each.replicas * each.ranks for each in plan if each) > job.ranks:
+        return
+    one = seeker.rate(plan)
+    if one is not None:
+        yield one
+
+
+def _counted(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+    """The plans of one kind of engine by the number of engines."""
+    for plan in replicated(seeker.job, engine):
+        one = seeker.rate(plan)
         if one is not None:
             yield one
 

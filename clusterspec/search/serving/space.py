@@ -70,10 +70,11 @@ def _whole(pins: Pins, key: str, otherwise: Sequence[int]) -> tuple[int, ...]:
 
 
 def _widths(job: ServingJob) -> list[int]:
-    """Degrees of tensor parallelism inside a node or a domain that divide the heads."""
+    """Degrees of tensor parallelism inside a domain, or a node without scale-up interconnect, that divide the heads."""
     cluster, heads = job.cluster, max(1, job.workload.model.heads)
-    found = {*divisors(cluster.ranks_per_node), *divisors(min(cluster.ranks_per_domain, job.ranks))}
-    most = min(heads, max(1, cluster.ranks_per_domain), job.ranks)
+    domain = cluster.ranks_per_node if cluster.scale_up.topology == "pcie" else cluster.ranks_per_domain
+    found = {*divisors(cluster.ranks_per_node), *divisors(min(domain, job.ranks))}
+    most = min(heads, max(1, domain), job.ranks)
     return sorted(each for each in found if each <= most and heads % each == 0)
 
 
@@ -127,24 +128,21 @@ def _legal(job: ServingJob, engine: Engines) -> bool:
     return not violations(numbers, Demands(engine.ranks, job.framework, job.workload.model, None, None))
 
 
-def node_counts(most: int) -> list[int]:
-    """Numbers of nodes to try: all up to 16, then in steps of an eighth, and the last.
+def counts(most: int) -> list[int]:
+    """Numbers of engines to try: all up to 16, then in steps of an eighth, and the last.
 
-    >>> node_counts(20)
+    >>> counts(20)
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]
     """
     found, now = [], 1
     while now < most:
         found.append(now)
         now += max(1, now // 8)
-    return [*found, most]
+    return [*found, most] if most > 0 else []
 
 
 def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> Design:
-    """The design of a plan without targets, so that its times alone are estimated; ``concurrency`` replaces the load.
-
-    Engines that run prompts and decode use whole nodes.
-    """
+    """The design of a plan, without targets so that only its times are estimated; ``concurrency`` replaces the load."""
     prefill, decode = plan
     layers = job.workload.model.layers
     layout = of_engines(job.layout, decode, layers)
@@ -157,7 +155,19 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> 
     return replace(job.design, layout=layout, workload=replace(job.workload, serving=load))
 
 
-def replicated(job: ServingJob, engine: Engines, nodes: int) -> Plan | None:
-    """The engine with the number of replicas that fills the nodes; None where engines do not divide them."""
-    ranks = nodes * job.cluster.ranks_per_node
-    return None if ranks % engine.ranks else (None, replace(engine, replicas=ranks // engine.ranks))
+def replicated(job: ServingJob, engine: Engines) -> Iterator[Plan]:
+    """The engine in increasing numbers; the last fills the nodes of the job. Engines may leave ranks of a node idle."""
+    most = job.ranks // engine.ranks
+    by_node = {nodes * job.cluster.ranks_per_node // engine.ranks for nodes in counts(job.nodes)} - {0}
+    for number in sorted({*counts(most), *by_node}):
+        yield None, replace(engine, replicas=number)
+
+
+def own_plan(job: ServingJob) -> Plan:
+    """The plan of the spec."""
+    if job.load.prefill is not None and job.load.decode is not None:
+        return job.load.prefill, job.load.decode
+    layout = job.layout
+    copies = layout.redundant_experts
+    degrees = (layout.tp, layout.attention_dp, layout.ep, layout.expert_tp, layout.pp)
+    return None, Engines(layout.dp, *degrees, copies)
