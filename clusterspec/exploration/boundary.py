@@ -5,12 +5,12 @@ from __future__ import annotations
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
-from clusterspec.exploration.studied import Studied, job_of, present_section, whole_section
+from clusterspec.exploration.studied import POOLS, Studied, job_of, present_section, whole_section
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results import Json
-from clusterspec.results.search import Section, SolveReport
-from clusterspec.search.conditions import Condition, parse
+from clusterspec.results.search import SolveReport
+from clusterspec.search.conditions import WHOLE, Condition, parse
 from clusterspec.search.evaluate import evaluation
 from clusterspec.search.families import families
 from clusterspec.search.layouts import section_of
@@ -36,25 +36,34 @@ def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> Sol
     if (present is None and not served) or one.document is None or one.plan.memory is None:
         return replace(nothing, why=f"the design has no {key} to vary")
     studied = Studied(one)
-    sections: dict[float, Section] = {}
+    layouts: dict[float, Changes] = {}
 
     def plan_at(value: float) -> Plan | None:
-        varied = studied.variations.design(lever.changes(value))
-        if best_layout:
-            return _best_plan(studied, lever.changes(value), varied, sections, value)
-        return estimate(varied) if divides(varied) else None
+        changes = lever.changes(value)
+        varied = studied.variations.design(changes)
+        if not best_layout:
+            return estimate(varied) if divides(varied) else None
+        best = _best_serving(studied, varied, condition) if one.plan.serving else _best_training(studied, varied)
+        if best is None:
+            return None
+        layouts[value] = best
+        return estimate(studied.variations.design({**changes, **best}))
 
     found = find_boundary(lever, condition, plan_at, present or 1.0)
-    plan = found.plan
+    plan, best = found.plan, layouts.get(found.value or 0.0, {})
+    section = best.get(("layout",), present_section(one))
+    pools = best.get(POOLS)
     return replace(
         nothing,
         value=_counted(lever, found.value),
         catalog_step=found.catalog_step,
         free=found.free,
-        layout=sections.get(found.value or 0.0, present_section(one)) if plan else {},
+        layout=section if plan and isinstance(section, dict) else {},
+        disaggregated=pools if plan and isinstance(pools, dict) else None,
+        searched=best_layout and plan is not None,
         estimate=_estimate_json(plan),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why="" if found.value is not None else _nearest(found.probes, condition.at_most),
+        why="" if found.value is not None else _nearest(found.probes, condition),
     )
 
 
@@ -66,21 +75,22 @@ def _counted(lever: Lever, value: float | None) -> float | None:
 
 def _toward(lever: Lever, condition: Condition) -> Lever:
     """The lever with the direction that satisfies the condition: both throughput and latency grow with the load."""
-    return replace(lever, better=1) if lever.name in OF_LOAD and not condition.at_most else lever
+    grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
+    return replace(lever, better=1) if grows else lever
 
 
-def _nearest(probes: tuple[Probe, ...], at_most: bool) -> str:
+def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
     metrics = [probe.metric for probe in probes if probe.metric is not None]
     if not metrics:
         return "no value that was tried gives a layout that divides"
-    nearest = min(metrics) if at_most else max(metrics)
+    if condition.metric in WHOLE:
+        return "no value that was tried meets it"
+    nearest = min(metrics) if condition.at_most else max(metrics)
     return f"no value meets it; the nearest reaches {nearest:.4g}"
 
 
-def _best_plan(
-    studied: Studied, changes: Changes, varied: Design, sections: dict[float, Section], value: float
-) -> Plan | None:
-    """The plan of the best layout of a varied design; its section is stored by value."""
+def _best_training(studied: Studied, varied: Design) -> Changes | None:
+    """The keys of the best layout of a varied design."""
     job = job_of(varied)
     if job is None:
         return None
@@ -91,8 +101,15 @@ def _best_plan(
     best = found.best[0] if found.best else found.smallest
     if best is None:
         return None
-    sections[value] = section = whole_section(studied.one, section_of(job, space.choice(best.number)))
-    return estimate(studied.variations.design({**changes, ("layout",): section}))
+    return {("layout",): whole_section(studied.one, section_of(job, space.choice(best.number)))}
+
+
+def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Changes | None:
+    """The keys of the serving plan of a varied design that meets the condition most easily."""
+    from clusterspec.exploration.serving import best_by, written
+
+    found = best_by(varied, condition.metric)
+    return written(studied, *found) if found else None
 
 
 def _estimate_json(plan: Plan | None) -> Json | None:

@@ -10,13 +10,13 @@ from clusterspec.cluster.model import Design, Engines
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.targets import missed
 from clusterspec.exploration.options import SearchOptions
-from clusterspec.exploration.studied import Studied, errors_of, present_section, whole_section
+from clusterspec.exploration.studied import POOLS, Studied, errors_of, present_section, whole_section
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.search import LayoutRow, SearchReport, Section
-from clusterspec.search.serving.rated import OBJECTIVES, Rated
+from clusterspec.search.serving.rated import METRICS, OBJECTIVES, Rated
 from clusterspec.search.serving.run import FoundPlans
 from clusterspec.search.serving.run import search as run_search
 from clusterspec.search.serving.space import ServingJob, serving_job
@@ -25,7 +25,6 @@ from clusterspec.search.variation import changed
 from clusterspec.source import Path as KeyPath
 
 NOTHING_TO_SEARCH = "a search needs a cluster, and requests (`workload.serving`) that resolve"
-POOLS: KeyPath = ("workload", "serving", "disaggregated")
 CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
 SHOWN_IN_REPORTS = 5
 ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
@@ -55,7 +54,6 @@ def search_serving(one: Study, options: SearchOptions, progress: Progress) -> Se
     if objective == "cost":
         rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
     front, _ = _checked(studied, job, found.front, len(found.front))
-    present = _row(studied, one, present_section(one), pools=_pools_of(job)) if one.plan.serving else None
     return SearchReport(
         one.settings.tool,
         one.input,
@@ -65,10 +63,17 @@ def search_serving(one: Study, options: SearchOptions, progress: Progress) -> Se
         refused,
         tuple(rows),
         tuple(front),
-        present,
+        present(studied) if one.plan.serving else None,
         smallest=_of_plan(studied, job, found.nearest) if found.nearest else None,
         why="" if rows else _why(found),
     )
+
+
+def present(studied: Studied) -> LayoutRow:
+    """The row of the plan of the spec."""
+    job = serving_job(studied.one.design)
+    pools = _pools_of(job) if job is not None else None
+    return _row(studied, studied.one, present_section(studied.one), pools=pools)
 
 
 def plans(one: Study) -> SearchReport:
@@ -108,13 +113,36 @@ def _of_plan(studied: Studied, job: ServingJob, found: Rated, *, strict: bool = 
     """
     assert studied.one.document is not None
     section, pools = section_of(job, found)
-    changes: dict[KeyPath, object] = {("layout",): whole_section(studied.one, section), POOLS: pools}
+    changes = written(studied, job, found)
     if found.concurrency is not None:
         changes |= _only_concurrency(found.concurrency)
     varied = pipeline.study_document(changed(studied.one.document, changes), studied.one)
     if strict and errors_of(varied) - studied.machine_errors - _of_targets(found):
         return None
     return _row(studied, varied, section, pools=pools)
+
+
+def written(studied: Studied, job: ServingJob, found: Rated) -> dict[KeyPath, object]:
+    """The keys of a spec that hold the engines of a plan."""
+    section, pools = section_of(job, found)
+    return {("layout",): whole_section(studied.one, section), POOLS: pools}
+
+
+def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
+    """The plan of a design that meets a condition on a metric most easily, if the cache holds its requests.
+
+    The targets of the spec do not count, except for ``targets``. None where no plan fits or keeps up with the load.
+    """
+    job = serving_job(design)
+    if job is None:
+        return None
+    if metric != "targets":
+        job = replace(job, load=replace(job.load, ttft_target=None, tpot_target=None))
+    memory = job.cluster.accelerator.memory
+    objective = metric if metric in METRICS else "accelerators"
+    found = run_search(job, Pins({}), memory.value if memory else inf, objective=objective, top=1, with_front=False)
+    best = found.best[0] if found.best else found.nearest
+    return (job, best) if best is not None else None
 
 
 def _of_targets(found: Rated) -> frozenset[str]:

@@ -16,6 +16,7 @@ from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.search import Section
 from clusterspec.search.space import SearchJob
 from clusterspec.search.variation import Variations, changed
+from clusterspec.source import Path as KeyPath
 
 KEPT_KEYS = (
     "framework",
@@ -31,6 +32,8 @@ KEPT_KEYS = (
     "dispatcher",
 )
 """Keys of the spec's own layout that every layout of a search keeps."""
+POOLS: KeyPath = ("workload", "serving", "disaggregated")
+"""The separate engines of a serving plan."""
 
 
 class Studied:

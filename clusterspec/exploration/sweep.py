@@ -14,7 +14,7 @@ from clusterspec.exploration.layouts import SearchOptions, search
 from clusterspec.exploration.studied import Studied
 from clusterspec.pipeline import Settings, Study
 from clusterspec.records import dataclass
-from clusterspec.results.search import SweepRow
+from clusterspec.results.search import LayoutRow, SweepRow
 from clusterspec.search.variation import changed, divides
 from clusterspec.source import Path as KeyPath
 
@@ -83,14 +83,22 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
         best = next(iter(report.layouts), None)
         if best is None:
             return row.without(report.why)
-        return row.of(best.step_time, best.mfu, best.memory, best.cost, best.layout)
+        return row.of(best)
     if not divides(varied.design):
         return row.without("ranks or batch do not divide over the layout")
-    plan = varied.plan
-    seconds, memory = plan.step, plan.memory
-    cost = Studied(varied).cost(varied.design, plan)
-    layout = varied.document.value.get("layout") or {} if varied.document else {}
-    return row.of(seconds.seconds if seconds else None, plan.mfu, memory.total.value if memory else None, cost, layout)
+    return row.of(_fixed(varied))
+
+
+def _fixed(one: Study) -> LayoutRow:
+    """The row of a study as its spec describes it."""
+    plan, studied = one.plan, Studied(one)
+    if plan.serving is not None:
+        from clusterspec.exploration.serving import present
+
+        return present(studied)
+    layout = one.document.value.get("layout") or {} if one.document else {}
+    cost = studied.cost(one.design, plan)
+    return LayoutRow(layout, plan.step_seconds, None, None, plan.mfu, plan.memory_bytes, plan.fits, cost)
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
@@ -11,9 +13,9 @@ from clusterspec.results.search import (
     LayoutRow,
     LeverRow,
     SearchReport,
+    Section,
     SensitivityReport,
     SolveReport,
-    SweepRow,
 )
 from clusterspec.units import display, display_bits, percent, plural
 
@@ -169,7 +171,7 @@ def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
     ]
     metric = report.condition.split("<")[0].split(">")[0]
     body = grid.grid((f"  {report.key}", metric, "meets it"), rows, right=(1,), ink=ink)
-    return "\n".join(lines) + "\n\n" + ink.paint("bold", f"{len(tried)} values tried") + "\n" + body
+    return "\n".join(lines) + "\n\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body
 
 
 def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
@@ -180,14 +182,16 @@ def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, 
 def _answer(report: SolveReport) -> str:
     if report.value is None:
         return f"{report.condition}: {report.why}."
+    holds = "The spec meets its targets" if report.condition == "targets" else f"{report.condition} holds"
     if report.free:
-        return f"{report.condition} holds at every value of {report.key} that was tried."
+        return f"{holds} at every value of {report.key} that was tried."
     sold = ""
-    if report.catalog_step is not None and report.catalog_step != report.value:
+    if report.catalog_step is not None and report.catalog_step != report.value and report.key not in OF_REQUESTS:
         sold = f"; the nearest that is sold or usual and meets it: {_amount(report, report.catalog_step)}"
     now = f" (now {_amount(report, report.present)})" if report.present is not None else ""
-    sense = "up to" if report.key in UPWARD and "<=" in report.condition else "from"
-    return f"{report.condition} holds {sense} {report.key} = {_amount(report, report.value)}{now}{sold}."
+    sense = "up to" if report.key in UPWARD and ">=" not in report.condition else "from"
+    found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
+    return f"{holds} {sense} {report.key} = {_amount(report, report.value)}{now}{sold}.{found}"
 
 
 def _amount(report: SolveReport, value: float) -> str:
@@ -238,40 +242,9 @@ def sensitivity_csv(report: SensitivityReport) -> str:
     return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))
 
 
-def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
-    """One line per point: axes, best layout in short form, and results."""
-    names = list(rows[0].axes) if rows else []
-    costs = any(row.cost is not None for row in rows)
-    heads = (
-        *(name.rpartition(".")[2] for name in names),
-        "step",
-        "MFU",
-        "memory",
-        *(("cost",) if costs else ()),
-        "layout",
-    )
-    lines = [
-        (
-            *(str(row.axes[name]) for name in names),
-            display(row.step_time, "s") if row.step_time is not None else "",
-            percent(row.mfu) if row.mfu is not None else "",
-            display(row.memory, "B") if row.memory is not None else "",
-            *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
-            row.why or _layout_text(row),
-        )
-        for row in rows
-    ]
-    return grid.grid(heads, lines, wrap=(len(heads) - 1,), ink=ink)
-
-
-def _layout_text(row: SweepRow) -> str:
-    layout = row.layout or {}
-    return ", ".join(f"{SHORT.get(key, key)} {_value(layout[key])}" for key in SHOWN if key in layout)
-
-
-def sweep_csv(rows: list[SweepRow]) -> str:
-    """One row per point, in SI units."""
-    names = list(rows[0].axes) if rows else []
-    fields = (*names, "step_time", "mfu", "memory", "cost", "layout", "why")
-    found = (row.to_json() | {"layout": _layout_text(row)} for row in rows)
-    return grid.separated(fields, (["" if one[name] is None else one[name] for name in fields] for one in found))
+def layout_text(layout: Section, pools: Mapping[str, Section] | None = None) -> str:
+    """The keys of a layout in short, those of separate engines by side."""
+    if pools:
+        return ", ".join(f"{side} {layout_text(engine)}" for side, engine in pools.items())
+    shown = ("replicas", *SHOWN, "attention_dp", "dp", "nodes")
+    return ", ".join(f"{SHORT.get(key, key)} {_value(layout[key])}" for key in shown if key in layout)

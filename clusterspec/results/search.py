@@ -135,6 +135,10 @@ class SolveReport:
     estimate: Json | None
     probes: tuple[tuple[float, float | None, bool], ...]
     why: str = ""
+    disaggregated: Json | None = None
+    """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
+    searched: bool = False
+    """Whether ``layout`` is the best one at the value."""
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
@@ -146,6 +150,7 @@ class SolveReport:
             "catalog_step": self.catalog_step,
             "free": self.free,
             "layout": dict(self.layout),
+            "disaggregated": self.disaggregated,
             "estimate": self.estimate,
             "probes": [{"value": value, "metric": metric, "holds": holds} for value, metric, holds in self.probes],
             "why": self.why or None,
@@ -200,10 +205,22 @@ class SensitivityReport:
         }
 
 
+SERVING_COLUMNS = (
+    "ttft",
+    "tpot",
+    "output_tokens_per_second",
+    "output_tokens_per_second_per_accelerator",
+    "accelerators",
+    "concurrency",
+    "meets_targets",
+)
+"""The figures of a serving plan in the table of a sweep."""
+
+
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One point of a sweep: the values of its axes, and the best layout there. ``cost`` of a run in the currency of
-    the spec; ``why`` is the reason why there is no layout."""
+    """One point of a sweep: the values of its axes, and the best layout there. ``cost`` of a run, or of a million
+    output tokens, in the currency of the spec; ``why`` is the reason why there is no layout."""
 
     axes: Section
     step_time: float | None = None
@@ -212,12 +229,20 @@ class SweepRow:
     cost: float | None = None
     layout: Section | None = None
     why: str = ""
+    serving: Json | None = None
+    """The times of a serving plan, as in `LayoutRow`."""
 
-    def of(
-        self, step_time: float | None, mfu: float | None, memory: float | None, cost: float | None, layout: Section
-    ) -> SweepRow:
+    def of(self, found: LayoutRow) -> SweepRow:
         """The row of a point with its results."""
-        return replace(self, step_time=step_time, mfu=mfu, memory=memory, cost=cost, layout=layout)
+        return replace(
+            self,
+            step_time=found.step_time,
+            mfu=found.mfu,
+            memory=found.memory,
+            cost=found.cost,
+            layout=found.layout,
+            serving=found.serving,
+        )
 
     def without(self, why: str) -> SweepRow:
         """The row of a point without a layout."""
@@ -230,5 +255,6 @@ class SweepRow:
             "memory": self.memory,
             "cost": self.cost,
             "layout": dict(self.layout) if self.layout is not None else None,
+            "serving": self.serving,
             "why": self.why or None,
         }

@@ -36,6 +36,17 @@ def _served(name: str) -> Callable[[Plan], float | None]:
     return lambda plan: getattr(plan.serving, name) if plan.serving is not None else None
 
 
+def _meets_targets(plan: Plan) -> float | None:
+    """1 where the cache holds the requests in flight and the targets are met, else 0; None where the plan trains."""
+    from clusterspec.cost.serving.targets import missed
+
+    work = plan.design.workload
+    if plan.serving is None or work is None or work.serving is None:
+        return None
+    held = plan.serving.offered <= plan.serving.kv_capacity_sequences or work.serving.load == "offline"
+    return float(held and not missed(plan.serving, work.serving))
+
+
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
     "step_time": ("s", lambda plan: plan.step_seconds),
@@ -51,6 +62,10 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "output_tokens_per_second_per_accelerator": ("1", _served("per_accelerator")),
 }
 """What a condition may name: the unit of its limit, and its value in a plan."""
+TARGETS = "targets"
+"""The condition that a serving plan meets the targets of its spec, at their percentile."""
+WHOLE = ("fits", TARGETS)
+"""The conditions without a limit."""
 RELATIVE = "slowdown"
 """The metric of a plan against the spec's own: step time over step time, less one."""
 _FORM = re.compile(r"^\s*([a-z_]+)\s*(<=|>=)\s*(\S.*?)\s*$")
@@ -75,6 +90,8 @@ class Condition:
         """The metric of a plan; None where it cannot be computed."""
         if self.metric == "fits":
             return None if plan.fits is None else float(plan.fits)
+        if self.metric == TARGETS:
+            return _meets_targets(plan)
         if self.metric == RELATIVE:
             return plan.step.seconds / self.baseline - 1 if plan.step and isfinite(self.baseline) else None
         return METRICS[self.metric][1](plan)
@@ -89,14 +106,17 @@ class Condition:
 
 def parse(text: str, baseline: float | None = None) -> Condition:
     """Reads a condition; ``baseline`` is the step time of the spec in seconds. Raises `ConditionFault`."""
-    if text.strip() == "fits":
-        return Condition("fits", "fits", at_most=False, limit=1.0)
+    if text.strip() in WHOLE:
+        return Condition(text.strip(), text.strip(), at_most=False, limit=1.0)
     match = _FORM.match(text)
     if match is None:
-        raise ConditionFault(f"`{text}` is not a condition; write `fits` or a metric with a limit, such as `mfu>=0.40`")
+        whole = " or ".join(f"`{each}`" for each in WHOLE)
+        raise ConditionFault(
+            f"`{text}` is not a condition; write {whole}, or a metric with a limit, such as `mfu>=0.40`"
+        )
     metric, sign, written = match.groups()
     if metric not in METRICS and metric != RELATIVE:
-        known = ", ".join((*METRICS, RELATIVE, "fits"))
+        known = ", ".join((*METRICS, RELATIVE, *WHOLE))
         raise ConditionFault(f"`{metric}` is no metric of a condition; there are {known}")
     unit = "1" if metric == RELATIVE else METRICS[metric][0]
     return Condition(text.strip(), metric, sign == "<=", _limit(written, unit), baseline or inf)

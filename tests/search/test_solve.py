@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.targets import missed
 from clusterspec.exploration.boundary import solve
 from clusterspec.exploration.levers import sensitivity
 from clusterspec.search.conditions import ConditionFault, parse
@@ -167,3 +168,28 @@ def test_the_answer_is_no_worse_than_a_present_value_that_meets_the_condition() 
     found = solve(one, "nic_bandwidth", f"mfu>={one.plan.mfu * 0.995}")
     assert found.present == 50e9
     assert found.value is not None and found.value <= found.present
+
+
+TARGETS = SERVED.replace("concurrency: 64", "concurrency: 64, targets: {tpot: 30 ms, ttft: 400 ms, percentile: 90}")
+
+
+def test_targets_are_met_up_to_a_load() -> None:
+    report = solve(study_of(TARGETS), "concurrency", "targets")
+    assert report.value is not None and not report.free
+
+    def meets(concurrency: int) -> bool:
+        one = study_of(TARGETS.replace("concurrency: 64", f"concurrency: {concurrency}"))
+        assert one.plan.serving is not None and one.design.workload is not None
+        assert one.design.workload.serving is not None
+        return not missed(one.plan.serving, one.design.workload.serving)
+
+    assert meets(int(report.value)) and not meets(int(report.value * 1.02) + 1)
+
+
+def test_the_best_plan_of_serving_meets_a_condition_at_no_less_load() -> None:
+    one = study_of(SERVED)
+    fixed, best = (solve(one, "concurrency", "tpot<=30ms", best_layout=each) for each in (False, True))
+    assert fixed.value is not None and best.value is not None and best.estimate is not None
+    assert best.value >= fixed.value * (1 - 1e-3)
+    assert best.searched and (best.layout or best.disaggregated)
+    assert best.estimate["serving"]["tpot"] <= 0.030

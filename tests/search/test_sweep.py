@@ -112,3 +112,26 @@ def test_a_dask_cluster_gives_the_same_table_though_a_worker_dies(
         os.kill(workers[0].pid, signal.SIGKILL)
         together = rows(folder, capsys, "--dask", cluster.scheduler_address)
     assert together == alone
+
+
+@pytest.mark.parametrize("layout", ["fixed", "best"])
+def test_a_point_of_a_serving_plan_has_its_latencies(
+    layout: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "spec.yaml").write_text(
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\nlayout: {framework: vllm, tp: 8}\n"
+        "workload: {kind: serve, model: llama-3.1-70b, "
+        "serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8}}\n"
+    )
+    axes = "base: spec.yaml\naxes: {workload.serving.concurrency: [8, 16]}\n"
+    (folder / "fixed.yaml").write_text(f"{axes}layout: {layout}\n")
+    few, many = rows(folder, capsys, "--jobs", "1")
+    assert few["step_time"] is None and few["layout"]
+    assert isinstance(few["serving"], dict) and isinstance(many["serving"], dict)
+    assert many["serving"]["output_tokens_per_second"] > few["serving"]["output_tokens_per_second"]
+    if layout == "fixed":
+        plan = pipeline.study_file(folder / "spec.yaml").plan
+        assert plan.serving is not None and few["serving"]["tpot"] == pytest.approx(plan.serving.tpot)
+    assert run(["sweep", str(folder / "fixed.yaml"), "--format", "csv", "--jobs", "1"]) == 0
+    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert float(table[1]["ttft"]) == many["serving"]["ttft"] and table[0]["step_time"] == ""

@@ -15,8 +15,6 @@ from clusterspec.search.conditions import ConditionFault
 def run(asked: argparse.Namespace) -> int:
     """Print the minimum or maximum of a key that meets a condition."""
     one = study_of(asked, asked.spec)
-    if asked.layout == "best" and one.spec.workload is not None and one.spec.workload.kind == "serve":
-        raise UsageFault("--layout best searches layouts of training; `clusterspec search` finds plans of serving")
     try:
         report = solve(one, asked.key, asked.until, best_layout=asked.layout == "best")
     except ConditionFault as fault:

@@ -16,7 +16,7 @@ from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, print_text
 from clusterspec.exploration.sweep import Axes, SweepFault, point, read_axes
-from clusterspec.report import search_text
+from clusterspec.report import sweep_text
 from clusterspec.results.search import SweepRow
 
 
@@ -41,7 +41,7 @@ def run(asked: argparse.Namespace) -> int:
     if asked.format == "jsonl":
         print_text("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
     else:
-        print_text(search_text.sweep_csv(rows) if asked.format == "csv" else search_text.sweep(rows, ink(asked)))
+        print_text(sweep_text.sweep_csv(rows) if asked.format == "csv" else sweep_text.sweep(rows, ink(asked)))
     return OK
 
 

@@ -30,12 +30,13 @@ def describe(one: argparse.ArgumentParser) -> None:
         type=named,
         required=True,
         help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%; in serving "
-        "tpot<=50ms, ttft<=2s, request_latency<=30s, output_tokens_per_second>=10000",
+        "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
+        "output_tokens_per_second>=10000",
     )
     one.add_argument(
         "--layout",
         choices=("fixed", "best"),
         default="fixed",
-        help="keep the layout of the spec, or search the best training layout at every value (default: fixed)",
+        help="keep the layout of the spec, or search the best layout, or serving plan, at every value (default: fixed)",
     )
     formats(one, "text", "json")

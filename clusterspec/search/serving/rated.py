@@ -82,11 +82,23 @@ OBJECTIVES: Mapping[str, Key] = {
     "memory": lambda one: (one.memory, one.times.tpot),
 }
 """What a serving plan may be ranked by; the least is the best. Tokens cost as the accelerators that make them."""
+METRICS: Mapping[str, Key] = {
+    "ttft": lambda one: (one.times.ttft, one.times.accelerators),
+    "tpot": lambda one: (one.times.tpot, one.times.accelerators),
+    "request_latency": lambda one: (one.times.request_latency, one.times.accelerators),
+    "output_tokens_per_second": lambda one: (-one.times.output_tokens_per_second, one.times.accelerators),
+    "output_tokens_per_second_per_accelerator": OBJECTIVES["tokens_per_accelerator"],
+    "memory": OBJECTIVES["memory"],
+    "headroom": OBJECTIVES["memory"],
+    "fits": OBJECTIVES["memory"],
+}
+"""The order of plans by a metric of a condition, the one that meets it most easily first."""
 
 
 def ranked(found: Iterable[Rated], objective: str) -> list[Rated]:
-    """The plans in order, the best first."""
-    return sorted(found, key=lambda one: (*OBJECTIVES[objective](one), one.memory))
+    """The plans in order of an objective or of a metric, the best first."""
+    key = OBJECTIVES.get(objective) or METRICS[objective]
+    return sorted(found, key=lambda one: (*key(one), one.memory))
 
 
 def front(found: Iterable[Rated]) -> list[Rated]:

@@ -56,9 +56,10 @@ def search(
     objective: str,
     top: int,
     progress: Progress = lambda done, total: None,
+    with_front: bool = True,
 ) -> FoundPlans:
     """Evaluates plans of one kind of engine and of separate engines; a plan may use at most ``most`` bytes of an
-    accelerator.
+    accelerator. ``with_front`` also looks for the Pareto front over concurrency.
 
     `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan.
     """
@@ -75,7 +76,7 @@ def search(
     if _may_separate(job, pins):
         pools = list(separated(job, ladders, seeker.rate))
         found += pools
-        for one in ranked(pools, "tokens_per_accelerator")[:FRONT_POOLS]:
+        for one in ranked(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:
             shown += _laddered(seeker, one.plan)
     found = list({one.plan: one for one in found}.values())
     meeting = [one for one in found if one.meets]
@@ -85,7 +86,7 @@ def search(
         seeker.evaluated,
         len(meeting),
         tuple(ranked(meeting, objective)[: top * SPARE]),
-        tuple(_refined(seeker, front(shown))),
+        tuple(_refined(seeker, front(shown))) if with_front else (),
         None if meeting else nearest,
     )
 
