@@ -8,7 +8,7 @@ from clusterspec.report.ink import PLAIN, Ink, plain, wrapped
 from clusterspec.results import CollectiveReport
 from clusterspec.units import display, portion
 
-HEADS = ("size", "time", "algbw GB/s", "busbw GB/s", "ceiling GB/s", "reached", "algorithm", "bound by", "tier")
+HEADS = ("size", "time", "algbw", "busbw", "ceiling", "reached", "algorithm", "bound by", "tier")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 DECIMAL = ("B", "kB", "MB", "GB", "TB")
 FIELDS = (
@@ -34,7 +34,8 @@ def text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     first = report.rows[0]
     tiers = list(dict.fromkeys(row.tier for row in report.rows))
     over = f"{ink.paint('bold', first.collective)} over {first.ranks:,} ranks"
-    head = f"{over}, {tiers[0]}\n\n" if len(tiers) == 1 else f"{over}\n\n"
+    where = f", {tiers[0]}" if len(tiers) == 1 else ""
+    head = f"{over}{where}; bandwidths in GB/s\n\n"
     rows = [
         (
             size,
