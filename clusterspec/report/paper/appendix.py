@@ -124,7 +124,7 @@ def shortened(formula: str) -> str:
     """A formula that fits a few lines.
 
     >>> shortened("weights * width"), len(shortened("term + " * 100))
-    ('weights * width', 240)
+    ('weights * width', 239)
     """
     return formula if len(formula) <= LONGEST_FORMULA else f"{formula[: LONGEST_FORMULA - 2].rstrip()} …"
 
