@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.fixed import FLASH_BACKWARD, FLASH_BACKWARD_TRAFFIC
+from clusterspec.cost.compute.fixed import (
+    FLASH_BACKWARD,
+    FLASH_BACKWARD_TRAFFIC,
+    SOFTMAX_BATCHES,
+    SOFTMAX_PASSES,
+    SOFTMAX_STEPS,
+)
 from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, product, stream
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas import attention as formulas
@@ -123,5 +129,7 @@ def _plain(shard: Shard, score_passes: tuple[float, float]) -> Work:
     scores = product("scores", GemmShape(queries, model.head_dim, shard.length, batch), shard.kept)
     values = product("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
-    there, again = (formulas.score_traffic(queries, shard.length, batch, passes) for passes in score_passes)
-    return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3)
+    apart = 1.0 * (batch % SOFTMAX_BATCHES != 0)
+    passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
+    there, again = (formulas.score_traffic(queries, shard.length, batch, each) for each in passes)
+    return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS)

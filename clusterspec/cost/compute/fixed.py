@@ -54,6 +54,21 @@ LOSS_FORWARD = _taken(
 WEIGHT_SHARE = _taken(
     "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
 )
+SOFTMAX_BATCHES = 4
+"""Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
+micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).
+"""
+SOFTMAX_STEPS = _taken(
+    "softmax.steps",
+    4.0,
+    "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
+    " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
+)
+SOFTMAX_PASSES = _taken(
+    "softmax.passes",
+    16.0,
+    "further reads and writes of the scores, in 16 bits, that these operations make in 32 bits, either way",
+)
 NORM_PASSES = _taken(
     "norms.passes",
     10.0,

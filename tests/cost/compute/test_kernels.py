@@ -94,6 +94,20 @@ def test_a_causal_flash_core_does_half_of_what_plain_kernels_do() -> None:
     assert sum(k.flops for k in flash.forward) * 2 == pytest.approx(products(plain.forward))
 
 
+@pytest.mark.parametrize(("tp", "sequences", "fused"), [(8, 1, True), (8, 2, True), (16, 1, False), (16, 2, True)])
+def test_softmax_kernels_fuse_multiples_of_four_score_matrices(tp: int, sequences: int, fused: bool) -> None:
+    """32 heads: on 16 ranks each has two, of which one sequence leaves two matrices, and two sequences four."""
+    share = shard({"attention": "plain"}, tp=tp)[0]
+    (softmax,) = (
+        kernel
+        for kernel in attention.core(replace(share, sequences=sequences), (4.5, 5.5)).forward
+        if kernel.name == "softmax and dropout"
+    )
+    elements = share.length**2 * sequences * share.heads
+    assert softmax.launches == (3 if fused else 7)
+    assert softmax.traffic == pytest.approx(2 * elements * (4.5 if fused else 20.5))
+
+
 def test_context_parallelism_divides_the_core() -> None:
     one, four = (attention.core(shard(cp=cp, tp=1)[0], (4.5, 5.5)) for cp in (1, 4))
     assert one.forward[0].flops == pytest.approx(4 * four.forward[0].flops)
