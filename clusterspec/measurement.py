@@ -37,43 +37,43 @@ def read_logs(paths: Sequence[str | Path]) -> Logs:
     return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST))) for path in paths]
 
 
-def diagnose(one: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisReport, Merged]:
+def diagnose(study: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisReport, Merged]:
     """Every collective of some logs compared with the design, and the spec with the measurements in it.
 
     Raises `FormatError` if nothing can be compared, or the measurements cannot be inserted.
     """
-    cluster = one.design.cluster
+    cluster = study.design.cluster
     if cluster is None:
         raise FormatError("the cluster cannot be resolved; `clusterspec check` reports the reason")
     found = compare(cluster, logs, stated)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
-    merged = merge(one.source.text.removeprefix("\ufeff"), calibration(found.runs), one.input.name)
-    report = DiagnosisReport(one.settings.tool, one.input, found.compared, found.unread, _moved(one, merged))
+    merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)
+    report = DiagnosisReport(study.settings.tool, study.input, found.compared, found.unread, _moved(study, merged))
     return report, merged
 
 
-def _moved(one: Study, merged: Merged) -> Moved | None:
+def _moved(study: Study, merged: Merged) -> Moved | None:
     """The step time without and with the measurements; None if the spec has no work."""
-    if one.design.workload is None:
+    if study.design.workload is None:
         return None
-    again = study_text(merged.text, one.settings, one.input.name, one.folder)
-    return Moved(_step_time(one), _step_time(again))
+    again = study_text(merged.text, study.settings, study.input.name, study.folder)
+    return Moved(_step_time(study), _step_time(again))
 
 
-def _step_time(one: Study) -> float | None:
-    value = estimate(one).to_json().get("step_time")
+def _step_time(study: Study) -> float | None:
+    value = estimate(study).to_json().get("step_time")
     return float(value) if isinstance(value, int | float) else None
 
 
-def accept(one: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
+def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
     """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
 
     Raises `FormatError` if there is no test that can be run.
     """
-    tests, stated, unclear = acceptance_cases(one.design)
+    tests, stated, unclear = acceptance_cases(study.design)
     if not tests:
-        why = "the cluster cannot be resolved" if one.design.cluster is None else "it has no test that can be run"
+        why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
         raise FormatError("; ".join([why, *unclear]))
     outcomes, unused = evaluate(tests, logs)
-    return AcceptanceReport(one.settings.tool, one.input, outcomes, unused, stated), unclear
+    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear

@@ -75,31 +75,31 @@ def _siblings(raw: Sequence[RawEntry]) -> Iterator[str]:
                 yield f"{name}: {fact.name} counts ({counted}), and its siblings of {group} ({', '.join(usual)})"
 
 
-def _compared(each: RawEntry) -> Iterator[tuple[str, Fact]]:
+def _compared(entry: RawEntry) -> Iterator[tuple[str, Fact]]:
     for name in _ALIKE:
-        if name in each.facts:
-            yield name, each.facts[name]
-    own = each.facts.get("scale_up.bandwidth") or each.facts.get("scale_up_bandwidth")
-    named = each.facts.get("scale_up.interconnects") or each.facts.get("interconnect")
+        if name in entry.facts:
+            yield name, entry.facts[name]
+    own = entry.facts.get("scale_up.bandwidth") or entry.facts.get("scale_up_bandwidth")
+    named = entry.facts.get("scale_up.interconnects") or entry.facts.get("interconnect")
     if own and named:
         first = named.value[0] if isinstance(named.value, list) else named.value
         yield f"interconnect {first}", own
-    whole = each.facts.get("bandwidth")
-    if each.kind == "interconnect" and whole and whole.scope == "device":
-        yield f"interconnect {each.id}", whole
+    whole = entry.facts.get("bandwidth")
+    if entry.kind == "interconnect" and whole and whole.scope == "device":
+        yield f"interconnect {entry.id}", whole
 
 
-def _addresses(each: RawEntry, today: date) -> Iterator[str]:
-    days = {"status": each.status.as_of} | {key: source.read for key, source in each.sources.items() if source.read}
+def _addresses(entry: RawEntry, today: date) -> Iterator[str]:
+    days = {"status": entry.status.as_of} | {key: source.read for key, source in entry.sources.items() if source.read}
     for key, day in days.items():
         if _day(day) is None or day > today.isoformat():
-            yield f"{_named(each)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
-    for key, source in each.sources.items():
+            yield f"{_named(entry)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
+    for key, source in entry.sources.items():
         address = urlsplit(source.url)
         if source.url and not (address.scheme in {"http", "https"} and _HOST.match(address.hostname or "")):
-            yield f"{_named(each)}: the address of {key} is malformed: {source.url}"
+            yield f"{_named(entry)}: the address of {key} is malformed: {source.url}"
         if not source.url and not source.recalled and not source.quoted_in and "not recorded" not in source.title:
-            yield f"{_named(each)}: {key} has no address and does not say why"
+            yield f"{_named(entry)}: {key} has no address and does not say why"
 
 
 def _aged(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, int]]:
@@ -130,15 +130,15 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _named(each: RawEntry) -> str:
-    return f"{each.kind}/{each.id}"
+def _named(entry: RawEntry) -> str:
+    return f"{entry.kind}/{entry.id}"
 
 
-def audit_text(found: Audit) -> str:
+def audit_text(audit: Audit) -> str:
     """The audit as text: faults first, then entries to review."""
-    parts = [f"faults ({len(found.faults)})", *(f"  {fault}" for fault in found.faults)]
-    parts += ["", f"announced, and due before today ({len(found.overdue)})"]
-    parts += [f"  {entry}: {day}" for entry, day in found.overdue]
-    parts += ["", f"sources read more than a year ago ({len(found.aged)})"]
-    parts += [f"  {source}: {count} figures" for source, count in found.aged]
+    parts = [f"faults ({len(audit.faults)})", *(f"  {fault}" for fault in audit.faults)]
+    parts += ["", f"announced, and due before today ({len(audit.overdue)})"]
+    parts += [f"  {entry}: {day}" for entry, day in audit.overdue]
+    parts += ["", f"sources read more than a year ago ({len(audit.aged)})"]
+    parts += [f"  {source}: {count} figures" for source, count in audit.aged]
     return "\n".join(parts) + "\n"

@@ -57,12 +57,12 @@ def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
         yield from (_misplaced(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 
-def _faults(own: Catalog, whole: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
+def _faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
     try:
         own.get(kind, id_)
     except BrokenEntry as broken:
         return broken.findings
-    return tuple(own.finding(kind, id_, problem) for problem in _unknown(whole, own.raw_entry(kind, id_)))
+    return tuple(own.finding(kind, id_, problem) for problem in _unknown(catalog, own.raw_entry(kind, id_)))
 
 
 def _unknown(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:

@@ -147,8 +147,8 @@ def comparison(left: EntryView, right: EntryView) -> Comparison:
     return Comparison(left, right, tuple(FactPair(name, one.get(name), other.get(name)) for name in names))
 
 
-def _facts_by_name(whole: EntryView) -> dict[str, FactView]:
-    return {line.name: line for line in (*whole.facts, *whole.achievable)}
+def _facts_by_name(view: EntryView) -> dict[str, FactView]:
+    return {line.name: line for line in (*view.facts, *view.achievable)}
 
 
 def _fact_view(raw_entry: RawEntry, fact: Fact) -> FactView:

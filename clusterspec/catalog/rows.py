@@ -57,14 +57,14 @@ def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRow, ...]:
     return tuple(found)
 
 
-def filtered(found: Sequence[CatalogRow], vendor: str = "", since: int | None = None) -> tuple[CatalogRow, ...]:
+def filtered(rows: Sequence[CatalogRow], vendor: str = "", since: int | None = None) -> tuple[CatalogRow, ...]:
     """The rows whose vendor contains a text, ignoring case, and whose year is ``since`` or later.
 
     Parts without a year are excluded if ``since`` is given.
     """
     return tuple(
         each
-        for each in found
+        for each in rows
         if vendor.lower() in each.vendor.lower() and (since is None or (each.year is not None and each.year >= since))
     )
 

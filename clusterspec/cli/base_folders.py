@@ -26,19 +26,19 @@ LARGEST = 1024 * 1024
 """Bytes of the largest file that is read."""
 
 
-def with_base_folders(config: Config, folder: Path, asked: argparse.Namespace) -> Config:
+def with_base_folders(config: Config, folder: Path, args: argparse.Namespace) -> Config:
     """The configuration of a folder, with catalogs and rules of the base revision.
 
     Raises `UsageFault` if the base revision lacks one of their folders.
     """
     return replace(
         config,
-        catalog=tuple(base_folder(path, folder, asked) for path in config.catalog),
-        rules=tuple(base_folder(path, folder, asked) for path in config.rules),
+        catalog=tuple(base_folder(path, folder, args) for path in config.catalog),
+        rules=tuple(base_folder(path, folder, args) for path in config.rules),
     )
 
 
-def base_folder(path: Path, folder: Path, asked: argparse.Namespace) -> Path:
+def base_folder(path: Path, folder: Path, args: argparse.Namespace) -> Path:
     """A copy of a folder from the base revision; the path itself if it is outside the repository of ``folder``.
 
     Raises `UsageFault` if the base revision lacks it or it has too many files.
@@ -47,7 +47,7 @@ def base_folder(path: Path, folder: Path, asked: argparse.Namespace) -> Path:
     relative = relative_to_root(path, root)
     if relative is None:
         return path
-    copied = _copies(asked) / commit / relative
+    copied = _copies(args) / commit / relative
     if not copied.is_dir():
         _copy(root, commit, relative, copied)
     return copied
@@ -65,12 +65,12 @@ def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
     return held
 
 
-def _copies(asked: argparse.Namespace) -> Path:
+def _copies(args: argparse.Namespace) -> Path:
     """The temporary folder of this call, shared by its worker processes."""
-    if getattr(asked, "base_copies", None) is None:
-        asked.base_copies = tempfile.mkdtemp(prefix="clusterspec-")
-        atexit.register(_remove, asked.base_copies, os.getpid())
-    return Path(asked.base_copies)
+    if getattr(args, "base_copies", None) is None:
+        args.base_copies = tempfile.mkdtemp(prefix="clusterspec-")
+        atexit.register(_remove, args.base_copies, os.getpid())
+    return Path(args.base_copies)
 
 
 def _remove(folder: str, owner: int) -> None:

@@ -22,10 +22,10 @@ _named: list[str] = []
 """The revision that the call names."""
 
 
-def choose(asked: argparse.Namespace) -> None:
+def choose(args: argparse.Namespace) -> None:
     """Set the base revision of a call. Raises `UsageFault` if it is given without ``--trust base``."""
-    revision = asked.base_revision
-    if revision and asked.trust != "base":
+    revision = args.base_revision
+    if revision and args.trust != "base":
         raise UsageFault("--base-revision requires --trust base")
     _named[:] = [revision] if revision else []
     base.cache_clear()

@@ -16,21 +16,21 @@ LARGEST = 4 << 20
 """Bytes of a baseline that are read; a finding takes some 170."""
 
 
-def with_baseline(asked: argparse.Namespace, report: CheckReport) -> CheckReport:
+def with_baseline(args: argparse.Namespace, report: CheckReport) -> CheckReport:
     """The report without the findings in the baselines that are read and written.
 
     Raises `UsageFault` for a baseline that cannot be read.
     """
-    if asked.write_baseline:
+    if args.write_baseline:
         text = baseline.text(report)
-        write_whole(Path(asked.write_baseline), text.encode())
-        print_error(f"wrote {plural(len(baseline.entries(report)), 'finding')} to {asked.write_baseline}")
+        write_whole(Path(args.write_baseline), text.encode())
+        print_error(f"wrote {plural(len(baseline.entries(report)), 'finding')} to {args.write_baseline}")
         return baseline.beyond(report, baseline.read(text))
-    if not asked.baseline:
+    if not args.baseline:
         return report
-    path = Path(asked.baseline)
+    path = Path(args.baseline)
     try:
-        return baseline.beyond(report, baseline.read(_data(path, asked.trust).decode("utf-8")))
+        return baseline.beyond(report, baseline.read(_data(path, args.trust).decode("utf-8")))
     except UnicodeDecodeError:
         raise UsageFault(f"--baseline {path}: not a clusterspec baseline") from None
     except (OSError, ValueError) as fault:

@@ -23,24 +23,24 @@ CHUNK = 8
 """Files handed to a process at a time: few enough that none waits long for the last one."""
 
 
-def named(asked: argparse.Namespace, reader: StudyReader) -> list[str]:
+def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     """The files of the paths, with folders searched, without duplicates. Raises `UsageFault` for a missing path.
 
     Unreadable files of a folder that may be specs are included, with the reason in ``asked.unreadable``.
     """
     found: dict[str, None] = {}
 
-    asked.unreadable = {}
+    args.unreadable = {}
 
     def passed_over(fault: OSError) -> None:
         found[str(fault.filename)] = None
-        asked.unreadable[str(fault.filename)] = fault.strerror or str(fault)
+        args.unreadable[str(fault.filename)] = fault.strerror or str(fault)
 
-    for path in asked.paths:
+    for path in args.paths:
         try:
             found |= dict.fromkeys(
                 spec_files.specs(
-                    path, only_specs=asked.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
+                    path, only_specs=args.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
                 )
             )
         except OSError as fault:
@@ -60,11 +60,11 @@ def skipped(reader: StudyReader, path: str) -> spec_files.Skipped:
     return skip
 
 
-def _ignored(asked: argparse.Namespace, path: str) -> Ignored | None:
+def _ignored(args: argparse.Namespace, path: str) -> Ignored | None:
     """The paths ignored by git in a folder, from the ``.gitignore`` files of ``--trust``; None if they do not apply."""
-    if asked.trust == "none":
+    if args.trust == "none":
         return None
-    if asked.trust == "base":
+    if args.trust == "base":
         from clusterspec.cli.base_folders import base_ignores
 
         folder = Path(path).resolve()
@@ -72,12 +72,12 @@ def _ignored(asked: argparse.Namespace, path: str) -> Ignored | None:
     return Ignored(path)
 
 
-def checked(asked: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[Checked]:
+def checked(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[Checked]:
     """The findings of all files, in the order of the names, with progress on a terminal."""
-    processes = min(asked.jobs or cores(), len(names) // WORTHWHILE)
-    several = processes > 1 and STDIN not in names and not asked.debug
+    processes = min(args.jobs or cores(), len(names) // WORTHWHILE)
+    several = processes > 1 and STDIN not in names and not args.debug
     progress, found = Progress(), []
-    for one in in_parallel(asked, names, processes) if several else sequentially(reader, names):
+    for one in in_parallel(args, names, processes) if several else sequentially(reader, names):
         found.append(one)
         if len(names) > 1:
             progress(f"checked {len(found)} of {len(names)}: {one.input.name}")
@@ -95,11 +95,11 @@ def sequentially(reader: StudyReader, names: Sequence[str]) -> Iterator[Checked]
     return (check(reader, name) for name in names)
 
 
-def in_parallel(asked: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
+def in_parallel(args: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
     """The findings of the files, computed by several processes in chunks."""
     from concurrent.futures import ProcessPoolExecutor
 
-    handed = argparse.Namespace(**{key: value for key, value in vars(asked).items() if key != "run"})
+    handed = argparse.Namespace(**{key: value for key, value in vars(args).items() if key != "run"})
     chunks = [list(names[start : start + CHUNK]) for start in range(0, len(names), CHUNK)]
     with ProcessPoolExecutor(processes, initializer=begin, initargs=(handed,)) as pool:
         with interrupts_held_back():
@@ -127,16 +127,16 @@ WORKER_READER: list[StudyReader] = []
 """The reader of a worker process; a single one, so that configurations and catalog entries are read once."""
 
 
-def begin(asked: argparse.Namespace) -> None:
+def begin(args: argparse.Namespace) -> None:
     """Initialize a worker process. It ignores Ctrl-C, which the parent process handles."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if asked.trust == "base":
+    if args.trust == "base":
         from clusterspec.cli.base_revision import choose
 
-        choose(asked)  # a process that was not forked has no base revision yet
-    WORKER_READER[:] = [StudyReader(asked)]
+        choose(args)  # a process that was not forked has no base revision yet
+    WORKER_READER[:] = [StudyReader(args)]
 
 
 def chunk(names: Sequence[str]) -> list[Checked]:
@@ -155,12 +155,12 @@ def check(reader: StudyReader, name: str) -> Checked:
         return Checked(Input(shown(reader.asked, name)), (), {}, fault)
 
 
-def recheck(reader: StudyReader, names: Sequence[str], found: Sequence[Checked], changed: set[str]) -> list[Checked]:
+def recheck(reader: StudyReader, names: Sequence[str], checked: Sequence[Checked], changed: set[str]) -> list[Checked]:
     """The findings after some files have changed."""
-    stale = [not changed.isdisjoint(one.sources) for one in found]
-    return [check(reader, name) if old else one for name, one, old in zip(names, found, stale, strict=True)]
+    stale = [not changed.isdisjoint(one.sources) for one in checked]
+    return [check(reader, name) if old else one for name, one, old in zip(names, checked, stale, strict=True)]
 
 
-def fault_of(found: Sequence[Checked]) -> InternalError | None:
+def fault_of(checked: Sequence[Checked]) -> InternalError | None:
     """The first internal error, with its file; None if there is none."""
-    return next((InternalError(f"{one.input.name}: {one_line(one.fault)}") for one in found if one.fault), None)
+    return next((InternalError(f"{one.input.name}: {one_line(one.fault)}") for one in checked if one.fault), None)

@@ -46,14 +46,14 @@ def quoted(text: str) -> str:
     return f"`{shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + '…'}`" if shown else "nothing"
 
 
-def fixed(found: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> Changes:
+def fixed(checked: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> Changes:
     """The changes of the fixes, for files that have not changed since the check.
 
     ``unsafe`` adds suggestions to the safe fixes. ``given`` has the texts of inputs that are not files, by name.
     """
     rules: dict[str, dict[Edit, str]] = {}
     texts: dict[str, str] = {}
-    for one in found:
+    for one in checked:
         for finding in (finding for finding in one.findings if finding.fix_safe or unsafe):
             for edit in finding.edits:
                 rules.setdefault(edit.span.file, {}).setdefault(edit, finding.rule)

@@ -34,19 +34,19 @@ Pair = tuple[str, str | None]
 """A format, and the file that it goes to (None: standard output)."""
 
 
-def pairs(asked: argparse.Namespace) -> list[Pair]:
+def pairs(args: argparse.Namespace) -> list[Pair]:
     """Pairs of format and output: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
 
     Raises `UsageFault` if two formats would share standard output, or outputs have no format.
     """
-    formats, outputs = list(asked.format), list(asked.output)
+    formats, outputs = list(args.format), list(args.output)
     if not formats and len(outputs) < 2:
         return automatic(outputs[0] if outputs else None)
     if not formats:
         formats = [form for name in outputs if (form := OF_SUFFIX.get(Path(name).suffix.lower()))]
     if len(outputs) > len(formats) or len(formats) - len(outputs) > 1:
         raise UsageFault(
-            f"--format is given {len(asked.format)} times and --output {len(asked.output)} times; "
+            f"--format is given {len(args.format)} times and --output {len(args.output)} times; "
             "give them in pairs, and at most one format without a file"
         )
     return list(zip(formats, [*outputs, None], strict=False))
@@ -88,10 +88,10 @@ class Options:
     statistics: bool = False
 
 
-def put(report: CheckReport, pair: Pair, asked: argparse.Namespace, options: Options) -> None:
+def put(report: CheckReport, pair: Pair, args: argparse.Namespace, options: Options) -> None:
     """Write a report in a format to its output."""
     form, target = pair
-    text = rendered(report, form, PLAIN if target else ink(asked), options)
+    text = rendered(report, form, PLAIN if target else ink(args), options)
     if target:
         write_whole(Path(target), text.encode("utf-8", "backslashreplace"))
     else:

@@ -115,9 +115,9 @@ class StudyReader:
         return prose(documents.decode(shown(self.asked, name), data), data, self.settings_of(name))
 
 
-def trusted(asked: argparse.Namespace) -> Callable[[Document], Document]:
+def trusted(args: argparse.Namespace) -> Callable[[Document], Document]:
     """A function that removes the comments whose waivers do not apply (see ``--trust``)."""
-    trust = getattr(asked, "trust", "spec")
+    trust = getattr(args, "trust", "spec")
     if trust == "base":
         from clusterspec.cli.base_revision import with_base_waivers
 
@@ -156,9 +156,9 @@ def folder_of(name: str) -> Path:
     return Path.cwd() if name == STDIN else Path(os.path.dirname(os.path.realpath(name)))  # noqa: PTH120
 
 
-def shown(asked: argparse.Namespace, name: str) -> str:
+def shown(args: argparse.Namespace, name: str) -> str:
     """The name of a file in findings."""
-    return (asked.stdin_filename or STDIN) if name == STDIN else name
+    return (args.stdin_filename or STDIN) if name == STDIN else name
 
 
 def read_bytes(name: str, most: int = documents.LARGEST, *, direct: bool = False) -> bytes:
@@ -187,13 +187,13 @@ def _refuse_link_out(name: str) -> None:
         raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
 
 
-def study_of(asked: argparse.Namespace, name: str) -> Study:
+def study_of(args: argparse.Namespace, name: str) -> Study:
     """A study of the spec of a command."""
-    return StudyReader(asked).study(name)
+    return StudyReader(args).study(name)
 
 
-def status_of(one: Study) -> int:
+def status_of(study: Study) -> int:
     """1 if a spec has errors, else 0. Raises the exception of a failed rule, so it is called after printing."""
-    if one.checked.fault is not None:
-        raise one.checked.fault
-    return FOUND if any(finding.severity is Severity.ERROR for finding in one.checked.findings) else OK
+    if study.checked.fault is not None:
+        raise study.checked.fault
+    return FOUND if any(finding.severity is Severity.ERROR for finding in study.checked.findings) else OK

@@ -98,10 +98,10 @@ def runner(name: str) -> Callable[[argparse.Namespace], int]:
     """The ``run`` function of a command, imported on demand."""
     module = COMMANDS[name].module
 
-    def run(asked: argparse.Namespace) -> int:
+    def run(args: argparse.Namespace) -> int:
         command = importlib.import_module(f"clusterspec.cli.commands.{module}")
         interrupts.raise_again()
-        return int(command.run(asked))
+        return int(command.run(args))
 
     return run
 

@@ -90,13 +90,13 @@ codecs.register_error("clusterspec-escaped", escaped)
 codecs.register_error("clusterspec-alike", lookalike)
 
 
-def ink(asked: argparse.Namespace) -> Ink:
+def ink(args: argparse.Namespace) -> Ink:
     """Color and width by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and the terminal."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     columns = _columns() if is_terminal else WIDTH
     width = max(NARROWEST, min(columns, WIDEST))
-    if asked.color != "auto":
-        return Ink(asked.color == "always", width)
+    if args.color != "auto":
+        return Ink(args.color == "always", width)
     if os.environ.get("NO_COLOR"):
         return Ink(False, width)
     return Ink(bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb"), width)

@@ -66,8 +66,8 @@ def _with_memory(plan: Plan) -> Plan:
     return plan if found is None else replace(plan, stored=found)
 
 
-def _with_time(plan: Plan, found: StepRecord) -> Plan:
-    design, seconds = plan.design, found.seconds
+def _with_time(plan: Plan, record: StepRecord) -> Plan:
+    design, seconds = plan.design, record.seconds
     cluster, workload, layout = design.cluster, design.workload, design.layout
     assert cluster and workload and layout
     assert workload.peak is not None  # there are rates
@@ -77,12 +77,12 @@ def _with_time(plan: Plan, found: StepRecord) -> Plan:
     mfu = utilization(rate * each, 1.0, 1, workload.peak.value)
     return replace(
         plan,
-        step=found,
-        communication=communication(found),
+        step=record,
+        communication=communication(record),
         tokens_per_second_per_accelerator=rate,
         model_flops_per_accelerator=rate * each,
         mfu=mfu,
-        hfu=mfu * recomputation_factor(found.recomputed_flops / found.flops),
+        hfu=mfu * recomputation_factor(record.recomputed_flops / record.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
-        step_time_range=step_range(found, bool(workload.model.experts), layout.software is not None),
+        step_time_range=step_range(record, bool(workload.model.experts), layout.software is not None),
     )

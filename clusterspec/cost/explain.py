@@ -138,14 +138,14 @@ class _StepExplanation:
         ]
         return Term.total(name, _distinct(found))
 
-    def _transfer(self, where: str, one: TransferTime, repeats: Repeats) -> Term:
-        sent = one.transfer
+    def _transfer(self, where: str, transfer: TransferTime, repeats: Repeats) -> Term:
+        sent = transfer.transfer
         arguments: dict[str, Argument] = {
             "calls": computed(sent.calls, "of one layer and micro-batch"),
-            "seconds": seconds_of(one.cost),
-            "overlap_window": computed(one.overlap_window, "computation that may overlap with each call", "s"),
+            "seconds": seconds_of(transfer.cost),
+            "overlap_window": computed(transfer.overlap_window, "computation that may overlap with each call", "s"),
             "interference": self.interference,
-            "pipelined": computed(one.pipelined, "share that runs inside the adjacent GEMMs"),
+            "pipelined": computed(transfer.pipelined, "share that runs inside the adjacent GEMMs"),
         }
         return leaf(f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_calls, arguments, repeats)
 

@@ -94,9 +94,9 @@ class Parameters:
         return self.active - self.embedding - self.positions - self.norms + head
 
 
-def blocks(held: Chunk) -> int:
+def blocks(chunk: Chunk) -> int:
     """Number of blocks with their own norm: one that mixes tokens, and one feed-forward network."""
-    return held.full_layers + held.window_layers + held.linear_layers + held.dense_layers + held.moe_layers
+    return chunk.full_layers + chunk.window_layers + chunk.linear_layers + chunk.dense_layers + chunk.moe_layers
 
 
 @recent(8)

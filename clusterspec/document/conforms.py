@@ -85,8 +85,8 @@ def _condition(value: Any, condition: Schema, node: Schema, root: Schema) -> boo
     return conforms(value, branch, root)
 
 
-def _items(value: Any, each: Schema, _: Schema, root: Schema) -> bool:
-    return not isinstance(value, list) or all(conforms(item, each, root) for item in value)
+def _items(value: Any, schema: Schema, _: Schema, root: Schema) -> bool:
+    return not isinstance(value, list) or all(conforms(item, schema, root) for item in value)
 
 
 def _equal(one: Any, other: Any) -> bool:

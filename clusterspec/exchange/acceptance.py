@@ -154,15 +154,15 @@ def _description(series: Series) -> str:
     return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'an unknown number of ranks'}"
 
 
-def _outcome(test: AcceptanceCase, found: Sequence[Series]) -> AcceptanceOutcome:
+def _outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
     """Pass, fail or not run. The figure shown is the lowest of all runs."""
-    at_size = [rates for each in found if (rates := [p.busbw for p in each.points if p.size == test.size])]
-    wrong = sum(each.wrong for each in found)
+    at_size = [rates for each in series if (rates := [p.busbw for p in each.points if p.size == test.size])]
+    wrong = sum(each.wrong for each in series)
     needed = test.runs * test.groups
     if not at_size:
         why = f"no log of {test.collective} on {plural(test.ranks, 'rank')}"
-        if found:
-            largest = max(point.size for each in found for point in each.points)
+        if series:
+            largest = max(point.size for each in series for point in each.points)
             why = f"the logs have no row of {size_text(test.size)}; their largest is {size_text(largest)}"
         return AcceptanceOutcome(test.name, test.threshold, None, "not-run", why)
     lowest = [min(rates) for rates in at_size]

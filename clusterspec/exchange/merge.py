@@ -35,17 +35,17 @@ def tree(reading: ImportResult) -> dict[str, Any]:
     return {key: value for key, value in root.items() if value not in ({}, [])}
 
 
-def _put(root: dict[str, Any], given: ImportedValue) -> None:
+def _put(root: dict[str, Any], value: ImportedValue) -> None:
     node: Any = root
-    for key in given.path[:-1]:
+    for key in value.path[:-1]:
         child = node.get(key)
         node[key] = node = child if isinstance(child, dict) else {}
-    last = given.path[-1]
-    if given.appended:
+    last = value.path[-1]
+    if value.appended:
         items = node.get(last)
-        node[last] = [*(items if isinstance(items, list) else ()), copy.deepcopy(given.value)]
+        node[last] = [*(items if isinstance(items, list) else ()), copy.deepcopy(value.value)]
     else:
-        node[last] = copy.deepcopy(given.value)
+        node[last] = copy.deepcopy(value.value)
 
 
 def new_spec(reading: ImportResult, name: str = "imported") -> str:
@@ -84,10 +84,10 @@ def merge(text: str, reading: ImportResult, name: str) -> Merged:
     return Merged(text, tuple(written), tuple(same), tuple(kept))
 
 
-def _groups(found: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
+def _groups(values: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
     """The values in groups to insert together: consecutive items of one list, and single keys."""
     groups: list[list[ImportedValue]] = []
-    for given in found:
+    for given in values:
         last = groups[-1][-1] if groups else None
         if last is not None and given.appended and last.appended and given.path == last.path:
             groups[-1].append(given)
@@ -104,24 +104,24 @@ def _parsed(text: str, name: str) -> Document:
     return document
 
 
-def _held(document: Document, given: ImportedValue) -> str | None:
+def _held(document: Document, value: ImportedValue) -> str | None:
     """None if a value can be inserted, empty if it is already present, else a description of the present value."""
     node = document.value
-    for depth, key in enumerate(given.path):
+    for depth, key in enumerate(value.path):
         if not isinstance(node, dict):
-            return _stands(document, given.path[:depth])
+            return _stands(document, value.path[:depth])
         if key not in node or node[key] is None:
             return (
                 None
-                if node.get(key) is None and not _null(document, given.path[: depth + 1])
-                else _stands(document, given.path[: depth + 1])
+                if node.get(key) is None and not _null(document, value.path[: depth + 1])
+                else _stands(document, value.path[: depth + 1])
             )
         node = node[key]
-    if given.appended:
+    if value.appended:
         if not isinstance(node, list):
-            return _stands(document, given.path)
-        return "" if given.value in node else None
-    return "" if _alike(node, given.value) else _stands(document, given.path)
+            return _stands(document, value.path)
+        return "" if value.value in node else None
+    return "" if _alike(node, value.value) else _stands(document, value.path)
 
 
 def _null(document: Document, path: Path) -> bool:

@@ -24,21 +24,21 @@ __all__ = ["SearchOptions", "search"]
 NOTHING_TO_SEARCH = "a search needs a cluster, a training workload and a layout that resolve"
 
 
-def search(one: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
+def search(study: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
     """The best legal layouts of a study's job, each checked by all rules.
 
     For a serving plan, the search varies the engines and their number.
     """
-    if one.spec.workload is not None and one.spec.workload.kind == "serve":
+    if study.spec.workload is not None and study.spec.workload.kind == "serve":
         from clusterspec.exploration.serving import search_serving
 
-        return search_serving(one, options, progress)
+        return search_serving(study, options, progress)
     options = replace(options, objective=options.objective or "step_time")
-    design, job = one.design, job_of(one.design)
-    if job is None or one.document is None:
+    design, job = study.design, job_of(study.design)
+    if job is None or study.document is None:
         nothing = (options.objective, 0, 0, 0, (), (), None)
-        return SearchReport(one.settings.tool, one.input, *nothing, why=NOTHING_TO_SEARCH)
-    studied = Studied(one)
+        return SearchReport(study.settings.tool, study.input, *nothing, why=NOTHING_TO_SEARCH)
+    studied = Studied(study)
     space = Space(list(families(job, Pins(options.pins))))
     memory = job.cluster.accelerator.memory
     limits = Limits(memory.value if memory else None, options.min_headroom)
@@ -47,11 +47,11 @@ def search(one: Study, options: SearchOptions, progress: Progress = lambda done,
     )
     rows, refused = _checked(studied, job, space, found.best, options.top)
     front, _ = _checked(studied, job, space, found.front, options.top)
-    present = _row(studied, present_section(one), design, one.plan) if one.plan.step_time else None
+    present = _row(studied, present_section(study), design, study.plan) if study.plan.step_time else None
     least = found.smallest if found.smallest and not found.fitting else None
     return SearchReport(
-        one.settings.tool,
-        one.input,
+        study.settings.tool,
+        study.input,
         options.objective,
         found.evaluated,
         found.fitting,

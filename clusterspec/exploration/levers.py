@@ -12,20 +12,20 @@ from clusterspec.search.levers import LEVERS
 from clusterspec.search.sensitivity import sensitivity as move_levers
 
 
-def sensitivity(one: Study) -> SensitivityReport:
+def sensitivity(study: Study) -> SensitivityReport:
     """The effect of each lever one step up and down, with the others as in the spec."""
-    plan = one.plan
+    plan = study.plan
     seconds = plan.serving.tpot if plan.serving is not None else plan.step_seconds
     memory = plan.memory_bytes
-    if one.document is None or seconds is None:
-        return SensitivityReport(one.settings.tool, one.input, seconds, memory, None, ())
-    studied = Studied(one)
+    if study.document is None or seconds is None:
+        return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, ())
+    studied = Studied(study)
     return SensitivityReport(
-        one.settings.tool,
-        one.input,
+        study.settings.tool,
+        study.input,
         seconds,
         memory,
-        studied.cost(one.design, plan),
+        studied.cost(study.design, plan),
         tuple(_lever_rows(studied)),
     )
 

@@ -71,25 +71,25 @@ class Studied:
         return term.value if term else None
 
 
-def _term(plan: Plan, found: Cost) -> Term | None:
+def _term(plan: Plan, cost: Cost) -> Term | None:
     """The cost in search results: per million output tokens for serving; of the run, else of the term, for training."""
-    return found.per_million_tokens if plan.serving is not None else found.per_run or found.total
+    return cost.per_million_tokens if plan.serving is not None else cost.per_run or cost.total
 
 
-def errors_of(one: Study) -> frozenset[str]:
+def errors_of(study: Study) -> frozenset[str]:
     """Rules that find an error in a study."""
-    return frozenset(found.rule for found in one.checked.findings if found.severity is Severity.ERROR)
+    return frozenset(found.rule for found in study.checked.findings if found.severity is Severity.ERROR)
 
 
-def present_section(one: Study) -> Section:
+def present_section(study: Study) -> Section:
     """The layout section of the spec; empty if there is none."""
-    written = one.document.value.get("layout") if one.document and isinstance(one.document.value, dict) else None
+    written = study.document.value.get("layout") if study.document and isinstance(study.document.value, dict) else None
     return dict(written) if isinstance(written, dict) else {}
 
 
-def whole_section(one: Study, section: Section) -> dict[str, object]:
+def whole_section(study: Study, section: Section) -> dict[str, object]:
     """A layout section with the settings of the spec that search does not vary."""
-    kept = {key: value for key, value in present_section(one).items() if key in KEPT_KEYS}
+    kept = {key: value for key, value in present_section(study).items() if key in KEPT_KEYS}
     return kept | dict(section)
 
 

@@ -85,20 +85,20 @@ def _statements(text: str) -> Iterator[Evidence]:
                 yield Evidence(name, text, number)
 
 
-def hcas(found: tuple[Evidence, ...]) -> int | None:
+def hcas(evidence: tuple[Evidence, ...]) -> int | None:
     """The number of RDMA adapters that NCCL uses on a node: the maximum over ranks; None if no rank names any.
 
     >>> hcas((Evidence("hcas", "[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>", 3),))
     2
     """
-    counts = [len(re.findall(r"\[[0-9]+\]", each.text.split("OOB")[0])) for each in found if each.name == "hcas"]
+    counts = [len(re.findall(r"\[[0-9]+\]", each.text.split("OOB")[0])) for each in evidence if each.name == "hcas"]
     return max(counts, default=None)
 
 
-def group(found: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
+def group(evidence: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
     """The ranks and nodes of the largest communicator in the log."""
     ranks = nodes = None
-    for each in found:
+    for each in evidence:
         if each.name == "group":
             one, other = (int(part) for part in each.text.split()[:2])
             first = "localRanks" not in each.text and one >= other

@@ -43,7 +43,9 @@ def _points(log: NcclLog) -> tuple[SizePoint, ...]:
     )
 
 
-def _algorithm(found: tuple[Evidence, ...]) -> str | None:
+def _algorithm(evidence: tuple[Evidence, ...]) -> str | None:
     """The algorithm forced by the environment; None if NCCL chose it."""
-    forced = {each.text.split()[-1].lower() for each in found if each.name == "environment" and "_ALGO " in each.text}
+    forced = {
+        each.text.split()[-1].lower() for each in evidence if each.name == "environment" and "_ALGO " in each.text
+    }
     return _ALGORITHMS.get(forced.pop()) if len(forced) == 1 else None

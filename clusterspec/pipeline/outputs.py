@@ -33,30 +33,30 @@ def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport
     return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived)
 
 
-def estimate(one: Study) -> EstimateReport:
+def estimate(study: Study) -> EstimateReport:
     """The estimate of a design: memory, time and communication."""
-    checked = one.checked
+    checked = study.checked
     return EstimateReport(
-        one.settings.tool,
-        one.input,
-        one.plan,
+        study.settings.tool,
+        study.input,
+        study.plan,
         checked.findings,
-        one.sources,
+        study.sources,
         checked.waived,
-        one.settings.today,
-        Provenance(one.document, one.settings.catalog),
+        study.settings.today,
+        Provenance(study.document, study.settings.catalog),
     )
 
 
-def influences(one: Study) -> tuple[Influence, ...]:
+def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
     from clusterspec.results.influence import influences as found
 
-    return found(one.plan, one.settings.catalog)
+    return found(study.plan, study.settings.catalog)
 
 
 def collective(
-    one: Study,
+    study: Study,
     name: str,
     ranks: int,
     sizes: Sequence[float],
@@ -72,39 +72,41 @@ def collective(
 
     rows: tuple[CollectiveRow, ...] = ()
     why = "the cluster cannot be resolved; `clusterspec check` reports the reason"
-    if one.design.cluster is not None:
+    if study.design.cluster is not None:
         try:
-            rows, why = table(one.design.cluster, name, ranks, sizes, algorithm), ""
+            rows, why = table(study.design.cluster, name, ranks, sizes, algorithm), ""
         except CollectiveUnavailableError as fault:
             why = str(fault)
-    return CollectiveReport(one.settings.tool, one.input, rows, why, one.checked.findings, tuple(asked))
+    return CollectiveReport(study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked))
 
 
-def bill(one: Study) -> BillReport:
+def bill(study: Study) -> BillReport:
     """The bill of materials with prices."""
     from clusterspec.procurement.bill import bill as counted
 
-    return BillReport(one.settings.tool, one.input, counted(one.design, one.settings.switch), one.checked.findings)
+    return BillReport(
+        study.settings.tool, study.input, counted(study.design, study.settings.switch), study.checked.findings
+    )
 
 
-def cost(one: Study) -> CostReport:
+def cost(study: Study) -> CostReport:
     """The cost of a design over its term, by year, by run and by token."""
     from clusterspec.procurement.bill import bill as counted
     from clusterspec.procurement.cost import cost as worked_out
     from clusterspec.procurement.neighbor import cheaper_neighbor
     from clusterspec.results.cost import CostReport
 
-    items = counted(one.design, one.settings.switch)
-    found = worked_out(one.design, one.plan, items)
-    neighbor = cheaper_neighbor(one.design, items)
-    return CostReport(one.settings.tool, one.input, found, neighbor, one.checked.findings)
+    items = counted(study.design, study.settings.switch)
+    found = worked_out(study.design, study.plan, items)
+    neighbor = cheaper_neighbor(study.design, items)
+    return CostReport(study.settings.tool, study.input, found, neighbor, study.checked.findings)
 
 
-def planned_tests(one: Study) -> tuple[PlannedTest, ...]:
+def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
     """The acceptance tests of the tiers of the machine, each with its prediction and its command."""
     from clusterspec.procurement.acceptance import acceptance_tests
     from clusterspec.results.acceptance import planned
 
-    tests = acceptance_tests(one.design.cluster) if one.design.cluster else ()
-    rows = [(test, collective(one, test.collective, test.ranks, (test.size,)).rows) for test in tests]
+    tests = acceptance_tests(study.design.cluster) if study.design.cluster else ()
+    rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
     return tuple(planned(test, found[0]) for test, found in rows if found)

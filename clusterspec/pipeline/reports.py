@@ -21,14 +21,14 @@ TENDER = "tender.yaml"
 """The name of a redacted spec, whatever file it was made from."""
 
 
-def tender(one: Study) -> Study:
+def tender(study: Study) -> Study:
     """The study of the redacted spec, from which no confidential value of a tender can be computed."""
-    value = redact(one.document.value if one.document else None, one.spec.broken)
-    return study_text(documents.dump(value), one.settings, TENDER, one.folder)
+    value = redact(study.document.value if study.document else None, study.spec.broken)
+    return study_text(documents.dump(value), study.settings, TENDER, study.folder)
 
 
 def report(
-    one: Study,
+    study: Study,
     kind: str,
     audience: str | None = None,
     against: Sequence[Study] = (),
@@ -43,9 +43,9 @@ def report(
     interactive figures use; ``levers_of`` returns the sensitivities of the reported design, ``plans_of`` other plans
     of one that serves.
     """
-    written = one.design.spec.document.audience if one.design.spec.document else None
+    written = study.design.spec.document.audience if study.design.spec.document else None
     readers = audience or written or "internal"
-    shown = tender(one) if readers == "tender" else one
+    shown = tender(study) if readers == "tender" else study
     others = [tender(other) if readers == "tender" else other for other in against]
     whole = _report(shown, kind, readers, live=live)
     if levers_of is not None and kind == "design":
@@ -55,36 +55,36 @@ def report(
     return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
 
 
-def _without_folders(one: Study) -> Provenance:
+def _without_folders(study: Study) -> Provenance:
     """The provenance without folder names of the author's machine."""
-    return Provenance(one.document, one.settings.catalog, folders=False)
+    return Provenance(study.document, study.settings.catalog, folders=False)
 
 
-def _compared(one: Study, kind: str, audience: str) -> FullReport:
+def _compared(study: Study, kind: str, audience: str) -> FullReport:
     """The part of a report that a comparison needs."""
     from clusterspec.results.areas import areas
     from clusterspec.results.full import FullReport
     from clusterspec.results.machine import machine
     from clusterspec.results.reliability import reliability
 
-    cluster, counted = one.design.cluster, bill(one)
-    power = one.design.spec.cluster.power if one.design.spec.cluster else None
+    cluster, counted = study.design.cluster, bill(study)
+    power = study.design.spec.cluster.power if study.design.spec.cluster else None
     drawn = machine(cluster, counted.fabric, power) if cluster else None
     return FullReport(
         kind=kind,
         audience=audience,
-        today=one.settings.today,
-        text=one.source.text,
-        estimate=replace(estimate(one), provenance=_without_folders(one)),
+        today=study.settings.today,
+        text=study.source.text,
+        estimate=replace(estimate(study), provenance=_without_folders(study)),
         bill=counted,
-        cost=cost(one),
-        areas=areas(one.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
+        cost=cost(study),
+        areas=areas(study.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
         machine=drawn,
-        reliability=reliability(one.plan),
+        reliability=reliability(study.plan),
     )
 
 
-def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
+def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     from clusterspec.results.kernels import roofline
     from clusterspec.results.layout_grid import layout_grid
     from clusterspec.results.pod import pod
@@ -92,21 +92,21 @@ def _report(one: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     from clusterspec.results.survival import survival
     from clusterspec.results.tiers import tiers
 
-    catalog, cluster = one.settings.catalog, one.design.cluster
-    power = one.design.spec.cluster.power if one.design.spec.cluster else None
+    catalog, cluster = study.settings.catalog, study.design.cluster
+    power = study.design.spec.cluster.power if study.design.spec.cluster else None
     whole = replace(
-        _compared(one, kind, audience),
-        tiers=tiers(cluster, _without_folders(one)) if cluster else (),
-        tests=planned_tests(one),
-        influences=influences(one),
+        _compared(study, kind, audience),
+        tiers=tiers(cluster, _without_folders(study)) if cluster else (),
+        tests=planned_tests(study),
+        influences=influences(study),
     )
     if kind != "design" or cluster is None:
         return whole
     return replace(
         whole,
-        stages=stage_memory(one.plan),
-        roofline=roofline(one.plan),
-        layouts=layout_grid(one.plan, catalog),
+        stages=stage_memory(study.plan),
+        roofline=roofline(study.plan),
+        layouts=layout_grid(study.plan, catalog),
         pod=pod(cluster, power.nodes_per_rack if power else None),
-        survival=survival(one.design, catalog, live=live),
+        survival=survival(study.design, catalog, live=live),
     )

@@ -138,9 +138,9 @@ def _interruptions(design: Design, plan: Plan | None) -> Interruptions | None:
     return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters)
 
 
-def _goodput(kept: Interruptions) -> Term:
-    low, high = sorted((kept.low, kept.high))
-    term = computed("goodput", goodput, "1", kept.figures)
+def _goodput(interruptions: Interruptions) -> Term:
+    low, high = sorted((interruptions.low, interruptions.high))
+    term = computed("goodput", goodput, "1", interruptions.figures)
     return replace(term, low=low, high=high) if low < high else term
 
 
@@ -193,17 +193,17 @@ def _per_million_tokens(second: Term | None, plan: Plan | None, share: Term | No
     return _ranged(computed("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
 
 
-def _per_million_output_tokens(second: Term | None, found: ServingTimes) -> Term | None:
+def _per_million_output_tokens(second: Term | None, times: ServingTimes) -> Term | None:
     """The cost of a million output tokens of a serving plan, without interruptions: a failed engine does not stop the
     others.
     """
-    if second is None or found.output_tokens_per_second <= 0:
+    if second is None or times.output_tokens_per_second <= 0:
         return None
-    rate = Figure(found.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))
+    rate = Figure(times.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))
     figures = (_as_input(second), ("output_tokens_per_second", rate))
     term = computed("per_million_output_tokens", cost_per_million_output_tokens, second.unit, figures)
-    slow, fast = serving_range(found, "output_tokens_per_second")
-    token = 1 / found.output_tokens_per_second
+    slow, fast = serving_range(times, "output_tokens_per_second")
+    token = 1 / times.output_tokens_per_second
     return _ranged(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
 
 
@@ -220,6 +220,6 @@ def _ranged(term: Term, *factors: Term) -> Term:
     return replace(term, low=low, high=high) if low < high else term
 
 
-def _assumed(kept: Interruptions | None) -> tuple[Assumption, ...]:
-    figures = [figure for _, figure in kept.figures] if kept else []
+def _assumed(interruptions: Interruptions | None) -> tuple[Assumption, ...]:
+    figures = [figure for _, figure in interruptions.figures] if interruptions else []
     return tuple((f.origin.key, f, f.origin.why) for f in figures if isinstance(f.origin, Assumed))

@@ -129,9 +129,9 @@ def watts(power: PowerDraw) -> Term:
     return summed("watts", parts, "W")
 
 
-def _power(name: str, count: int, each: Figure) -> Term:
+def _power(name: str, count: int, figure: Figure) -> Term:
     number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
-    return computed(name, power_of_parts, "W", (("count", number), ("watts_each", each)))
+    return computed(name, power_of_parts, "W", (("count", number), ("watts_each", figure)))
 
 
 def _energy(inputs: Inputs, years: float) -> Term | None:

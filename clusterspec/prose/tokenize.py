@@ -125,7 +125,7 @@ def tokens(lines: Iterable[ProseLine]) -> list[Token]:
     return found
 
 
-def _scan(line: ProseLine, found: list[Token]) -> None:
+def _scan(line: ProseLine, tokens: list[Token]) -> None:
     text, at, end = line.text, 0, -1
     while match := _TOKEN.search(text, at):
         kind, word = TokenKind(str(match.lastgroup)), match[0].lstrip(" ")
@@ -136,7 +136,7 @@ def _scan(line: ProseLine, found: list[Token]) -> None:
             at = _number(token, text, start, at)
         elif kind is TokenKind.WORD and (short := _without_possessive(token)):
             token.text = short
-        found.append(token)
+        tokens.append(token)
         end = at
 
 

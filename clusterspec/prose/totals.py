@@ -92,21 +92,21 @@ def _unit_figures(sentence: Sentence, total: int) -> Iterator[int]:
             yield at
 
 
-def _total(sentence: Sentence, total: Token, one: Token, counts: Sequence[float]) -> Iterator[TextProblem]:
+def _total(sentence: Sentence, total: Token, token: Token, counts: Sequence[float]) -> Iterator[TextProblem]:
     products = _products(counts[:MAX_COUNTS])
     factors = (1.0, 2.0, 0.5) if mentions_direction(sentence) else (1.0,)
     fitting = (*products, *(count - 1 for count in counts))  # each has one peer fewer than there are
-    if not one.value or any(
-        near(total.value, one.value * count * factor, TOLERANCE) for count in fitting for factor in factors
+    if not token.value or any(
+        near(total.value, token.value * count * factor, TOLERANCE) for count in fitting for factor in factors
     ):
         return
     equations = any(word in EQUALS for word in sentence.between(0, len(sentence.words)))
     for count in products:
-        ratio = total.value / (one.value * count)
-        rule = DOES_NOT_CLOSE if near(total.value, one.value, 0.01) else rule_of_ratio(ratio)
+        ratio = total.value / (token.value * count)
+        rule = DOES_NOT_CLOSE if near(total.value, token.value, 0.01) else rule_of_ratio(ratio)
         if rule or (len(products) == 1 and not equations and _is_called_total(sentence, total)):
-            right = in_unit_of(total, one.value * count)
-            message = f"{count:.0f} times {one.written} is {right}, {as_multiple(ratio)} the {total.written} written"
+            right = in_unit_of(total, token.value * count)
+            message = f"{count:.0f} times {token.written} is {right}, {as_multiple(ratio)} the {total.written} written"
             yield TextProblem(rule or DOES_NOT_CLOSE, total, message, f"write `{right}`")
             return
 

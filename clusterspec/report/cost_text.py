@@ -105,12 +105,14 @@ def _years(cost: Cost, ink: Ink) -> str:
     return grid.grid(("  year", *names, "total"), rows, right=range(1, len(names) + 2), ink=ink)
 
 
-def _neighbor(found: Neighbor, currency: str) -> str:
-    levels = f", {found.tiers[0]} tiers instead of {found.tiers[1]}" if found.tiers[0] != found.tiers[1] else ""
+def _neighbor(neighbor: Neighbor, currency: str) -> str:
+    levels = (
+        f", {neighbor.tiers[0]} tiers instead of {neighbor.tiers[1]}" if neighbor.tiers[0] != neighbor.tiers[1] else ""
+    )
     return (
-        f"{plural(found.fewer, 'node')} fewer ({found.nodes:,}) take {found.switches[0]:,} switches instead of "
-        f"{found.switches[1]:,}{levels}: {money(_rounded(found.saved_on_fabric), currency)} less for the fabric, "
-        f"{money(_rounded(found.saved), currency)} less in all."
+        f"{plural(neighbor.fewer, 'node')} fewer ({neighbor.nodes:,}) take {neighbor.switches[0]:,} switches instead "
+        f"of {neighbor.switches[1]:,}{levels}: {money(_rounded(neighbor.saved_on_fabric), currency)} less for the "
+        f"fabric, {money(_rounded(neighbor.saved), currency)} less in all."
     )
 
 

@@ -24,12 +24,12 @@ def text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     return "\n".join(parts)
 
 
-def _one(one: Compared, ink: Ink) -> str:
-    last = one.largest
-    title = f"{one.collective} over {plural(one.ranks, 'rank')} on {plural(one.nodes, 'node')}"
-    color = "red" if one.verdict == "slow" else "green"
-    verdict = ink.paint(color, f"{WORDS[one.verdict]}: {percent(last.ratio)} at {_size(last.size)}")
-    most = max(max(row.measured, row.high) for row in one.rows)
+def _one(compared: Compared, ink: Ink) -> str:
+    last = compared.largest
+    title = f"{compared.collective} over {plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
+    color = "red" if compared.verdict == "slow" else "green"
+    verdict = ink.paint(color, f"{WORDS[compared.verdict]}: {percent(last.ratio)} at {_size(last.size)}")
+    most = max(max(row.measured, row.high) for row in compared.rows)
     rows = [
         (
             _size(row.size),
@@ -39,17 +39,17 @@ def _one(one: Compared, ink: Ink) -> str:
             percent(row.ratio),
             _drawn(row.measured / most, row.expected / most),
         )
-        for row in one.rows
+        for row in compared.rows
     ]
     heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
     table = grid(heads, rows, right=range(5), ink=ink)
-    lines = [f"{plain(one.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
-    if one.causes:
+    lines = [f"{plain(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
+    if compared.causes:
         lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
-        for number, cause in enumerate(one.causes, 1):
+        for number, cause in enumerate(compared.causes, 1):
             lines += wrapped(plain(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
             lines += wrapped(plain(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
-    elif one.verdict == "slow":
+    elif compared.verdict == "slow":
         lines.append("No known cause explains the difference: compare pairs of nodes, then single nodes.")
     return "\n".join(lines) + "\n"
 

@@ -72,22 +72,26 @@ def value(given: Any) -> str:
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
 
-def figure(one: Effect, number: float | None) -> str:
+def figure(effect: Effect, number: float | None) -> str:
     """A figure with its unit."""
     if number is None:
         return "not known"
-    if one.unit in {"B", "B/s", "s"}:
-        return display(number, one.unit)
-    if one.unit == SHARE:
+    if effect.unit in {"B", "B/s", "s"}:
+        return display(number, effect.unit)
+    if effect.unit == SHARE:
         return percent(number)
-    if one.name == "price of what is priced":
-        return f"{number:,.0f} {one.unit}".rstrip()
+    if effect.name == "price of what is priced":
+        return f"{number:,.0f} {effect.unit}".rstrip()
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
 
 
-def change(one: Effect) -> str:
+def change(effect: Effect) -> str:
     """The relative change of a figure, and whether it is significant."""
-    if one.old is None or one.new is None:
+    if effect.old is None or effect.new is None:
         return ""
-    by = f"{'+' if one.new > one.old else '−'}{percent(abs(one.new / one.old - 1), 2)}" if one.old > 0 else ""
-    return f"{by} (within the uncertainty of the model)".strip() if one.within_band else by
+    by = (
+        f"{'+' if effect.new > effect.old else '−'}{percent(abs(effect.new / effect.old - 1), 2)}"
+        if effect.old > 0
+        else ""
+    )
+    return f"{by} (within the uncertainty of the model)".strip() if effect.within_band else by

@@ -19,31 +19,31 @@ EXACT = 0.0005
 """A relative change that is printed as none."""
 
 
-def moving(found: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
+def moving(influences: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
     """The assumptions with the largest effect on step time or memory, in at most ``most`` lines."""
     time = "time per output token" if report.plan.serving is not None else "step time"
     moved = f"the {time} or the memory by more than {percent(LEAST)}"
     rest = len(report.plan.assumptions)
-    if not found:
+    if not influences:
         return heading(f"No assumption moves {moved}", ink)
-    shown = found[: max(1, most - 3)]
+    shown = influences[: max(1, most - 3)]
     rows = [_row(one) for one in shown]
     heads = ("  assumed", "value", "against", "tpot" if report.plan.serving is not None else "step time", "memory")
     table = grid(heads, rows, right=(3, 4), ink=ink)
-    more = len(found) - len(shown)
+    more = len(influences) - len(shown)
     more_text = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
     note = f"  {more_text}`--assumptions` and `--constants` list all {rest:,}"
     return f"{heading(f'Assumptions that move {moved}', ink)}{table}{ink.paint('dim', note)}\n"
 
 
-def _row(one: Influence) -> tuple[str, ...]:
-    key, value, _ = one.assumption
+def _row(influence: Influence) -> tuple[str, ...]:
+    key, value, _ = influence.assumption
     return (
         f"  {short(key)}",
         cut(value_text(value)),
-        cut(value_text(one.against)),
-        change(one.step_time),
-        change(one.memory),
+        cut(value_text(influence.against)),
+        change(influence.step_time),
+        change(influence.memory),
     )
 
 
@@ -101,10 +101,10 @@ def heading(text: str, ink: Ink) -> str:
     return ink.paint("bold", text) + "\n"
 
 
-def _lines(found: tuple[Assumption, ...], ink: Ink) -> list[str]:
-    key = max(len(name) for name, _, _ in found)
+def _lines(assumptions: tuple[Assumption, ...], ink: Ink) -> list[str]:
+    key = max(len(name) for name, _, _ in assumptions)
     lines = []
-    for name, value, why in found:
+    for name, value, why in assumptions:
         lines += wrapped(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
         lines += [ink.paint("dim", line) for line in wrapped(why, ink.measure, " " * 6, " " * 6)]
     return lines

@@ -9,12 +9,12 @@ from clusterspec.report.ink import PLAIN, Ink, plain
 from clusterspec.units import Reading, Readings
 
 
-def text(found: Readings, ink: Ink = PLAIN) -> str:
+def text(readings: Readings, ink: Ink = PLAIN) -> str:
     """The interpretations, grouped by assumption if the text is ambiguous."""
-    parts = [f"{ink.paint('bold', plain(found.written))}: {found.meaning}\n"]
-    if found.ambiguous:
+    parts = [f"{ink.paint('bold', plain(readings.written))}: {readings.meaning}\n"]
+    if readings.ambiguous:
         parts.append(ink.paint("yellow", "The text is ambiguous:") + "\n")
-    for assuming, rows in groupby(found.rows, key=lambda row: row.assuming):
+    for assuming, rows in groupby(readings.rows, key=lambda row: row.assuming):
         parts.append("\n" + (f"  if {assuming}\n" if assuming else "") + block(tuple(rows)))
     return "".join(parts)
 

@@ -26,29 +26,29 @@ class ServingRow(NamedTuple):
     field: str
 
 
-def serving_rows(found: ServingTimes, load: Serving, held: str) -> Iterator[ServingRow]:
+def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[ServingRow]:
     """The figures of a plan; ``held`` is the condition under which they hold, empty if it can run."""
-    at = tail(found, load)
+    at = tail(times, load)
     for title, name, target in TIMES:
         goal = getattr(load, target)
         aim = f"target {display(goal, 's')}" if goal is not None else ""
-        span = _span(serving_range(found, name))
-        value = display(getattr(found, name), "s")
+        span = _span(serving_range(times, name))
+        value = display(getattr(times, name), "s")
         yield ServingRow(title, value, _notes(span, "" if at else aim, _drafted(load), held), name)
         if at is not None:
             yield _at_percentile(at, name, aim, held)
-    rate = f"{found.output_tokens_per_second:,.0f}"
-    each = f"{found.per_accelerator:,.0f} per accelerator of {found.accelerators:,.0f}"
+    rate = f"{times.output_tokens_per_second:,.0f}"
+    each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, _notes(each, held), "output_tokens_per_second")
     yield ServingRow(
-        "request latency", display(found.request_latency, "s"), prefill_note(found, load), "request_latency"
+        "request latency", display(times.request_latency, "s"), prefill_note(times, load), "request_latency"
     )
     requests = (
-        f"tokens, {found.kv_capacity_sequences:,.0f} requests, {display(found.kv_bytes_per_token, 'B')} per token"
+        f"tokens, {times.kv_capacity_sequences:,.0f} requests, {display(times.kv_bytes_per_token, 'B')} per token"
     )
-    yield ServingRow("cache holds", f"{float(f'{found.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
-    if found.max_concurrency is not None:
-        yield ServingRow("most concurrency", f"{found.max_concurrency:,.0f}", most_note(load), "max_concurrency")
+    yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
+    if times.max_concurrency is not None:
+        yield ServingRow("most concurrency", f"{times.max_concurrency:,.0f}", most_note(load), "max_concurrency")
 
 
 def _at_percentile(at: Tail, name: str, aim: str, held: str) -> ServingRow:
@@ -61,13 +61,13 @@ def percentile_name(value: float) -> str:
     return f"percentile {plain(value)}"
 
 
-def prefill_note(found: ServingTimes, load: Serving) -> str:
+def prefill_note(times: ServingTimes, load: Serving) -> str:
     """The part of prefill in the time of a request or of the engines."""
-    share = percent(found.prefill_share, 2)
+    share = percent(times.prefill_share, 2)
     if load.load == "static":
         return f"{share} of it is the prefill of the batch"
     if load.prefill is not None:
-        return f"the prefill engines are {percent(min(1.0, found.prompt_load), 2)} busy"
+        return f"the prefill engines are {percent(min(1.0, times.prompt_load), 2)} busy"
     return f"{share} of the engines' time is prefill"
 
 

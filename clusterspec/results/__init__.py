@@ -108,16 +108,16 @@ def finding_json(finding: Finding) -> Json:
     return out
 
 
-def waived_json(one: Waived) -> Json:
+def waived_json(waived: Waived) -> Json:
     """A waived finding as JSON: rule, severity, reason and expiry date of the waiver."""
-    until = one.waiver.until
+    until = waived.waiver.until
     return {
-        "rule": one.finding.rule,
-        "severity": str(one.finding.severity),
-        "message": one.finding.message,
-        "file": one.finding.span.file,
-        "line": one.finding.span.start.line,
-        "reason": one.waiver.reason,
+        "rule": waived.finding.rule,
+        "severity": str(waived.finding.severity),
+        "message": waived.finding.message,
+        "file": waived.finding.span.file,
+        "line": waived.finding.span.start.line,
+        "reason": waived.waiver.reason,
         "until": until.isoformat() if until else None,
     }
 

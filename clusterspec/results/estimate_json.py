@@ -63,9 +63,9 @@ def terms(plan: Plan) -> tuple[Term, ...]:
     return found + ((plan.memory.total,) if plan.memory else ())
 
 
-def serving_json(found: ServingTimes | None, load: Serving | None) -> Json | None:
+def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | None:
     """The latencies (seconds) and throughput of a serving plan; None for training."""
-    if found is None or load is None:
+    if times is None or load is None:
         return None
     names = (
         *RANGED,
@@ -76,18 +76,18 @@ def serving_json(found: ServingTimes | None, load: Serving | None) -> Json | Non
         "max_concurrency",
         "prefill_share",
     )
-    ranges = {name: serving_range(found, name) for name in RANGED}
-    out = {name: getattr(found, name) for name in names}
-    out |= {"output_tokens_per_second_per_accelerator": found.per_accelerator, "range": ranges}
-    return out | {"at_percentile": _tail_json(tail(found, load)), "speculative": load.draft_tokens > 0}
+    ranges = {name: serving_range(times, name) for name in RANGED}
+    out = {name: getattr(times, name) for name in names}
+    out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
+    return out | {"at_percentile": _tail_json(tail(times, load)), "speculative": load.draft_tokens > 0}
 
 
-def _tail_json(found: Tail | None) -> Json | None:
+def _tail_json(tail: Tail | None) -> Json | None:
     """The latencies at the percentile of the targets; None at the median."""
-    if found is None:
+    if tail is None:
         return None
-    ranges = {"ttft": list(found.ttft_range), "tpot": list(found.tpot_range)}
-    return {"percentile": found.percentile, "ttft": found.ttft, "tpot": found.tpot, "range": ranges}
+    ranges = {"ttft": list(tail.ttft_range), "tpot": list(tail.tpot_range)}
+    return {"percentile": tail.percentile, "ttft": tail.ttft, "tpot": tail.tpot, "range": ranges}
 
 
 def cluster_json(cluster: Cluster | None) -> Json | None:
@@ -173,8 +173,8 @@ def term_json(term: Term, provenance: Provenance = PLAIN) -> Json:
     }
 
 
-def assumption_json(each: Assumption) -> Json:
+def assumption_json(assumption: Assumption) -> Json:
     """An assumption: key, value in SI units, unit if it has one, and reason."""
-    key, value, why = each
+    key, value, why = assumption
     unit = value.unit if isinstance(value, Figure) and value.unit != "1" else None
     return {"key": key, "value": value.value if isinstance(value, Figure) else value, "unit": unit, "why": why}

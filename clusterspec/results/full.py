@@ -142,14 +142,14 @@ def _bill(report: BillReport) -> Json:
     return document | {"items": [prices | item for item in document["items"]]}
 
 
-def influence_json(one: Influence) -> Json:
+def influence_json(influence: Influence) -> Json:
     """An influence with its values in SI units."""
-    key, _, why = one.assumption
-    against = assumption_json((key, one.against, why))["value"]
-    return assumption_json(one.assumption) | {
+    key, _, why = influence.assumption
+    against = assumption_json((key, influence.against, why))["value"]
+    return assumption_json(influence.assumption) | {
         "against": _plain(against),
-        "step_time": one.step_time,
-        "memory": one.memory,
+        "step_time": influence.step_time,
+        "memory": influence.memory,
     }
 
 

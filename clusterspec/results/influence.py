@@ -63,21 +63,21 @@ def varied(plan: Plan) -> frozenset[str]:
     return frozenset(each[0] for each in plan.assumptions if _variants(plan, each) or _spread(plan, each))
 
 
-def _largest(plan: Plan, each: Assumption, catalog: Catalog) -> Influence | None:
-    spread = _spread(plan, each)
+def _largest(plan: Plan, assumption: Assumption, catalog: Catalog) -> Influence | None:
+    spread = _spread(plan, assumption)
     if spread is not None:
         return spread
     known: list[Influence] = []
-    for against, design_of in _variants(plan, each):
+    for against, design_of in _variants(plan, assumption):
         design = design_of(catalog)
-        found = _effect(plan, each, against, estimate(design, plan.tables)) if design is not None else None
+        found = _effect(plan, assumption, against, estimate(design, plan.tables)) if design is not None else None
         known += [found] if found else []
         if found and isinstance(against, Figure) and found.size < LEAST / 2:
             break  # the other end of a range as wide does not reach the limit either
     return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
 
 
-def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influence | None:
+def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
     """The relative changes from one plan to another; None if the other lacks a figure that the first has, or the ranks
     for its degrees.
     """
@@ -87,7 +87,7 @@ def _effect(plan: Plan, each: Assumption, against: Any, other: Plan) -> Influenc
         return None
     step = _slower(plan, other)
     memory = other.memory.total.value / plan.memory.total.value - 1 if other.memory and plan.memory else 0.0
-    return Influence(each, against, step, memory)
+    return Influence(assumption, against, step, memory)
 
 
 def _slower(plan: Plan, other: Plan) -> float:
@@ -100,9 +100,9 @@ def _slower(plan: Plan, other: Plan) -> float:
 Variant = tuple[Any, Callable[[Catalog], Design | None]]
 
 
-def _variants(plan: Plan, each: Assumption) -> list[Variant]:
+def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     """The alternative values of an assumption, each with its design."""
-    key, value, _ = each
+    key, value, _ = assumption
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
         return [(other, _rewritten(design, key, other)) for other in _alternatives(key, value)]
@@ -203,9 +203,9 @@ def _refigured(design: Design, key: str, value: float) -> Callable[[Catalog], De
     return changed
 
 
-def _spread(plan: Plan, each: Assumption) -> Influence | None:
+def _spread(plan: Plan, assumption: Assumption) -> Influence | None:
     """The effect on memory of a figure whose terms have their own range."""
-    key, value, _ = each
+    key, value, _ = assumption
     if plan.memory is None or not isinstance(value, Figure):
         return None
     terms = [term for term in plan.memory.total.walk() if not term.parts and _rests_on(term.inputs, key)]
@@ -214,7 +214,7 @@ def _spread(plan: Plan, each: Assumption) -> Influence | None:
     if not terms or not total or not sum_of(term.value for term in terms):
         return None
     factor = 1 + more / sum_of(term.value for term in terms)
-    return Influence(each, replace(value, value=value.value * factor), 0.0, more / total)
+    return Influence(assumption, replace(value, value=value.value * factor), 0.0, more / total)
 
 
 def _rests_on(inputs: tuple[tuple[str, Figure], ...], key: str) -> bool:

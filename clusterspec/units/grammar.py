@@ -92,16 +92,16 @@ def _ratio(written: str) -> Quantity | None:
     return Quantity(down / up, "1", written)
 
 
-def _plain(written: str, wanted: Kind) -> Quantity:
+def _plain(written: str, kind: Kind) -> Quantity:
     """A number without a unit; a count may have a suffix for thousands to trillions (``15T``)."""
-    number, rest = split(written, wanted.whole, "3")
-    suffix = rest.removesuffix("tokens").rstrip(" ") if wanted.whole else rest
-    if suffix not in (COUNTS if wanted.whole else ("",)):
-        raise hints.not_a_number(written, number, rest, wanted)
+    number, rest = split(written, kind.whole, "3")
+    suffix = rest.removesuffix("tokens").rstrip(" ") if kind.whole else rest
+    if suffix not in (COUNTS if kind.whole else ("",)):
+        raise hints.not_a_number(written, number, rest, kind)
     value = number * COUNTS[suffix]
     if math.isinf(value):
         raise unreadable(written, "write a smaller number")
-    if wanted.whole:
+    if kind.whole:
         value = _whole(written, value)
     return Quantity(value, "1", written, suffix)
 
@@ -114,18 +114,18 @@ def _whole(written: str, value: float) -> float:
     return nearest
 
 
-def _with_unit(written: str, wanted: Kind) -> Quantity:
-    example = f"1 {wanted.suggestions[0]}"
+def _with_unit(written: str, kind: Kind) -> Quantity:
+    example = f"1 {kind.suggestions[0]}"
     number, rest = split(written, False, example)
     symbol, spelling, words = divide(rest)
     if symbol is None:
-        raise hints.no_such_unit(written, rest, spelling, wanted)
-    if TABLE[symbol][0] != wanted.unit:
-        raise hints.other_unit(written, rest, spelling, symbol, wanted)
+        raise hints.no_such_unit(written, rest, spelling, kind)
+    if TABLE[symbol][0] != kind.unit:
+        raise hints.other_unit(written, rest, spelling, symbol, kind)
     qualifier = _qualifier(words)
     if words and qualifier is None:
-        raise hints.unknown_words(written, words, wanted)
-    _check_qualifier(written, qualifier, wanted)
+        raise hints.unknown_words(written, words, kind)
+    _check_qualifier(written, qualifier, kind)
     return _to_si(written, number, symbol, qualifier)
 
 
@@ -152,11 +152,11 @@ def _qualifier(words: str) -> Direction | Sparsity | None:
     return QUALIFIERS.get(" ".join(inner.lower().replace("-", " ").split()))
 
 
-def _check_qualifier(written: str, qualifier: Direction | Sparsity | None, wanted: Kind) -> None:
-    if isinstance(qualifier, Direction) and not wanted.directed:
-        raise UnitFault("wrong-unit", f"{quoted(written)} has a direction, and {wanted.name} has none", "leave it out")
-    if wanted.unit == "FLOP/s" and qualifier is None:
+def _check_qualifier(written: str, qualifier: Direction | Sparsity | None, kind: Kind) -> None:
+    if isinstance(qualifier, Direction) and not kind.directed:
+        raise UnitFault("wrong-unit", f"{quoted(written)} has a direction, and {kind.name} has none", "leave it out")
+    if kind.unit == "FLOP/s" and qualifier is None:
         message = f"{quoted(written)} does not say whether it counts structured sparsity, a factor of two"
         raise UnitFault("missing-sparsity", message, f"write `{written} dense` or `{written} sparse`")
-    if isinstance(qualifier, Sparsity) and wanted.unit != "FLOP/s":
+    if isinstance(qualifier, Sparsity) and kind.unit != "FLOP/s":
         raise UnitFault("wrong-unit", f"{quoted(written)}: only a peak is dense or sparse", "leave the word out")

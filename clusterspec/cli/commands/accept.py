@@ -13,17 +13,17 @@ from clusterspec.measurement import accept
 from clusterspec.report import diagnosis_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the tests with their status; 1 if one fails or was not run."""
-    one = study_of(asked, asked.spec)
+    study = study_of(args, args.spec)
     try:
-        report, unclear = accept(one, benchmarks(asked.logs))
+        report, unclear = accept(study, benchmarks(args.logs))
     except FormatError as why:
-        raise UsageFault(f"{asked.spec}: {why}; `clusterspec check` reports details") from None
+        raise UsageFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
         print_error(f"clusterspec: {each}; skipped")
-    if asked.format == "json":
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(diagnosis_text.acceptance(report, ink(asked)))
+        print_text(diagnosis_text.acceptance(report, ink(args)))
     return OK if report.passed and not unclear else FOUND

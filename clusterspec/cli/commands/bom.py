@@ -10,12 +10,12 @@ from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import bill_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the bill of materials."""
-    one = study_of(asked, asked.spec)
-    report = pipeline.bill(one)
-    if asked.format == "json":
+    study = study_of(args, args.spec)
+    report = pipeline.bill(study)
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(bill_text.csv(report) if asked.format == "csv" else bill_text.text(report, ink(asked)))
-    return status_of(one)
+        print_text(bill_text.csv(report) if args.format == "csv" else bill_text.text(report, ink(args)))
+    return status_of(study)

@@ -19,15 +19,15 @@ Answer = tuple[str, dict[str, Any]]
 """What an action prints: as text, and as the body of a JSON document."""
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the result of an action. The exit status is 1 for faults, including invalid company entries.
 
     Raises `UsageFault` for an unknown name or kind.
     """
-    if asked.action in ("check", "new"):
+    if args.action in ("check", "new"):
         from clusterspec.cli.commands import catalog_company
 
-        return int(getattr(catalog_company, asked.action)(asked))
+        return int(getattr(catalog_company, args.action)(args))
     actions = {
         "list": listed,
         "show": shown,
@@ -38,15 +38,15 @@ def run(asked: argparse.Namespace) -> int:
         "audit": audited,
     }
     try:
-        catalog = opened(asked, configured(asked, Path.cwd()))
-        catalog, broken = catalog.readable() if asked.action in WHOLE else (catalog, ())
-        text, body = actions[asked.action](asked, catalog)
+        catalog = opened(args, configured(args, Path.cwd()))
+        catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
+        text, body = actions[args.action](args, catalog)
     except (UnknownEntry, BrokenEntry, lookup.AmbiguousName) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
-    if asked.format == "json":
-        print_json(headed(asked, body))
+    if args.format == "json":
+        print_json(headed(args, body))
     else:
         print_text(text)
         for one in broken:
@@ -54,47 +54,47 @@ def run(asked: argparse.Namespace) -> int:
     return FOUND if body.get("faults") else OK
 
 
-def listed(asked: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = rows.rows(catalog, _kinds(catalog, [*asked.of, *asked.kinds]))
-    found = rows.filtered(found, asked.vendor, asked.since)
-    return tables.list_text(found, _width(asked)), {"entries": [row.to_json() for row in found]}
+def listed(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    found = rows.rows(catalog, _kinds(catalog, [*args.of, *args.kinds]))
+    found = rows.filtered(found, args.vendor, args.since)
+    return tables.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
 
 
-def shown(asked: argparse.Namespace, catalog: Catalog) -> Answer:
-    view = lookup.show(catalog, asked.entry)
-    return tables.show_text(view, ink(asked).measure), {"entry": view.to_json()}
+def shown(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    view = lookup.show(catalog, args.entry)
+    return tables.show_text(view, ink(args).measure), {"entry": view.to_json()}
 
 
-def searched(asked: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = rows.search(catalog, " ".join(asked.words))
-    return tables.list_text(found, _width(asked)), {"entries": [row.to_json() for row in found]}
+def searched(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    found = rows.search(catalog, " ".join(args.words))
+    return tables.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
 
 
-def compared(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+def compared(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.side_by_side import side_by_side_text
 
-    if len(asked.entries) < 2:
+    if len(args.entries) < 2:
         raise UsageFault("compare takes two entries or more")
-    found = lookup.compare_all(catalog, asked.entries)
+    found = lookup.compare_all(catalog, args.entries)
     return side_by_side_text(found), found.to_json()
 
 
-def differing(asked: argparse.Namespace, catalog: Catalog) -> Answer:
-    comparison = lookup.compare(catalog, asked.old, asked.new)
-    return tables.compare_text(comparison, _width(asked)), comparison.to_json()
+def differing(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    comparison = lookup.compare(catalog, args.old, args.new)
+    return tables.compare_text(comparison, _width(args)), comparison.to_json()
 
 
-def exported(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+def exported(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.export import export_csv, export_json
 
-    kinds = _kinds(catalog, [*asked.of, *asked.kinds])
-    return ("", export_json(catalog, kinds)) if asked.format == "json" else (export_csv(catalog, kinds), {})
+    kinds = _kinds(catalog, [*args.of, *args.kinds])
+    return ("", export_json(catalog, kinds)) if args.format == "json" else (export_csv(catalog, kinds), {})
 
 
-def audited(asked: argparse.Namespace, catalog: Catalog) -> Answer:
+def audited(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.audit import audit, audit_text
 
-    found = audit(catalog, today(asked))
+    found = audit(catalog, today(args))
     return audit_text(found), found.to_json()
 
 
@@ -107,6 +107,6 @@ def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named[word] for word in asked))
 
 
-def _width(asked: argparse.Namespace) -> int:
+def _width(args: argparse.Namespace) -> int:
     """The width of the terminal; 0 (no limit) if output is not a terminal."""
-    return ink(asked).width if sys.stdout is not None and sys.stdout.isatty() else 0
+    return ink(args).width if sys.stdout is not None and sys.stdout.isatty() else 0

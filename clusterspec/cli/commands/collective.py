@@ -19,25 +19,23 @@ LARGEST = 1e18
 """Bytes; more than any machine holds."""
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the table of a collective over message sizes."""
-    written = asked.size or DEFAULT_SIZES
+    written = args.size or DEFAULT_SIZES
     sizes = [size_of(text) for text in written]
-    if asked.algorithm and asked.algorithm not in names_of(asked.collective):
-        raise UsageFault(
-            f"--algorithm {asked.algorithm}: {asked.collective} has {', '.join(names_of(asked.collective))}"
-        )
-    one = study_of(asked, asked.spec)
-    cluster = one.design.cluster
-    if cluster is not None and asked.ranks > cluster.nodes * cluster.ranks_per_node:
+    if args.algorithm and args.algorithm not in names_of(args.collective):
+        raise UsageFault(f"--algorithm {args.algorithm}: {args.collective} has {', '.join(names_of(args.collective))}")
+    study = study_of(args, args.spec)
+    cluster = study.design.cluster
+    if cluster is not None and args.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node
-        raise UsageFault(f"--ranks {asked.ranks}: the cluster has {plural(most, 'rank')}")
-    report = pipeline.collective(one, asked.collective, asked.ranks, sizes, asked.algorithm, asked=asked.size)
-    if asked.format == "json":
+        raise UsageFault(f"--ranks {args.ranks}: the cluster has {plural(most, 'rank')}")
+    report = pipeline.collective(study, args.collective, args.ranks, sizes, args.algorithm, asked=args.size)
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(collective_text.csv(report) if asked.format == "csv" else collective_text.text(report, ink(asked)))
-    return status_of(one)
+        print_text(collective_text.csv(report) if args.format == "csv" else collective_text.text(report, ink(args)))
+    return status_of(study)
 
 
 def size_of(text: str) -> float:

@@ -9,7 +9,7 @@ from clusterspec.cli.completions import script
 from clusterspec.cli.terminal import print_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the completion script of a shell."""
-    print_text(script(asked.shell), exact=True)
+    print_text(script(args.shell), exact=True)
     return OK

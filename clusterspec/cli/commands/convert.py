@@ -11,14 +11,14 @@ from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import readings_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print a quantity in all units and directions."""
     try:
-        found = units.readings(asked.quantity)
+        found = units.readings(args.quantity)
     except units.UnitFault as fault:
         raise UsageFault(str(fault)) from None
-    if asked.format == "json":
-        print_json(headed(asked, found.to_json()))
+    if args.format == "json":
+        print_json(headed(args, found.to_json()))
     else:
-        print_text(readings_text.text(found, ink(asked)))
+        print_text(readings_text.text(found, ink(args)))
     return OK

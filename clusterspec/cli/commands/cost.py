@@ -10,12 +10,12 @@ from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.report import cost_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the cost of a design over its term."""
-    one = study_of(asked, asked.spec)
-    report = pipeline.cost(one)
-    if asked.format == "json":
+    study = study_of(args, args.spec)
+    report = pipeline.cost(study)
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(cost_text.csv(report) if asked.format == "csv" else cost_text.text(report, ink(asked)))
-    return status_of(one)
+        print_text(cost_text.csv(report) if args.format == "csv" else cost_text.text(report, ink(args)))
+    return status_of(study)

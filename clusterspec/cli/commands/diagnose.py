@@ -19,27 +19,27 @@ from clusterspec.records import replace
 from clusterspec.report import diagnosis_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the diagnosis; 1 if a collective is slower than expected."""
-    one = study_of(asked, asked.spec)
+    study = study_of(args, args.spec)
     try:
-        report, merged = diagnose(one, benchmarks(asked.logs), LogOverrides(asked.collective, asked.ranks))
+        report, merged = diagnose(study, benchmarks(args.logs), LogOverrides(args.collective, args.ranks))
     except FormatError as why:
-        raise UsageFault(f"{asked.spec}: {why}") from None
-    if asked.write:
-        _write(asked, one, merged)
+        raise UsageFault(f"{args.spec}: {why}") from None
+    if args.write:
+        _write(args, study, merged)
         report = replace(report, written=[shown(each.value) for each in merged.written])
-    if asked.format == "json":
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(diagnosis_text.text(report, ink(asked)))
+        print_text(diagnosis_text.text(report, ink(args)))
     return FOUND if any(each.verdict == "slow" for each in report.compared) else OK
 
 
-def _write(asked: argparse.Namespace, one: Study, merged: Merged) -> None:
+def _write(args: argparse.Namespace, study: Study, merged: Merged) -> None:
     """Write the spec with the measurements."""
-    if asked.spec == STDIN:
+    if args.spec == STDIN:
         raise UsageFault("--write: standard input cannot be written; name a file")
     if merged.written:
-        mark = "\ufeff" if one.source.text.startswith("\ufeff") else ""
-        write_whole(Path(asked.spec), (mark + merged.text).encode("utf-8", "surrogateescape"))
+        mark = "\ufeff" if study.source.text.startswith("\ufeff") else ""
+        write_whole(Path(args.spec), (mark + merged.text).encode("utf-8", "surrogateescape"))

@@ -17,19 +17,19 @@ from clusterspec.results import Input
 from clusterspec.results.diff import Side, compare
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the difference of two designs; 1 if the new one has errors."""
-    reader = StudyReader(asked)
+    reader = StudyReader(args)
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
-        studies = [studied(reader, name, folder) for name, folder in zip((asked.old, asked.new), folders, strict=True)]
-        sides = [side(one, name) for one, name in zip(studies, (asked.old, asked.new), strict=True)]
+        studies = [studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)]
+        sides = [side(one, name) for one, name in zip(studies, (args.old, args.new), strict=True)]
         report = compare(studies[1].settings.tool, *sides)
         status = status_of(studies[1])
-    if asked.format == "json":
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(diff_text.markdown(report) if asked.format == "markdown" else diff_text.text(report, ink(asked)))
+        print_text(diff_text.markdown(report) if args.format == "markdown" else diff_text.text(report, ink(args)))
     return status
 
 
@@ -42,12 +42,12 @@ def studied(reader: StudyReader, name: str, folder: Path) -> Study:
     return reader.study_at(checked_out(*revision, folder), Path.cwd())
 
 
-def side(one: Study, name: str) -> Side:
+def side(study: Study, name: str) -> Side:
     """The compared data of a design, with positions under the name given by the caller."""
-    read = Input(name, one.input.data)
+    read = Input(name, study.input.data)
     findings = tuple(
-        replace(finding, span=replace(finding.span, file=name)) if finding.span.file == one.source.name else finding
-        for finding in one.checked.findings
+        replace(finding, span=replace(finding.span, file=name)) if finding.span.file == study.source.name else finding
+        for finding in study.checked.findings
     )
-    value = one.document.value if one.document is not None else None
-    return Side(read, value, pipeline.estimate(one).to_json(), pipeline.bill(one).to_json(), findings)
+    value = study.document.value if study.document is not None else None
+    return Side(read, value, pipeline.estimate(study).to_json(), pipeline.bill(study).to_json(), findings)

@@ -16,37 +16,37 @@ MOST_NAMED = 12
 """Names that the answer to an unknown one lists."""
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the estimate of a design, as far as it can be computed; 1 if the spec has errors."""
-    one = study_of(asked, asked.spec)
-    report = pipeline.estimate(one)
-    if asked.explain:
-        print_text(explained(report, asked))
-    elif asked.format == "json":
+    study = study_of(args, args.spec)
+    report = pipeline.estimate(study)
+    if args.explain:
+        print_text(explained(report, args))
+    elif args.format == "json":
         print_json(report.to_json())
-    elif asked.assumptions or asked.constants:
+    elif args.assumptions or args.constants:
         shown = [
-            (asked.assumptions, estimate_assumptions.assumptions),
-            (asked.constants, estimate_assumptions.constants),
+            (args.assumptions, estimate_assumptions.assumptions),
+            (args.constants, estimate_assumptions.constants),
         ]
-        print_text("\n".join(write(report, ink(asked)) for wanted, write in shown if wanted))
+        print_text("\n".join(write(report, ink(args)) for wanted, write in shown if wanted))
     else:
-        print_text(estimate_text.text(report, ink(asked), pipeline.influences(one)))
-    return status_of(one)
+        print_text(estimate_text.text(report, ink(args), pipeline.influences(study)))
+    return status_of(study)
 
 
-def listed(report: EstimateReport, asked: argparse.Namespace) -> str:
+def listed(report: EstimateReport, args: argparse.Namespace) -> str:
     """All assumptions, all constants, or both."""
-    parts = [estimate_assumptions.assumptions(report, ink(asked))] if asked.assumptions else []
-    parts += [estimate_assumptions.constants(report, ink(asked))] if asked.constants else []
+    parts = [estimate_assumptions.assumptions(report, ink(args))] if args.assumptions else []
+    parts += [estimate_assumptions.constants(report, ink(args))] if args.constants else []
     return "\n".join(parts)
 
 
-def explained(report: EstimateReport, asked: argparse.Namespace) -> str:
+def explained(report: EstimateReport, args: argparse.Namespace) -> str:
     """The explanation of a name. Raises `UsageFault` with the known names if it is unknown."""
-    found = estimate_explain.explain(report, asked.explain, ink(asked))
+    found = estimate_explain.explain(report, args.explain, ink(args))
     if found is None:
         known = estimate_explain.names(report)
-        meant = offer(asked.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
-        raise UsageFault(f"nothing is called {asked.explain!r}{meant if known else ': the spec states too little'}")
+        meant = offer(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
+        raise UsageFault(f"nothing is called {args.explain!r}{meant if known else ': the spec states too little'}")
     return found

@@ -12,11 +12,11 @@ from clusterspec.report import page_text
 from clusterspec.report.ink import Ink
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the page of a rule, or the list of all rules."""
-    text, body = listed() if asked.rule is None else explained(asked.rule, ink(asked))
-    if asked.format == "json":
-        print_json(headed(asked, body))
+    text, body = listed() if args.rule is None else explained(args.rule, ink(args))
+    if args.format == "json":
+        print_json(headed(args, body))
     else:
         print_text(text)
     return OK

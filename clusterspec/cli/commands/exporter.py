@@ -15,30 +15,30 @@ from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
 from clusterspec.report.grid import grid
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write the file, and list on standard error what the format omits."""
-    if asked.list:
+    if args.list:
         print_text(grid(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
         return OK
-    if not asked.kind or not asked.spec:
+    if not args.kind or not args.spec:
         raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
     try:
-        exporter = exporter_of(asked.kind)
-        one = study_of(asked, asked.spec)
+        exporter = exporter_of(args.kind)
+        one = study_of(args, args.spec)
         exported = exporter.write(ExportInput(one.design, one.settings.switch))
     except NotExportable as why:
-        raise UsageFault(f"{asked.spec}: {why}") from None
-    _put(asked, exported)
+        raise UsageFault(f"{args.spec}: {why}") from None
+    _put(args, exported)
     for each in exported.omitted:
         print_error(f"clusterspec: {exporter.name} omits {each}")
     return status_of(one)
 
 
-def _put(asked: argparse.Namespace, exported: ExportedFile) -> None:
+def _put(args: argparse.Namespace, exported: ExportedFile) -> None:
     content = exported.content
-    if asked.output:
-        keep_apart("--output", asked.output, [asked.spec])
-        write_whole(Path(asked.output), content if isinstance(content, bytes) else content.encode("utf-8"))
+    if args.output:
+        keep_apart("--output", args.output, [args.spec])
+        write_whole(Path(args.output), content if isinstance(content, bytes) else content.encode("utf-8"))
     elif isinstance(content, str):
         print_text(content)
     elif sys.stdout is None or sys.stdout.isatty():

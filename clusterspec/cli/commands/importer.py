@@ -21,30 +21,30 @@ from clusterspec.results import Input, head
 from clusterspec.source import dotted
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the content of the files as a spec, or insert it into one.
 
     Raises `UsageFault` if a file cannot be read in its format.
     """
-    if asked.list:
+    if args.list:
         print_text(
             grid(
                 ("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS]
             )
         )
         return OK
-    if not asked.kind or not asked.files:
+    if not args.kind or not args.files:
         raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
-    if asked.into:
-        keep_apart("--into", asked.into, asked.files)
-    if asked.kind != "auto":
-        _named(asked.kind)
+    if args.into:
+        keep_apart("--into", args.into, args.files)
+    if args.kind != "auto":
+        _named(args.kind)
     digest = hashlib.sha256()
-    reading = with_known_keys(combined([_read(asked, name, digest) for name in asked.files]))
-    if asked.into:
-        _into(asked, reading, digest.hexdigest())
-    elif asked.format == "json":
-        print_json(_document(asked, reading, digest.hexdigest()))
+    reading = with_known_keys(combined([_read(args, name, digest) for name in args.files]))
+    if args.into:
+        _into(args, reading, digest.hexdigest())
+    elif args.format == "json":
+        print_json(_document(args, reading, digest.hexdigest()))
     else:
         print_text(merge.new_spec(reading))
     return OK
@@ -58,38 +58,38 @@ def _named(kind: str) -> import_formats.ImportFormat:
         raise UsageFault(str(why)) from None
 
 
-def _document(asked: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
+def _document(args: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
     """The import result as JSON; ``digest`` is of the concatenated files."""
-    name = ", ".join(asked.files)
-    tool = StudyReader(asked).settings(folder_of(asked.into or asked.files[0])).tool
+    name = ", ".join(args.files)
+    tool = StudyReader(args).settings(folder_of(args.into or args.files[0])).tool
     return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
 
 
-def _read(asked: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
+def _read(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
     """The content of a file. Raises `UsageFault` with the file and line of an error."""
     data = read_bytes(name, LARGEST)
     digest.update(data)
-    file = InputFile("-" if name == STDIN else Path(name).name, data, asked.part)
+    file = InputFile("-" if name == STDIN else Path(name).name, data, args.part)
     try:
-        kind = import_formats.guess(file) if asked.kind == "auto" else _named(asked.kind)
+        kind = import_formats.guess(file) if args.kind == "auto" else _named(args.kind)
         return kind.read(file)
     except FormatError as why:
         raise UsageFault(f"{name}: {why}") from None
 
 
-def _into(asked: argparse.Namespace, reading: ImportResult, digest: str) -> None:
+def _into(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
     """Insert an import result into the spec and print the changes. Raises `UsageFault` if that is not possible."""
-    data = read_bytes(asked.into)
-    source = documents.decode(asked.into, data)
+    data = read_bytes(args.into)
+    source = documents.decode(args.into, data)
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
     try:
-        merged = merge.merge(source.text.removeprefix(mark), reading, asked.into)
+        merged = merge.merge(source.text.removeprefix(mark), reading, args.into)
     except FormatError as why:
         raise UsageFault(str(why)) from None
     if merged.written:
-        write_whole(Path(asked.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
-    if asked.format == "json":
-        print_json(_document(asked, reading, digest) | {"merged": _merged_json(merged)})
+        write_whole(Path(args.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
+    if args.format == "json":
+        print_json(_document(args, reading, digest) | {"merged": _merged_json(merged)})
         return
     lines = [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
     lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]

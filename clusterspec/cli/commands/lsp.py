@@ -7,11 +7,11 @@ import argparse
 from clusterspec.cli import OK, UsageFault
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Serve an editor until it disconnects. Raises `UsageFault` if pygls is not installed."""
     try:
         from clusterspec.cli.language_server.server import server
     except ImportError:
         raise UsageFault("the language server needs pygls: pip install 'clusterspec[lsp]'") from None
-    server(asked).start_io()
+    server(args).start_io()
     return OK

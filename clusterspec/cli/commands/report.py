@@ -22,16 +22,16 @@ SUFFIXES = (".html", ".htm", ".pdf", ".json")
 MOST_AGAINST = 3
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write a report, as far as it can be computed; 1 if the spec has errors."""
-    target = Path(asked.output)
+    target = Path(args.output)
     if target.suffix.lower() not in SUFFIXES:
         raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")
-    if len(asked.against) > MOST_AGAINST:
-        raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(asked.against)}")
-    keep_apart("-o", asked.output, [asked.spec, *asked.against])
-    reader = StudyReader(asked)
-    one, *others = (reader.study(name) for name in (asked.spec, *asked.against))
+    if len(args.against) > MOST_AGAINST:
+        raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(args.against)}")
+    keep_apart("-o", args.output, [args.spec, *args.against])
+    reader = StudyReader(args)
+    one, *others = (reader.study(name) for name in (args.spec, *args.against))
     unread = next((each for each in (one, *others) if each.document is None), None)
     if unread is not None:
         for finding in unread.checked.findings:
@@ -43,7 +43,7 @@ def run(asked: argparse.Namespace) -> int:
     try:
         suffix = target.suffix.lower()
         report = pipeline.report(
-            one, asked.kind, asked.audience, others, live=suffix != ".pdf", levers_of=sensitivity, plans_of=plans
+            one, args.kind, args.audience, others, live=suffix != ".pdf", levers_of=sensitivity, plans_of=plans
         )
         data = written(report, suffix)
     except paper.MissingLibrary as fault:

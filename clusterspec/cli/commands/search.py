@@ -27,27 +27,27 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 """Keys that a search of serving plans varies, and those that no training layout has."""
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
-    options = SearchOptions(pins(asked.set), asked.objective, asked.top, asked.min_headroom, asked.grid)
-    one = study_of(asked, asked.spec)
-    serves = one.spec.workload is not None and one.spec.workload.kind == "serve"
+    options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid)
+    study = study_of(args, args.spec)
+    serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
     _check_options(options, serves)
     bar = Bar("searching")
     try:
-        report = search(one, options, bar)
+        report = search(study, options, bar)
     finally:
         bar.close()
-    if asked.format == "json":
+    if args.format == "json":
         print_json(report.to_json())
     elif serves:
-        shown = serving_search_text.search_csv(report) if asked.format == "csv" else None
-        print_text(shown if shown is not None else serving_search_text.search(report, ink(asked)))
+        shown = serving_search_text.search_csv(report) if args.format == "csv" else None
+        print_text(shown if shown is not None else serving_search_text.search(report, ink(args)))
     else:
-        print_text(search_text.search_csv(report) if asked.format == "csv" else search_text.search(report, ink(asked)))
-    if asked.write and report.layouts:
-        write_whole(Path(asked.write), with_row(one, report.layouts[0]).encode())
-    return status_of(one)
+        print_text(search_text.search_csv(report) if args.format == "csv" else search_text.search(report, ink(args)))
+    if args.write and report.layouts:
+        write_whole(Path(args.write), with_row(study, report.layouts[0]).encode())
+    return status_of(study)
 
 
 def _check_options(options: SearchOptions, serves: bool) -> None:

@@ -10,14 +10,14 @@ from clusterspec.exploration.levers import sensitivity
 from clusterspec.report import search_text
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the effect of each lever, one step up and one down."""
-    one = study_of(asked, asked.spec)
-    report = sensitivity(one)
-    if asked.format == "json":
+    study = study_of(args, args.spec)
+    report = sensitivity(study)
+    if args.format == "json":
         print_json(report.to_json())
-    elif asked.format == "csv":
+    elif args.format == "csv":
         print_text(search_text.sensitivity_csv(report))
     else:
-        print_text(search_text.sensitivity(report, ink(asked)))
-    return status_of(one)
+        print_text(search_text.sensitivity(report, ink(args)))
+    return status_of(study)

@@ -107,20 +107,20 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def formats(one: argparse.ArgumentParser, *choices: str) -> None:
+def formats(parser: argparse.ArgumentParser, *choices: str) -> None:
     """Add ``--format`` with the first choice as the default."""
-    one.add_argument("--format", choices=choices, default=choices[0], help=f"output format (default: {choices[0]})")
+    parser.add_argument("--format", choices=choices, default=choices[0], help=f"output format (default: {choices[0]})")
 
 
-def spec(one: argparse.ArgumentParser) -> None:
+def spec(parser: argparse.ArgumentParser) -> None:
     """Add the spec argument and ``--stdin-filename``."""
-    one.add_argument("spec", metavar="SPEC", type=named, help="the spec; - reads standard input")
-    stdin_filename(one)
+    parser.add_argument("spec", metavar="SPEC", type=named, help="the spec; - reads standard input")
+    stdin_filename(parser)
 
 
-def stdin_filename(one: argparse.ArgumentParser) -> None:
+def stdin_filename(parser: argparse.ArgumentParser) -> None:
     """Add ``--stdin-filename``."""
-    one.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
+    parser.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
 
 
 def shared_options(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:

@@ -7,8 +7,8 @@ import argparse
 from clusterspec.cli.options import formats, named, spec
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    one.add_argument("logs", metavar="LOG", type=named, nargs="*", help="the logs of the tests")
-    formats(one, "text", "json")
+    spec(parser)
+    parser.add_argument("logs", metavar="LOG", type=named, nargs="*", help="the logs of the tests")
+    formats(parser, "text", "json")

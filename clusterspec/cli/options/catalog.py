@@ -10,9 +10,9 @@ from clusterspec.cli.options.check import FORMATS
 KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    actions = one.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     shared = shared_options()
     listing = actions.add_parser("list", help="list the entries of a kind, or all", parents=[shared])
     _kinds(listing)

@@ -9,9 +9,9 @@ from clusterspec.cli.options import named, positive, stdin_filename
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    one.add_argument(
+    parser.add_argument(
         "paths",
         metavar="PATH",
         type=named,
@@ -19,12 +19,12 @@ def describe(one: argparse.ArgumentParser) -> None:
         help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input",
     )
     for group in (_output, _rules, _fixes, _baselines, _run):
-        group(one)
-    stdin_filename(one)
+        group(parser)
+    stdin_filename(parser)
 
 
-def _output(one: argparse.ArgumentParser) -> None:
-    one.add_argument(
+def _output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--format",
         choices=FORMATS,
         action="append",
@@ -32,7 +32,7 @@ def _output(one: argparse.ArgumentParser) -> None:
         help="output format (default: text; in GitHub Actions and GitLab their formats; for a file the one of its "
         "suffix); the nth goes to the nth --output",
     )
-    one.add_argument(
+    parser.add_argument(
         "--output",
         metavar="FILE",
         type=named,
@@ -42,68 +42,68 @@ def _output(one: argparse.ArgumentParser) -> None:
     )
 
 
-def _rules(one: argparse.ArgumentParser) -> None:
-    one.add_argument(
+def _rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--select",
         metavar="RULE",
         action="append",
         default=[],
         help="run only these rules (repeatable, or comma-separated)",
     )
-    one.add_argument("--ignore", metavar="RULE", action="append", default=[], help="do not run these rules")
-    one.add_argument("--error", metavar="RULE", action="append", default=[], help="raise these rules to errors")
-    one.add_argument(
+    parser.add_argument("--ignore", metavar="RULE", action="append", default=[], help="do not run these rules")
+    parser.add_argument("--error", metavar="RULE", action="append", default=[], help="raise these rules to errors")
+    parser.add_argument(
         "--fail-on", choices=("error", "warning", "note"), help="exit with 1 from this severity up (default: error)"
     )
 
 
-def _fixes(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--fix", action="store_true", help="apply safe fixes to the files, keeping their formatting")
-    one.add_argument(
+def _fixes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files, keeping their formatting")
+    parser.add_argument(
         "--unsafe-fixes",
         action="store_true",
         help="apply suggestions, too: names of hardware, models and topologies, and design changes",
     )
-    one.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")
+    parser.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")
 
 
-def _baselines(one: argparse.ArgumentParser) -> None:
-    one.add_argument(
+def _baselines(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--baseline",
         metavar="FILE",
         type=named,
         help="report only findings that this file does not have",
     )
-    one.add_argument(
+    parser.add_argument(
         "--write-baseline", metavar="FILE", type=named, help="write the findings to a baseline, and report nothing"
     )
-    one.add_argument(
+    parser.add_argument(
         "--trust",
         choices=("spec", "base", "none"),
         default="spec",
         help="the waivers, baseline, configuration, catalog and rules that apply: those of the current files, those of "
         "the base revision (for pull requests), or none (default: spec)",
     )
-    one.add_argument(
+    parser.add_argument(
         "--base-revision", metavar="REV", type=named, help="the base revision (default: the target branch in CI)"
     )
 
 
-def _run(one: argparse.ArgumentParser) -> None:
-    one.add_argument(
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead of printing them"
     )
-    one.add_argument("-q", "--quiet", action="store_true", help="print findings only")
-    one.add_argument("-v", "--verbose", action="store_true", help="also print the configuration of each file")
-    one.add_argument(
+    parser.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also print the configuration of each file")
+    parser.add_argument(
         "--jobs",
         metavar="N",
         type=positive,
         help="number of processes (default: one per core if there are many files)",
     )
-    one.add_argument(
+    parser.add_argument(
         "--only-specs",
         action="store_true",
         help="skip files that are not specs, even if given explicitly: for hooks that pass all YAML files",
     )
-    one.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
+    parser.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")

@@ -7,9 +7,9 @@ import argparse
 from clusterspec.cli.options import formats, named
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    one.add_argument(
+    parser.add_argument(
         "path",
         metavar="PATH",
         type=named,
@@ -17,4 +17,4 @@ def describe(one: argparse.ArgumentParser) -> None:
         default=".",
         help="a file or folder (default: the current folder)",
     )
-    formats(one, "text", "json")
+    formats(parser, "text", "json")

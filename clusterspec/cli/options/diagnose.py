@@ -8,13 +8,17 @@ from clusterspec.cli.options import formats, named, positive, spec
 from clusterspec.cli.options.collective import COLLECTIVES
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    one.add_argument("logs", metavar="LOG", type=named, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …")
-    one.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
-    one.add_argument("--ranks", metavar="N", type=positive, help="the number of ranks of a log that does not state it")
-    one.add_argument(
+    spec(parser)
+    parser.add_argument(
+        "logs", metavar="LOG", type=named, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …"
+    )
+    parser.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
+    parser.add_argument(
+        "--ranks", metavar="N", type=positive, help="the number of ranks of a log that does not state it"
+    )
+    parser.add_argument(
         "--write", action="store_true", help="store the largest size of each log in `measured:` of the spec"
     )
-    formats(one, "text", "json")
+    formats(parser, "text", "json")

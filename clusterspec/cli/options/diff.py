@@ -7,13 +7,13 @@ import argparse
 from clusterspec.cli.options import formats, named
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     for name in ("old", "new"):
-        one.add_argument(
+        parser.add_argument(
             name,
             metavar=name.upper(),
             type=named,
             help=f"the {name} spec: a file, or REVISION:PATH of the git repository here",
         )
-    formats(one, "text", "markdown", "json")
+    formats(parser, "text", "markdown", "json")

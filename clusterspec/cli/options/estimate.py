@@ -7,15 +7,15 @@ import argparse
 from clusterspec.cli.options import formats, named, spec
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    formats(one, "text", "json")
-    one.add_argument(
+    spec(parser)
+    formats(parser, "text", "json")
+    parser.add_argument(
         "--explain",
         metavar="NAME",
         type=named,
         help="show one printed name, such as 'step time' or MFU, with its formula, inputs, origins and parts",
     )
-    one.add_argument("--assumptions", action="store_true", help="list the assumptions for absent keys of the spec")
-    one.add_argument("--constants", action="store_true", help="list the constants that no data sheet states")
+    parser.add_argument("--assumptions", action="store_true", help="list the assumptions for absent keys of the spec")
+    parser.add_argument("--constants", action="store_true", help="list the constants that no data sheet states")

@@ -7,7 +7,7 @@ import argparse
 from clusterspec.cli.options import formats
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    one.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
-    formats(one, "text", "json")
+    parser.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
+    formats(parser, "text", "json")

@@ -7,18 +7,20 @@ import argparse
 from clusterspec.cli.options import formats, named, positive
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    one.add_argument("kind", metavar="KIND", nargs="?", help="the format, or auto; --list names all")
-    one.add_argument("files", metavar="FILE", type=named, nargs="*", help="the files to read; - reads standard input")
-    one.add_argument(
+    parser.add_argument("kind", metavar="KIND", nargs="?", help="the format, or auto; --list names all")
+    parser.add_argument(
+        "files", metavar="FILE", type=named, nargs="*", help="the files to read; - reads standard input"
+    )
+    parser.add_argument(
         "--into",
         metavar="SPEC",
         type=named,
         help="insert the result into this spec, keeping its formatting and comments; existing values are kept",
     )
-    one.add_argument(
+    parser.add_argument(
         "--part", metavar="N", type=positive, help="the number of the table or topology, if a file has several"
     )
-    one.add_argument("--list", action="store_true", help="list the formats that can be imported")
-    formats(one, "yaml", "json")
+    parser.add_argument("--list", action="store_true", help="list the formats that can be imported")
+    formats(parser, "yaml", "json")

@@ -5,6 +5,6 @@ from __future__ import annotations
 import argparse
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options that editors pass; the server always uses standard input and output."""
-    one.add_argument("--stdio", action="store_true", help="accepted for editors that pass it")
+    parser.add_argument("--stdio", action="store_true", help="accepted for editors that pass it")

@@ -7,24 +7,24 @@ import argparse
 from clusterspec.cli.options import named, spec
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    one.add_argument(
+    spec(parser)
+    parser.add_argument(
         "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html, .pdf or .json"
     )
-    one.add_argument(
+    parser.add_argument(
         "--kind",
         choices=("design", "procurement"),
         default="design",
         help="for engineers, or for buyers (default: design)",
     )
-    one.add_argument(
+    parser.add_argument(
         "--audience",
         choices=("tender", "internal"),
         help="tender omits prices and internal notes (default: the spec's document.audience, else internal)",
     )
-    one.add_argument(
+    parser.add_argument(
         "--against",
         metavar="SPEC",
         type=named,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    one.add_argument(
+    parser.add_argument(
         "--editor",
         action="store_true",
         help="the schema for editors: draft 7, with the ids of the catalog and of company folders as suggestions",

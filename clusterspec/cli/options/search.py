@@ -11,11 +11,11 @@ SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", 
 """What a search may rank by."""
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    one.add_argument("--top", metavar="N", type=positive, default=10, help="number of layouts to show (default: 10)")
-    one.add_argument(
+    spec(parser)
+    parser.add_argument("--top", metavar="N", type=positive, default=10, help="number of layouts to show (default: 10)")
+    parser.add_argument(
         "--objective",
         choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING)),
         default="",
@@ -23,23 +23,25 @@ def describe(one: argparse.ArgumentParser) -> None:
         "the step time on one machine; in serving accelerators (default with targets), cost, "
         "tokens_per_accelerator (default without), tokens_per_user or memory",
     )
-    one.add_argument(
+    parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
         action="append",
         default=[],
         help="fix a key of the layout, such as tp=8; in serving also pools=aggregated or pools=disaggregated",
     )
-    one.add_argument(
+    parser.add_argument(
         "--min-headroom",
         metavar="SHARE",
         type=share,
         default=0.0,
         help="fraction of memory to leave free, from 0 to 1 (default: 0)",
     )
-    one.add_argument("--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp")
-    one.add_argument("--write", metavar="FILE", help="write a copy of the spec with the best layout")
-    formats(one, "text", "json", "csv")
+    parser.add_argument(
+        "--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp"
+    )
+    parser.add_argument("--write", metavar="FILE", help="write a copy of the spec with the best layout")
+    formats(parser, "text", "json", "csv")
 
 
 def share(text: str) -> float:

@@ -7,7 +7,7 @@ import argparse
 from clusterspec.cli.options import formats, spec
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    formats(one, "text", "json", "csv")
+    spec(parser)
+    formats(parser, "text", "json", "csv")

@@ -20,11 +20,13 @@ KEYS = (
 )
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec(one)
-    one.add_argument("--for", metavar="KEY", dest="key", choices=KEYS, required=True, help=f"one of {', '.join(KEYS)}")
-    one.add_argument(
+    spec(parser)
+    parser.add_argument(
+        "--for", metavar="KEY", dest="key", choices=KEYS, required=True, help=f"one of {', '.join(KEYS)}"
+    )
+    parser.add_argument(
         "--until",
         metavar="CONDITION",
         type=named,
@@ -33,10 +35,10 @@ def describe(one: argparse.ArgumentParser) -> None:
         "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
         "output_tokens_per_second>=10000",
     )
-    one.add_argument(
+    parser.add_argument(
         "--layout",
         choices=("fixed", "best"),
         default="fixed",
         help="keep the layout of the spec, or search the best layout, or serving plan, at every value (default: fixed)",
     )
-    formats(one, "text", "json")
+    formats(parser, "text", "json")

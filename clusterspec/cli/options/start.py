@@ -7,8 +7,8 @@ import argparse
 from clusterspec.cli.options import named
 
 
-def describe(one: argparse.ArgumentParser) -> None:
+def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser; without any the shipped starting spec is printed."""
-    one.add_argument("--platform", metavar="ID", type=named, help="a platform of the catalog")
-    one.add_argument("--model", metavar="ID", type=named, help="a model of the catalog (default: llama-3.1-8b)")
-    one.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
+    parser.add_argument("--platform", metavar="ID", type=named, help="a platform of the catalog")
+    parser.add_argument("--model", metavar="ID", type=named, help="a model of the catalog (default: llama-3.1-8b)")
+    parser.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")

@@ -62,9 +62,9 @@ def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | No
     applies.
     """
 
-    def distance(each: MeasuredShare) -> tuple[bool, bool, float]:
-        kin = name in RINGS and each.collective in RINGS
-        return each.collective != name, not kin, max(ranks / each.ranks, each.ranks / ranks)
+    def distance(share: MeasuredShare) -> tuple[bool, bool, float]:
+        kin = name in RINGS and share.collective in RINGS
+        return share.collective != name, not kin, max(ranks / share.ranks, share.ranks / ranks)
 
     best = min(shares, key=distance, default=None)
     return best.share if best else None

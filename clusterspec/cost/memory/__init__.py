@@ -95,9 +95,9 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
     return Figure(whole.value * share, whole.unit, Computed(f"memory × memory_fraction {share:g}"))
 
 
-def explain(design: Design, found: Memory) -> MemoryUse:
+def explain(design: Design, memory: Memory) -> MemoryUse:
     """The terms of computed memory."""
-    return explained(design, found.rank, found.ranks, found.capacity)
+    return explained(design, memory.rank, memory.ranks, memory.capacity)
 
 
 def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
@@ -106,9 +106,11 @@ def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     return (None, ()) if found is None else (explain(design, found), assumptions(found.job, found.rank))
 
 
-def spare_cache(found: Memory) -> float:
+def spare_cache(memory: Memory) -> float:
     """Bytes of the cache on the fullest accelerator beyond those of one request of full length.
 
     A request of full length has at most twice the cache of a request of mean length, with half of its output.
     """
-    return sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in found.rank.activations) * found.ranks
+    return (
+        sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in memory.rank.activations) * memory.ranks
+    )

@@ -80,21 +80,21 @@ class _MemoryExplanation:
         several = ((each.times("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines)
         return summed(name, (self._leaf(each) for each in several if each.value))
 
-    def _leaf(self, found: MemoryLine) -> Term:
-        factors = [(name, factor) for name, factor in found.factors if factor != 1 or name in {"passes"}]
-        expression = EXPRESSIONS[found.formula]
+    def _leaf(self, line: MemoryLine) -> Term:
+        factors = [(name, factor) for name, factor in line.factors if factor != 1 or name in {"passes"}]
+        expression = EXPRESSIONS[line.formula]
         text = " * ".join([*(name for name, _ in factors), f"({expression})"]) if factors else expression
-        numbers = [(name, self._number(found, name, number)) for name, number in found.numbers.items()]
+        numbers = [(name, self._number(line, name, number)) for name, number in line.numbers.items()]
         inputs = [(name, Figure(factor, "1", Computed(FACTORS[name]))) for name, factor in factors]
-        low, high = found.low, found.high
+        low, high = line.low, line.high
         by_factor = (FACTOR_RANGES[name] for name, _ in factors if name in FACTOR_RANGES)
-        usual = next(by_factor, RANGES.get(found.name.removeprefix("window ")))
+        usual = next(by_factor, RANGES.get(line.name.removeprefix("window ")))
         if usual is not None:
             low, high = usual.low, usual.high
-        value = found.value
-        name = _identifier(found.name)
+        value = line.value
+        name = _identifier(line.name)
         return Term(
-            name, value, UNIT, text, (*inputs, *numbers), source=found.source, low=value * low, high=value * high
+            name, value, UNIT, text, (*inputs, *numbers), source=line.source, low=value * low, high=value * high
         )
 
     def _number(self, found: MemoryLine, name: str, number: float) -> Figure:
@@ -106,7 +106,7 @@ class _MemoryExplanation:
         unit, why = NUMBERS[line, name] if (line, name) in NUMBERS else NUMBERS["", name]
         return Figure(float(number), unit, self._origin(name, why))
 
-    def _assumed(self, found: MemoryLine, name: str) -> Figure | None:
+    def _assumed(self, line: MemoryLine, name: str) -> Figure | None:
         """The assumed figure of the framework for a number, where it is one."""
         spreads = {
             ("context", "each"): self.framework.context,
@@ -114,7 +114,7 @@ class _MemoryExplanation:
             ("fragmentation", "each"): self.framework.fragmentation,
             ("communication buffers", "each"): COMMUNICATOR,
         }
-        spread = spreads.get((found.name, name))
+        spread = spreads.get((line.name, name))
         return None if spread is None else spread.figure
 
     def _origin(self, name: str, why: str) -> Origin:

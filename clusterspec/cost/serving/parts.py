@@ -41,12 +41,12 @@ BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
 
 
-def launches(model: Model, whole: Chunk) -> float:
+def launches(model: Model, chunk: Chunk) -> float:
     """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
     mixing = LATENT if model.latent else GROUPED_QUERIES
     shared = NETWORK if model.shared_experts else 0
-    attention = mixing * (whole.full_layers + whole.window_layers) + LINEAR * whole.linear_layers
-    return float(attention + NETWORK * whole.dense_layers + (ROUTED + shared) * whole.moe_layers)
+    attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
+    return float(attention + NETWORK * chunk.dense_layers + (ROUTED + shared) * chunk.moe_layers)
 
 
 def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float) -> tuple[Part, ...]:

@@ -17,37 +17,37 @@ RANGED = {
 """The fields of a serving plan with a range, and the quantity of each."""
 
 
-def serving_range(found: ServingTimes, name: str) -> list[float]:
+def serving_range(times: ServingTimes, name: str) -> list[float]:
     """The low and the high end of a field in `RANGED`."""
-    low, high = factors(found, RANGED[name])
-    value: float = getattr(found, name)
+    low, high = factors(times, RANGED[name])
+    value: float = getattr(times, name)
     return [value * low, value * high]
 
 
-def factors(found: ServingTimes, quantity: str) -> tuple[float, float]:
+def factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
     """The ends of the range of a quantity over its prediction.
 
     The time to first token is least certain with separate prefill engines, which queue, and with experts.
     """
     if quantity != "ttft":
         return RANGES[quantity]
-    if found.offered <= 1.0:
+    if times.offered <= 1.0:
         return RANGES["ttft alone"]
-    if found.handoff > 0:
+    if times.handoff > 0:
         return RANGES["ttft apart"]
-    routed = any(part.name == "experts" for part in found.prefill.parts)
+    routed = any(part.name == "experts" for part in times.prefill.parts)
     return RANGES["ttft experts" if routed else "ttft"]
 
 
-def tail_factors(found: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
+def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
     """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
 
     Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
     waits; above, they are those of the 99th.
     """
-    kind = "ttft apart" if quantity == "ttft" and found.handoff > 0 else quantity
+    kind = "ttft apart" if quantity == "ttft" and times.handoff > 0 else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
     low, high = (
-        middle ** (1 - part) * end**part for middle, end in zip(factors(found, quantity), TAILS[kind], strict=True)
+        middle ** (1 - part) * end**part for middle, end in zip(factors(times, quantity), TAILS[kind], strict=True)
     )
     return low, high

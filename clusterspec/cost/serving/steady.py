@@ -134,10 +134,10 @@ def closed(pools: Pools, requests: float) -> Steady:
     ranks = pools.decode.attention_ranks
     capacity = pools.prompts.attention_ranks
 
-    def spare(now: Steady) -> float:
-        if pools.apart and now.rate * now.service > capacity:
+    def spare(steady: Steady) -> float:
+        if pools.apart and steady.rate * steady.service > capacity:
             return -1.0
-        return requests - now.offered(ranks, pools.load.output_tokens)
+        return requests - steady.offered(ranks, pools.load.output_tokens)
 
     top = min(pools.limit, requests / ranks)
     found = steady(pools, top)

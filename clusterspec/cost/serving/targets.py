@@ -24,47 +24,47 @@ class Tail:
     tpot_range: tuple[float, float]
 
 
-def tail(found: ServingTimes, load: Serving) -> Tail | None:
+def tail(times: ServingTimes, load: Serving) -> Tail | None:
     """The latencies at the percentile of the targets; None at the median, which the plan itself has."""
     if load.percentile <= MEDIAN:
         return None
     share = min(load.percentile, HIGHEST) / 100
-    first, each = ttft_at(found, load), tpot_at(found, load)
-    low, high = tail_factors(found, "ttft", share)
-    least, most = tail_factors(found, "tpot", share)
+    first, each = ttft_at(times, load), tpot_at(times, load)
+    low, high = tail_factors(times, "ttft", share)
+    least, most = tail_factors(times, "tpot", share)
     return Tail(load.percentile, first, each, (first * low, first * high), (each * least, each * most))
 
 
-def ttft_at(found: ServingTimes, load: Serving) -> float:
+def ttft_at(times: ServingTimes, load: Serving) -> float:
     """The time to the first token that the percentile of the targets does not exceed; the median up to 50.
 
     Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
     slowest: each waits for those before it, so that the place in the burst is the percentile.
     """
     if load.percentile <= MEDIAN:
-        return found.ttft
+        return times.ttft
     share = min(load.percentile, HIGHEST) / 100
-    return found.ttft + wait_at(found.wait, share) + _burst_at(found, load, share)
+    return times.ttft + wait_at(times.wait, share) + _burst_at(times, load, share)
 
 
-def _burst_at(found: ServingTimes, load: Serving, share: float) -> float:
+def _burst_at(times: ServingTimes, load: Serving, share: float) -> float:
     """The wait in the burst at the start of a run, at a share of its requests; the mean is over all requests."""
     if not load.requests:
         return 0.0
-    of_burst = min(1.0, found.offered / load.requests)
-    return burst_wait_at(found.ttft_mean - found.ttft, of_burst, share) if of_burst > 0 else 0.0
+    of_burst = min(1.0, times.offered / load.requests)
+    return burst_wait_at(times.ttft_mean - times.ttft, of_burst, share) if of_burst > 0 else 0.0
 
 
-def tpot_at(found: ServingTimes, load: Serving) -> float:
+def tpot_at(times: ServingTimes, load: Serving) -> float:
     """The time of an output token that the percentile of the targets does not exceed.
 
     All requests of a batch share its steps, so that the percentiles of a request's mean are close together.
     """
-    return found.tpot if load.percentile <= MEDIAN else max(found.tpot, found.tpot_mean)
+    return times.tpot if load.percentile <= MEDIAN else max(times.tpot, times.tpot_mean)
 
 
-def missed(found: ServingTimes, load: Serving) -> tuple[str, ...]:
+def missed(times: ServingTimes, load: Serving) -> tuple[str, ...]:
     """The targets that a plan does not meet at its load: ``ttft``, ``tpot``, both or none."""
-    first = load.ttft_target is not None and ttft_at(found, load) > load.ttft_target
-    each = load.tpot_target is not None and tpot_at(found, load) > load.tpot_target
+    first = load.ttft_target is not None and ttft_at(times, load) > load.ttft_target
+    each = load.tpot_target is not None and tpot_at(times, load) > load.tpot_target
     return tuple(name for name, late in (("ttft", first), ("tpot", each)) if late)

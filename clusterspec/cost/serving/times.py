@@ -207,21 +207,23 @@ def _open(pools: Pools, rate: float) -> tuple[float, Steady]:
     return found * ranks + rate * (now.wait + now.prompt), now
 
 
-def _batch_prompt(pools: Pools, now: Steady) -> tuple[StepTime, float]:
+def _batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:
     """The steps of the prompts of a static batch, and their seconds."""
     load, engine = pools.load, pools.decode
     fresh = load.input_tokens * (1 - load.prefix_hit)
-    whole = engine.prefill(max(1.0, now.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
+    whole = engine.prefill(
+        max(1.0, steady.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp)
+    )
     return whole, max(whole.total, engine.launching(whole.steps))
 
 
-def _burst(pools: Pools, now: Steady, offered: float) -> float:
+def _burst(pools: Pools, steady: Steady, offered: float) -> float:
     """The addition to the mean time to first token where a run starts with all its requests at once."""
     load = pools.load
     if not load.requests:
         return 0.0
     rounds = max(1.0, load.requests / offered)
-    return burst_wait(offered / pools.prompts.attention_ranks, now.service, rounds)
+    return burst_wait(offered / pools.prompts.attention_ranks, steady.service, rounds)
 
 
 def _handoff(pools: Pools) -> Handoff | None:

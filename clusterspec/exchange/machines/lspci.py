@@ -77,14 +77,14 @@ def _is_accelerator_vendor(device: PciDevice) -> bool:
     return any(maker in device.name for maker in _MAKERS)
 
 
-def _accelerators(found: list[PciDevice], builder: ImportBuilder) -> None:
-    builder.count("accelerators", len(found), found[0].line if found else 0)
-    if not found:
+def _accelerators(devices: list[PciDevice], builder: ImportBuilder) -> None:
+    builder.count("accelerators", len(devices), devices[0].line if devices else 0)
+    if not devices:
         builder.unknown("cluster.accelerators_per_node", "no 3D controller or processing accelerator is listed")
         return
-    line = found[0].line
-    builder.set("cluster.accelerators_per_node", len(found), line)
-    kinds = {each.pci or _short(each.name) for each in found}
+    line = devices[0].line
+    builder.set("cluster.accelerators_per_node", len(devices), line)
+    kinds = {each.pci or _short(each.name) for each in devices}
     for kind in sorted(kinds):
         entry = None if ":" in kind else accelerator_of_product(kind)
         if ":" in kind:
@@ -93,7 +93,7 @@ def _accelerators(found: list[PciDevice], builder: ImportBuilder) -> None:
             builder.set("cluster.accelerator", entry, line)
         else:
             builder.unknown(f"accelerator {kind}", "no catalog entry of this name", line)
-    _links(found, "host", builder)
+    _links(devices, "host", builder)
 
 
 def _short(name: str) -> str:
@@ -102,17 +102,17 @@ def _short(name: str) -> str:
     return inside[-1] if inside else name[:60]
 
 
-def _nics(found: list[PciDevice], builder: ImportBuilder) -> None:
-    builder.count("nics", len(found), found[0].line if found else 0)
-    kinds = Counter(_nic(each) for each in found)
+def _nics(devices: list[PciDevice], builder: ImportBuilder) -> None:
+    builder.count("nics", len(devices), devices[0].line if devices else 0)
+    kinds = Counter(_nic(each) for each in devices)
     for kind, count in kinds.items():
-        line = next(each.line for each in found if _nic(each) == kind)
+        line = next(each.line for each in devices if _nic(each) == kind)
         builder.count(f"nics_{kind}", count, line)
-    if found:
+    if devices:
         builder.unknown(
-            "cluster.scale_out.nics_per_node", "lspci does not say which network a NIC serves", found[0].line
+            "cluster.scale_out.nics_per_node", "lspci does not say which network a NIC serves", devices[0].line
         )
-        _links(found, "nic", builder)
+        _links(devices, "nic", builder)
 
 
 def _nic(device: PciDevice) -> str:
@@ -121,12 +121,12 @@ def _nic(device: PciDevice) -> str:
     return next((entry for pattern, entry in _NIC_NAMES if re.search(pattern, device.name)), _short(device.name))
 
 
-def _links(found: list[PciDevice], key: str, builder: ImportBuilder) -> None:
+def _links(devices: list[PciDevice], key: str, builder: ImportBuilder) -> None:
     """Record the PCIe generation if all links have the same; list links that run below their capability."""
-    could = {GENERATIONS.get(each.links["Cap"][0]) for each in found if "Cap" in each.links}
+    could = {GENERATIONS.get(each.links["Cap"][0]) for each in devices if "Cap" in each.links}
     if len(could) == 1 and None not in could:
-        builder.set(f"cluster.pcie.{key}", could.pop(), found[0].line)
-    for each in found:
+        builder.set(f"cluster.pcie.{key}", could.pop(), devices[0].line)
+    for each in devices:
         if {"Cap", "Sta"} <= set(each.links) and each.links["Sta"] < each.links["Cap"]:
             (speed, width), (best, widest) = each.links["Sta"], each.links["Cap"]
             what = f"link of {each.address}: {speed:g} GT/s x{width} instead of {best:g} GT/s x{widest}"

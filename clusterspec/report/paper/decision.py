@@ -43,12 +43,12 @@ SIGNING = {
 """The decision that a buyer takes from a verdict."""
 
 
-def judgement(found: Verdict, kind: str, *, tender: bool) -> Judgement:
+def judgement(verdict: Verdict, kind: str, *, tender: bool) -> Judgement:
     """The verdict of the first page; for buyers with the decision first."""
-    word = VERDICT_WORDS[found.status]
+    word = VERDICT_WORDS[verdict.status]
     if kind == "procurement" and not tender:
-        word = f"{SIGNING[found.status]}: {word[0].lower()}{word[1:]}"
-    return Judgement(word, TONES[found.status], found.reasons, found.not_judged)
+        word = f"{SIGNING[verdict.status]}: {word[0].lower()}{word[1:]}"
+    return Judgement(word, TONES[verdict.status], verdict.reasons, verdict.not_judged)
 
 
 def section(report: FullReport) -> Section:

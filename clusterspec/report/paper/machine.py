@@ -73,10 +73,10 @@ def _engine_rows(layout: Layout, work: Workload) -> Iterator[TableRow]:
             yield TableRow((name, _engines(found)), "estimate.layout")
 
 
-def _engines(found: Engines) -> str:
-    degrees = [("tp", found.tp), ("attention_dp", found.attention_dp), ("ep", found.ep), ("pp", found.pp)]
+def _engines(engines: Engines) -> str:
+    degrees = [("tp", engines.tp), ("attention_dp", engines.attention_dp), ("ep", engines.ep), ("pp", engines.pp)]
     shown = ", ".join(f"{name} {degree}" for name, degree in degrees if degree > 1 or name == "tp")
-    return f"{plural(found.replicas, 'engine')} of {plural(found.ranks, 'rank')}: {shown}"
+    return f"{plural(engines.replicas, 'engine')} of {plural(engines.ranks, 'rank')}: {shown}"
 
 
 def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
@@ -161,7 +161,7 @@ def _reach(tier: Tier) -> str:
     return plural(tier.accelerators, "accelerator") if tier.accelerators > 1 else ""
 
 
-def _readings(found: tuple[Tier, ...]) -> PaperTable:
+def _readings(tiers: tuple[Tier, ...]) -> PaperTable:
     columns = (
         TableColumn("Tier", key="name"),
         TableColumn("Each way", "right", "line_rate"),
@@ -184,12 +184,12 @@ def _readings(found: tuple[Tier, ...]) -> PaperTable:
             ),
             f"tiers[{number}]",
         )
-        for number, tier in enumerate(found)
+        for number, tier in enumerate(tiers)
     )
     return PaperTable(columns, rows, "tiers", caption="All bandwidth conventions of each tier")
 
 
-def _costs(found: tuple[Tier, ...]) -> PaperTable:
+def _costs(tiers: tuple[Tier, ...]) -> PaperTable:
     columns = (
         TableColumn("Tier", key="name"),
         TableColumn("Latency", "right", "latency"),
@@ -206,7 +206,7 @@ def _costs(found: tuple[Tier, ...]) -> PaperTable:
             ),
             f"tiers[{number}]",
         )
-        for number, tier in enumerate(found)
+        for number, tier in enumerate(tiers)
     )
     return PaperTable(
         columns, rows, "tiers", caption="Small messages: below the crossover size, latency takes most of the time"

@@ -91,8 +91,8 @@ def cost(report: FullReport) -> Section | None:
     )
 
 
-def _by_year(found: Cost) -> Picture:
-    currency = found.currency
+def _by_year(cost: Cost) -> Picture:
+    currency = cost.currency
     columns = [
         Year(
             f"year {row.year}",
@@ -102,7 +102,7 @@ def _by_year(found: Cost) -> Picture:
             row.low,
             row.high,
         )
-        for row in found.by_year
+        for row in cost.by_year
     ]
     alt = "; ".join(f"{column.label}: {display(sum_of(p.value for p in column.parts), currency)}" for column in columns)
     drawn = years(columns, lambda tick: _short(tick, currency), alt)
@@ -117,8 +117,8 @@ def _short(amount: float, currency: str) -> str:
     return f"{amount:g} {currency}".rstrip()
 
 
-def _terms(found: Cost) -> PaperTable:
-    assert found.total is not None
+def _terms(cost: Cost) -> PaperTable:
+    assert cost.total is not None
     columns = (
         TableColumn("Part", key="name"),
         TableColumn("Amount", "right", "value"),
@@ -126,33 +126,33 @@ def _terms(found: Cost) -> PaperTable:
         TableColumn("Share", "right", "value"),
         TableColumn("Formula", key="formula"),
     )
-    whole = found.total
+    whole = cost.total
     rows = []
     for number, part in enumerate((*whole.parts, whole)):
         span = ""
         if part.low is not None and part.high is not None and part.high > part.low:
-            span = f"{display(part.low, found.currency)} to {display(part.high, found.currency)}"
+            span = f"{display(part.low, cost.currency)} to {display(part.high, cost.currency)}"
         last = number == len(whole.parts)
         field = "cost.terms[0]" if last else f"cost.parts[{number}]"
         share = portion(part.value / whole.value) if whole.value else ""
         rows.append(
-            TableRow((part.label, display(part.value, found.currency), span, share, part.formula), field, total=last)
+            TableRow((part.label, display(part.value, cost.currency), span, share, part.formula), field, total=last)
         )
     return PaperTable(columns, tuple(rows), "cost.parts")
 
 
-def _per_unit(report: FullReport, found: Cost) -> PaperTable | None:
-    used = f"{found.accelerators_used:,.0f} of {found.accelerators:,} accelerators" if found.accelerators_used else ""
+def _per_unit(report: FullReport, cost: Cost) -> PaperTable | None:
+    used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     rows = []
-    if found.per_run is not None and found.run is not None:
+    if cost.per_run is not None and cost.run is not None:
         rows.append(
             TableRow(
-                ("One run", display(found.per_run.value, found.currency), f"{display(found.run.value, 's')}; {used}"),
+                ("One run", display(cost.per_run.value, cost.currency), f"{display(cost.run.value, 's')}; {used}"),
                 "cost.per_run",
             )
         )
-    if found.per_million_tokens is not None:
-        each = display(found.per_million_tokens.value, found.currency)
+    if cost.per_million_tokens is not None:
+        each = display(cost.per_million_tokens.value, cost.currency)
         what = "output" if report.serves else "trained"
         rows.append(TableRow((f"A million {what} tokens", each, used), "cost.per_million_tokens"))
     if not rows:

@@ -33,53 +33,53 @@ def _fields(field: str, others: int) -> tuple[str, ...]:
     return (field, *(f"against[{number}].{field}" for number in range(others)))
 
 
-def _verdict(one: FullReport) -> str:
-    return VERDICT_WORDS[one.estimate.verdict.status]
+def _verdict(report: FullReport) -> str:
+    return VERDICT_WORDS[report.estimate.verdict.status]
 
 
-def _findings(one: FullReport) -> str:
-    counted = count(one.estimate.findings)
+def _findings(report: FullReport) -> str:
+    counted = count(report.estimate.findings)
     return f"{counted['error']} / {counted['warning']}"
 
 
-def _price(one: FullReport) -> str:
-    bill = one.bill.bill
+def _price(report: FullReport) -> str:
+    bill = report.bill.bill
     return money(bill.total, bill.currency) if bill.total is not None else "–"
 
 
-def _term(one: FullReport) -> str:
-    cost = one.cost.cost
+def _term(report: FullReport) -> str:
+    cost = report.cost.cost
     return display(cost.total.value, cost.currency or "currency") if cost and cost.total and cost.years else "–"
 
 
-def _power(one: FullReport) -> str:
-    cost = one.cost.cost
+def _power(report: FullReport) -> str:
+    cost = report.cost.cost
     return display(cost.watts.value, "W") if cost and cost.watts.parts else "–"
 
 
-def _step(one: FullReport) -> str:
-    plan = one.estimate.plan
+def _step(report: FullReport) -> str:
+    plan = report.estimate.plan
     return display(plan.step_time.value, "s") if plan.step_time else "–"
 
 
-def _mfu(one: FullReport) -> str:
-    plan = one.estimate.plan
+def _mfu(report: FullReport) -> str:
+    plan = report.estimate.plan
     return percent(plan.mfu) if plan.mfu is not None else "–"
 
 
-def _memory(one: FullReport) -> str:
-    use = one.estimate.plan.memory
+def _memory(report: FullReport) -> str:
+    use = report.estimate.plan.memory
     return percent(use.total.value / use.capacity.value) if use and use.capacity else "–"
 
 
-def _run(one: FullReport) -> str:
-    kept, plan = one.reliability, one.estimate.plan
+def _run(report: FullReport) -> str:
+    kept, plan = report.reliability, report.estimate.plan
     seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
     return display(seconds, "s") if seconds else "–"
 
 
-def _tokens(one: FullReport) -> str:
-    cost = one.cost.cost
+def _tokens(report: FullReport) -> str:
+    cost = report.cost.cost
     found = cost.per_million_tokens if cost else None
     return display(found.value, cost.currency or "currency") if cost and found else "–"
 
@@ -87,28 +87,28 @@ def _tokens(one: FullReport) -> str:
 def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
     """A function that formats a figure of a serving plan."""
 
-    def read(one: FullReport) -> str:
-        found = one.estimate.plan.serving
+    def read(report: FullReport) -> str:
+        found = report.estimate.plan.serving
         return "–" if found is None else display(getattr(found, name), unit)
 
     return read
 
 
-def _drafted(one: FullReport) -> str:
+def _drafted(report: FullReport) -> str:
     """The speculative decoding of a plan, shown because its figures are not comparable with others."""
-    work = one.estimate.design.workload
+    work = report.estimate.design.workload
     load = work.serving if work is not None else None
     if load is None or not load.draft_tokens:
         return "none" if load is not None else "–"
     return f"{load.draft_tokens}, {percent(load.draft_acceptance, 2)} accepted"
 
 
-def _trained(one: FullReport) -> str:
-    return "–" if one.serves else _tokens(one)
+def _trained(report: FullReport) -> str:
+    return "–" if report.serves else _tokens(report)
 
 
-def _answered(one: FullReport) -> str:
-    return _tokens(one) if one.serves else "–"
+def _answered(report: FullReport) -> str:
+    return _tokens(report) if report.serves else "–"
 
 
 ROWS = (

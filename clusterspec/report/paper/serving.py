@@ -46,10 +46,10 @@ def section(report: FullReport) -> Section | None:
     return Section("serving", "Serving", blocks, lead=_lead(found, work.serving))
 
 
-def _lead(found: ServingTimes, load: Serving) -> str:
+def _lead(times: ServingTimes, load: Serving) -> str:
     """The load in one sentence."""
     each = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens each"
-    requests = f"{plural(max(1, round(found.offered)), 'request')} in flight, {each}"
+    requests = f"{plural(max(1, round(times.offered)), 'request')} in flight, {each}"
     kinds = {
         "closed": f"Held for {requests}; a request that ends is replaced at once.",
         "open": f"Held for {load.request_rate or 0:g} requests per second, which result in {requests}.",
@@ -65,7 +65,7 @@ def _lead(found: ServingTimes, load: Serving) -> str:
     return kinds[load.load].replace("Held", "The figures hold", 1) + drafted
 
 
-def _times(found: ServingTimes, load: Serving) -> PaperTable:
+def _times(times: ServingTimes, load: Serving) -> PaperTable:
     targets = {"ttft": load.ttft_target, "tpot": load.tpot_target}
     rows = []
     for title, name, unit in (
@@ -74,7 +74,7 @@ def _times(found: ServingTimes, load: Serving) -> PaperTable:
         ("Time per output token", "tpot", "s"),
         ("Output tokens per second", "output_tokens_per_second", "1"),
     ):
-        value, (low, high) = getattr(found, name), serving_range(found, name)
+        value, (low, high) = getattr(times, name), serving_range(times, name)
         target = targets.get(name)
         cells = (
             title,
@@ -88,10 +88,10 @@ def _times(found: ServingTimes, load: Serving) -> PaperTable:
     latency = "estimate.serving.request_latency"
     share = "estimate.serving.prefill_share"
     rows += [
-        _plain("Output tokens per second of an accelerator", display(found.per_accelerator, "1"), each),
-        _plain("Output tokens per second of a user", display(1 / found.tpot, "1"), "estimate.serving.tpot"),
-        _plain("Request latency", display(found.request_latency, "s"), latency),
-        _plain("Share of the engines' time on prefill", percent(found.prefill_share, 2), share),
+        _plain("Output tokens per second of an accelerator", display(times.per_accelerator, "1"), each),
+        _plain("Output tokens per second of a user", display(1 / times.tpot, "1"), "estimate.serving.tpot"),
+        _plain("Request latency", display(times.request_latency, "s"), latency),
+        _plain("Share of the engines' time on prefill", percent(times.prefill_share, 2), share),
     ]
     columns = (
         TableColumn("What"),
@@ -106,24 +106,24 @@ def _plain(title: str, value: str, field: str) -> TableRow:
     return TableRow((title, value, "–", "–"), field, fields=("", field, "", ""))
 
 
-def _step(found: ServingTimes) -> Picture:
+def _step(times: ServingTimes) -> Picture:
     """The time per output token: a decode step, plus the prefill of other requests."""
     spare = iter(OTHERS)
     shown = []
-    for part in time_of_token(found).parts[0].parts:
+    for part in time_of_token(times).parts[0].parts:
         tint = TINTS.get(part.name) or next(spare, "other")
         if part.value:
             shown.append(StackPart(part.label, tint, part.value, display(part.value, "s")))
-    prompts = found.tpot * found.tokens_per_step - sum_of(part.value for part in shown)
-    if prompts > 0.002 * found.tpot:
+    prompts = times.tpot * times.tokens_per_step - sum_of(part.value for part in shown)
+    if prompts > 0.002 * times.tpot:
         shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, display(prompts, "s")))
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
     drawn = timeline(shown, (), lambda tick: display(tick, "s"), alt, title="one decode step, and its share of prompts")
     return Picture(drawn, "Time of a decode step by part", "estimate.terms[1]")
 
 
-def _parts(found: ServingTimes) -> PaperTable:
-    step = time_of_token(found).parts[0]
+def _parts(times: ServingTimes) -> PaperTable:
+    step = time_of_token(times).parts[0]
     columns = (
         TableColumn("Part of a decode step", key="name"),
         TableColumn("Time", "right", "value"),
@@ -142,14 +142,14 @@ def _parts(found: ServingTimes) -> PaperTable:
     return PaperTable(columns, (*rows, TableRow(whole, STEP, total=True)), STEP)
 
 
-def _cache(found: ServingTimes, load: Serving) -> PaperTable:
-    most = found.max_concurrency
+def _cache(times: ServingTimes, load: Serving) -> PaperTable:
+    most = times.max_concurrency
     rows = [
-        ("A token", display(found.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
-        ("Tokens that all engines hold", display(found.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
+        ("A token", display(times.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
+        ("Tokens that all engines hold", display(times.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
         (
             "Requests that they hold on average",
-            display(round(found.kv_capacity_sequences), "1"),
+            display(round(times.kv_capacity_sequences), "1"),
             "kv_capacity_sequences",
         ),
     ]

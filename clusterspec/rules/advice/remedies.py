@@ -62,11 +62,11 @@ def _of_activations(layout: Layout) -> Iterator[Change]:
         yield {"cp": layout.cp * factor} | ({"recompute": "full"} if layout.recompute != "full" else {})
 
 
-def in_words(found: Sequence[Alternative], otherwise: str) -> str:
+def in_words(alternatives: Sequence[Alternative], otherwise: str) -> str:
     """The fastest layouts as text, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`; ``otherwise`` if there are none."""
-    if not found:
+    if not alternatives:
         return otherwise
-    return "these fit: " + "; or ".join(_described(alternative) for alternative in found[:SHOWN])
+    return "these fit: " + "; or ".join(_described(alternative) for alternative in alternatives[:SHOWN])
 
 
 def _described(alternative: Alternative) -> str:

@@ -182,10 +182,10 @@ def _is_ethernet_rate(speed: float) -> bool:
     return any(near(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET)
 
 
-def _causes(stated: StatedFigure, known: CatalogFigure) -> Iterator[LikelyCause]:
+def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause]:
     """The likely causes: first by the written unit, then by the direction, then by the scope."""
-    ratio = stated.quantity.value / stated.counted(known)
-    right = stated.written_as(stated.counted(known))
+    ratio = stated.quantity.value / stated.counted(figure)
+    right = stated.written_as(stated.counted(figure))
     yield from _bits(stated, right, ratio)
     if stated.kind == "nic":
         yield from _scope(stated, right, ratio)

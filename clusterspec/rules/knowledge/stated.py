@@ -50,9 +50,9 @@ class StatedFigure:
     """Whether the catalog has only a usual figure, so that others may be correct."""
     line_rate: CatalogFigure | None = None
 
-    def counted(self, known: CatalogFigure) -> float:
+    def counted(self, figure: CatalogFigure) -> float:
         """The catalog's figure in the direction that the author counted."""
-        return known.value * (2 if self.quantity.direction is Direction.DUPLEX else 1)
+        return figure.value * (2 if self.quantity.direction is Direction.DUPLEX else 1)
 
     def written_as(self, value: float) -> str:
         """A figure in the bits or bytes and the direction that the author wrote."""

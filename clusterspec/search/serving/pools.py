@@ -49,10 +49,10 @@ def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> lis
     return sorted((engine for engine, value in best.items() if value), key=lambda each: -best[each])[:MOST_KINDS]
 
 
-def _ranks_per_prompt(one: Rated) -> float:
+def _ranks_per_prompt(rated: Rated) -> float:
     """Rank-seconds of an engine per prompt."""
-    engine = one.plan[1]
-    return one.times.prompt_time * engine.ranks / engine.attention_dp
+    engine = rated.plan[1]
+    return rated.times.prompt_time * engine.ranks / engine.attention_dp
 
 
 def _undominated(

@@ -162,9 +162,9 @@ def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
 
 
-def _full(one: Rated) -> bool:
+def _full(rated: Rated) -> bool:
     """Whether throughput has reached its maximum: the cache is full, or requests queue for long."""
-    times = one.times
+    times = rated.times
     return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
 
 
