@@ -21,32 +21,32 @@ from clusterspec.results import Input, Json, Tool, head
 T = TypeVar("T")
 
 
-def today(asked: argparse.Namespace) -> date:
+def today(args: argparse.Namespace) -> date:
     """The current date: ``--today``, else ``SOURCE_DATE_EPOCH``, else the clock."""
-    if asked.today is not None:
-        return date.fromisoformat(str(asked.today))
+    if args.today is not None:
+        return date.fromisoformat(str(args.today))
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if epoch.isascii() and epoch.isdigit() and len(epoch) < 12:
         return datetime.fromtimestamp(int(epoch), UTC).date()
     return datetime.now(UTC).date()
 
 
-def configured(asked: argparse.Namespace, folder: Path) -> Config:
+def configured(args: argparse.Namespace, folder: Path) -> Config:
     """The configuration given by the call, else the one of a folder (see ``--trust``).
 
     Raises `UsageFault` if it cannot be read or requires another version of the program.
     """
-    trust = getattr(asked, "trust", "spec")
+    trust = getattr(args, "trust", "spec")
     try:
-        if asked.config:
-            config = configuration.load(Path(asked.config))
+        if args.config:
+            config = configuration.load(Path(args.config))
         elif trust == "none":
             config = Config()
         elif trust == "base":
             from clusterspec.cli.base_folders import with_base_folders
             from clusterspec.cli.base_revision import base_config
 
-            config = with_base_folders(base_config(folder), folder, asked)
+            config = with_base_folders(base_config(folder), folder, args)
         else:
             config = configuration.discover(folder)
     except configuration.ConfigFault as fault:
@@ -58,13 +58,13 @@ def configured(asked: argparse.Namespace, folder: Path) -> Config:
     return config
 
 
-def opened(asked: argparse.Namespace, config: Config) -> Catalog:
+def opened(args: argparse.Namespace, config: Config) -> Catalog:
     """The shipped catalog with the folders of the configuration and of the call, which have precedence in this order.
 
     Raises `UsageFault` if a folder does not exist or the catalog is not of the required version.
     """
     try:
-        catalog = Catalog.open([*config.catalog, *named_catalogs(asked)])
+        catalog = Catalog.open([*config.catalog, *named_catalogs(args)])
     except NotADirectoryError as fault:
         raise UsageFault(str(fault)) from None
     except (OSError, ValueError) as fault:
@@ -77,17 +77,17 @@ def opened(asked: argparse.Namespace, config: Config) -> Catalog:
     return catalog
 
 
-def named_catalogs(asked: argparse.Namespace) -> list[Path]:
+def named_catalogs(args: argparse.Namespace) -> list[Path]:
     """The catalog folders given by the call; with ``--trust base``, from the base revision."""
-    paths = [Path(name) for name in asked.catalog]
-    if paths and getattr(asked, "trust", "spec") == "base":
+    paths = [Path(name) for name in args.catalog]
+    if paths and getattr(args, "trust", "spec") == "base":
         from clusterspec.cli.base_folders import base_folder
 
-        return [base_folder(path, Path.cwd(), asked) for path in paths]
+        return [base_folder(path, Path.cwd(), args) for path in paths]
     return paths
 
 
-def with_options(config: Config, asked: argparse.Namespace, own: Collection[str] = ()) -> Config:
+def with_options(config: Config, args: argparse.Namespace, own: Collection[str] = ()) -> Config:
     """A configuration with the rules given by options, and groups expanded to their rules.
 
     ``own`` are the names of its company rules. Raises `UsageFault` for a rule or group that does not exist.
@@ -106,9 +106,9 @@ def with_options(config: Config, asked: argparse.Namespace, own: Collection[str]
     with_threshold(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
-        select=(*of_file("select", config.select), *named_rules(asked, "select", own)),
-        ignore=(*of_file("ignore", config.ignore), *named_rules(asked, "ignore", own)),
-        error=(*of_file("error", config.error), *named_rules(asked, "error", own)),
+        select=(*of_file("select", config.select), *named_rules(args, "select", own)),
+        ignore=(*of_file("ignore", config.ignore), *named_rules(args, "ignore", own)),
+        error=(*of_file("error", config.error), *named_rules(args, "error", own)),
         severity=by_rule("severity", config.severity),
         overrides=tuple(
             replace(
@@ -122,12 +122,12 @@ def with_options(config: Config, asked: argparse.Namespace, own: Collection[str]
     )
 
 
-def named_rules(asked: argparse.Namespace, option: str, own: Collection[str] = ()) -> tuple[str, ...]:
+def named_rules(args: argparse.Namespace, option: str, own: Collection[str] = ()) -> tuple[str, ...]:
     """The rule names of a repeatable option with comma-separated values.
 
     Any company rule may be named, since another folder of the call may have it.
     """
-    values: list[str] = getattr(asked, option, [])
+    values: list[str] = getattr(args, option, [])
     names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
     if values and not names:
         raise UsageFault(f"--{option} names no rule")
@@ -162,7 +162,7 @@ def with_threshold(where: str, names: Iterable[str]) -> None:
             raise UsageFault(f"{where}: {name} has no threshold; rules with a threshold are {having}")
 
 
-def headed(asked: argparse.Namespace, body: Json) -> Json:
+def headed(args: argparse.Namespace, body: Json) -> Json:
     """The JSON document of a command that reads no spec, with the common header."""
-    catalog = opened(asked, configured(asked, Path.cwd()))
+    catalog = opened(args, configured(args, Path.cwd()))
     return head(Tool(__version__, catalog.version), Input()) | body

@@ -45,17 +45,17 @@ def _positional(rules: list[str], catalog: Catalog) -> dict[str, list[str]]:
     }
 
 
-def _values(one: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple[str, list[str]]]:
+def _values(parser: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple[str, list[str]]]:
     """The options of a command whose values are known, each with them."""
-    for action in one._actions:
+    for action in parser._actions:
         of_metavar = {"RULE": rules, "KIND": [*KINDS]}.get(str(action.metavar), [])
         known = [str(choice) for choice in action.choices or ()] or of_metavar
         for option in action.option_strings if known else ():
             yield option, known
 
 
-def _words(one: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    for action in one._actions:
+def _words(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from ((name, "") for name in action.choices)
         for option in action.option_strings:

@@ -23,19 +23,19 @@ from clusterspec.search.space import Space
 from clusterspec.search.variation import Changes, divides
 
 
-def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
+def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
     """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition."""
-    base = one.plan.step_time.value if one.plan.step_time else None
+    base = study.plan.step_time.value if study.plan.step_time else None
     condition = parse(until, base)
     lever = _toward(LEVERS[key], condition)
-    present = lever.value(one.design)
+    present = lever.value(study.design)
     nothing = SolveReport(
-        one.settings.tool, one.input, key, lever.unit, condition.text, present, None, None, False, {}, None, ()
+        study.settings.tool, study.input, key, lever.unit, condition.text, present, None, None, False, {}, None, ()
     )
-    served = one.plan.serving is not None and key in OF_LOAD
-    if (present is None and not served) or one.document is None or one.plan.memory is None:
+    served = study.plan.serving is not None and key in OF_LOAD
+    if (present is None and not served) or study.document is None or study.plan.memory is None:
         return replace(nothing, why=f"the design has no {key} to vary")
-    studied = Studied(one)
+    studied = Studied(study)
     layouts: dict[float, Changes] = {}
 
     def plan_at(value: float) -> Plan | None:
@@ -43,7 +43,7 @@ def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> Sol
         varied = studied.variations.design(changes)
         if not best_layout:
             return estimate(varied) if divides(varied) else None
-        best = _best_serving(studied, varied, condition) if one.plan.serving else _best_training(studied, varied)
+        best = _best_serving(studied, varied, condition) if study.plan.serving else _best_training(studied, varied)
         if best is None:
             return None
         layouts[value] = best
@@ -51,7 +51,7 @@ def solve(one: Study, key: str, until: str, *, best_layout: bool = False) -> Sol
 
     found = find_boundary(lever, condition, plan_at, present or 1.0)
     plan, best = found.plan, layouts.get(found.value or 0.0, {})
-    section = best.get(("layout",), present_section(one))
+    section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
     return replace(
         nothing,

@@ -38,32 +38,32 @@ def default_objective(design: Design) -> str:
     return "accelerators" if targeted else "tokens_per_accelerator"
 
 
-def search_serving(one: Study, options: SearchOptions, progress: Progress) -> SearchReport:
+def search_serving(study: Study, options: SearchOptions, progress: Progress) -> SearchReport:
     """The best legal plans that meet the targets at the load of a study, each checked by the rules."""
-    one = _with_a_layout(one)
-    objective = options.objective if options.objective in OBJECTIVES else default_objective(one.design)
-    job = serving_job(one.design)
-    if job is None or one.document is None:
+    study = _with_a_layout(study)
+    objective = options.objective if options.objective in OBJECTIVES else default_objective(study.design)
+    job = serving_job(study.design)
+    if job is None or study.document is None:
         nothing = (objective, 0, 0, 0, (), (), None)
-        return SearchReport(one.settings.tool, one.input, *nothing, why=NOTHING_TO_SEARCH)
+        return SearchReport(study.settings.tool, study.input, *nothing, why=NOTHING_TO_SEARCH)
     memory = job.cluster.accelerator.memory
     most = memory.value * (1 - options.min_headroom) if memory else inf
     found = run_search(job, Pins(options.pins), most, objective=objective, top=options.top, progress=progress)
-    studied = Studied(one)
+    studied = Studied(study)
     rows, refused = _checked(studied, job, found.best, options.top)
     if objective == "cost":
         rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
     front, _ = _checked(studied, job, found.front, len(found.front))
     return SearchReport(
-        one.settings.tool,
-        one.input,
+        study.settings.tool,
+        study.input,
         objective,
         found.evaluated,
         found.meeting,
         refused,
         tuple(rows),
         tuple(front),
-        present(studied) if one.plan.serving else None,
+        present(studied) if study.plan.serving else None,
         smallest=_of_plan(studied, job, found.nearest) if found.nearest else None,
         why="" if rows else _why(found),
     )
@@ -76,22 +76,22 @@ def present(studied: Studied) -> LayoutRow:
     return _row(studied, studied.one, present_section(studied.one), pools=pools)
 
 
-def plans(one: Study) -> SearchReport:
+def plans(study: Study) -> SearchReport:
     """The plans that a report shows: the best few that meet the targets, and the front."""
-    return search_serving(one, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
+    return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
-def _with_a_layout(one: Study) -> Study:
+def _with_a_layout(study: Study) -> Study:
     """The study, with an empty layout where the spec has none."""
-    if one.document is None or one.design.layout is not None:
-        return one
-    return pipeline.study_document(changed(one.document, {("layout",): {}}), one)
+    if study.document is None or study.design.layout is not None:
+        return study
+    return pipeline.study_document(changed(study.document, {("layout",): {}}), study)
 
 
-def _why(found: FoundPlans) -> str:
-    if not found.evaluated:
+def _why(plans: FoundPlans) -> str:
+    if not plans.evaluated:
         return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
-    return "a rule finds an error in every plan kept" if found.meeting else "no plan meets the targets at the load"
+    return "a rule finds an error in every plan kept" if plans.meeting else "no plan meets the targets at the load"
 
 
 def _checked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> tuple[list[LayoutRow], int]:
@@ -107,24 +107,24 @@ def _checked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int)
     return rows, refused
 
 
-def _of_plan(studied: Studied, job: ServingJob, found: Rated, *, strict: bool = False) -> LayoutRow | None:
+def _of_plan(studied: Studied, job: ServingJob, rated: Rated, *, strict: bool = False) -> LayoutRow | None:
     """A row for a plan in place of the spec's, estimated and checked; with ``strict``, None where a rule finds an
     error.
     """
     assert studied.one.document is not None
-    section, pools = section_of(job, found)
-    changes = written(studied, job, found)
-    if found.concurrency is not None:
-        changes |= _only_concurrency(found.concurrency)
+    section, pools = section_of(job, rated)
+    changes = written(studied, job, rated)
+    if rated.concurrency is not None:
+        changes |= _only_concurrency(rated.concurrency)
     varied = pipeline.study_document(changed(studied.one.document, changes), studied.one)
-    if strict and errors_of(varied) - studied.machine_errors - _of_targets(found):
+    if strict and errors_of(varied) - studied.machine_errors - _of_targets(rated):
         return None
     return _row(studied, varied, section, pools=pools)
 
 
-def written(studied: Studied, job: ServingJob, found: Rated) -> dict[KeyPath, object]:
+def written(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
     """The keys of a spec that hold the engines of a plan."""
-    section, pools = section_of(job, found)
+    section, pools = section_of(job, rated)
     return {("layout",): whole_section(studied.one, section), POOLS: pools}
 
 
@@ -145,10 +145,10 @@ def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
     return (job, best) if best is not None else None
 
 
-def _of_targets(found: Rated) -> frozenset[str]:
+def _of_targets(rated: Rated) -> frozenset[str]:
     """The rules about latency targets, which plans of the front may violate."""
     return (
-        frozenset() if found.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
+        frozenset() if rated.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
     )
 
 
@@ -158,9 +158,9 @@ def _only_concurrency(requests: int) -> dict[KeyPath, object]:
     return {CONCURRENCY: requests} | other
 
 
-def section_of(job: ServingJob, found: Rated) -> tuple[Section, Json | None]:
+def section_of(job: ServingJob, rated: Rated) -> tuple[Section, Json | None]:
     """The `layout` section of a plan, and its separate engines if any; defaults are omitted."""
-    prefill, decode = found.plan
+    prefill, decode = rated.plan
     if prefill is not None:
         return {}, {"prefill": _engine(prefill), "decode": _engine(decode)}
     section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
@@ -180,9 +180,9 @@ def _engine(engine: Engines) -> Json:
     return {key: getattr(engine, key) for key in ENGINE_KEYS if key in {"replicas", "tp"} or getattr(engine, key) > 1}
 
 
-def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
+def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
     """A row of a study whose layout is ``section``."""
-    design, times = one.design, one.plan.serving
+    design, times = study.design, study.plan.serving
     assert times is not None and design.workload is not None and design.workload.serving is not None
     more = {
         "accelerators": times.accelerators,
@@ -199,9 +199,9 @@ def _row(studied: Studied, one: Study, section: Section, *, pools: Json | None =
         low=None,
         high=None,
         mfu=None,
-        memory=one.plan.memory_bytes,
-        fits=one.plan.fits,
-        cost=_cost(studied, design, one.plan),
+        memory=study.plan.memory_bytes,
+        fits=study.plan.fits,
+        cost=_cost(studied, design, study.plan),
         serving=(serving_json(times, design.workload.serving) or {}) | more,
     )
 

@@ -89,15 +89,15 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
     return row.of(_fixed(varied))
 
 
-def _fixed(one: Study) -> LayoutRow:
+def _fixed(study: Study) -> LayoutRow:
     """The row of a study as its spec describes it."""
-    plan, studied = one.plan, Studied(one)
+    plan, studied = study.plan, Studied(study)
     if plan.serving is not None:
         from clusterspec.exploration.serving import present
 
         return present(studied)
-    layout = one.document.value.get("layout") or {} if one.document else {}
-    cost = studied.cost(one.design, plan)
+    layout = study.document.value.get("layout") or {} if study.document else {}
+    cost = studied.cost(study.design, plan)
     return LayoutRow(layout, plan.step_seconds, None, None, plan.mfu, plan.memory_bytes, plan.fits, cost)
 
 

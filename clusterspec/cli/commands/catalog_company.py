@@ -23,15 +23,15 @@ LONGEST = 64
 """Characters of an id."""
 
 
-def check(asked: argparse.Namespace) -> int:
+def check(args: argparse.Namespace) -> int:
     """Print the faults of the catalog folders of the call or the configuration. The exit status is 1 if there are any.
 
     Raises `UsageFault` if no folder is given, or one cannot be read.
     """
-    pairs = formats.pairs(asked)
-    config = configured(asked, Path.cwd())
-    named = [Path(name) for name in asked.folders]
-    folders = named or [*config.catalog, *(Path(name) for name in asked.catalog)]
+    pairs = formats.pairs(args)
+    config = configured(args, Path.cwd())
+    named = [Path(name) for name in args.folders]
+    folders = named or [*config.catalog, *(Path(name) for name in args.catalog)]
     if not folders:
         raise UsageFault("no catalog folder to check: name one, or set `catalog` in the configuration")
     try:
@@ -40,31 +40,31 @@ def check(asked: argparse.Namespace) -> int:
             for one in checked_files([_relative(folder) for folder in folders])
         ]
     except OSError as fault:
-        named = f"the catalog folder {fault.filename}: {fault.strerror}" if fault.filename else str(fault)
-        raise UsageFault(named) from None
-    report = pipeline.check(found, Settings(Catalog.open(), config, today(asked)))
+        reason = f"the catalog folder {fault.filename}: {fault.strerror}" if fault.filename else str(fault)
+        raise UsageFault(reason) from None
+    report = pipeline.check(found, Settings(Catalog.open(), config, today(args)))
     for pair in pairs:
-        formats.put(report, pair, asked, formats.Options(day=today(asked)))
+        formats.put(report, pair, args, formats.Options(day=today(args)))
     return FOUND if report.findings else OK
 
 
-def new(asked: argparse.Namespace) -> int:
+def new(args: argparse.Namespace) -> int:
     """Print the commented template of an entry, or write it into a catalog folder, which is made if it is absent.
 
     Raises `UsageFault` for an invalid kind or id, and if the file exists.
     """
     kinds = {word: kind for kind, place in FOLDER_OF_KIND.items() for word in (kind, place)}
-    if asked.kind not in kinds:
-        raise UsageFault(f"no kind is called {asked.kind!r}; there are {', '.join(FOLDER_OF_KIND)}")
-    kind = kinds[asked.kind]
-    id_ = asked.id or f"my-{kind}"
+    if args.kind not in kinds:
+        raise UsageFault(f"no kind is called {args.kind!r}; there are {', '.join(FOLDER_OF_KIND)}")
+    kind = kinds[args.kind]
+    id_ = args.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):
         raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
-    text = skeleton(kind, id_, today(asked), FOLDER_OF_KIND[kind])
-    if not asked.into:
+    text = skeleton(kind, id_, today(args), FOLDER_OF_KIND[kind])
+    if not args.into:
         print_text(text, exact=True)
         return OK
-    target = Path(asked.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
+    target = Path(args.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
     if target.exists() or target.is_symlink():
         raise UsageFault(f"{target}: exists")
     try:

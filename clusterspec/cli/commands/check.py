@@ -20,95 +20,99 @@ from clusterspec.results import CheckReport
 from clusterspec.units import plural
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Check all paths, apply the requested fixes, and print the findings.
 
     Raises `InternalError` after printing if a rule failed.
     """
-    pairs = formats.pairs(asked)
-    trust(asked)
-    reader = StudyReader(asked)
-    names = files.named(asked, reader)
+    pairs = formats.pairs(args)
+    trust(args)
+    reader = StudyReader(args)
+    names = files.named(args, reader)
     shared = reader.settings(Path(names[0]).resolve().parent if names else Path.cwd())
-    if asked.verbose:
-        announce(asked, reader, names)
-    found = files.checked(asked, reader, names)
-    guard(asked, names, found, shared)
-    if asked.diff or asked.fix or asked.unsafe_fixes:
-        given = {shown(asked, STDIN): reader.stdin_text()} if STDIN in names else {}
-        changes = fixes.fixed(found, asked.unsafe_fixes, given)
-        if asked.diff:
-            difference(changes, asked)
+    if args.verbose:
+        announce(args, reader, names)
+    found = files.checked(args, reader, names)
+    guard(args, names, found, shared)
+    if args.diff or args.fix or args.unsafe_fixes:
+        given = {shown(args, STDIN): reader.stdin_text()} if STDIN in names else {}
+        changes = fixes.fixed(found, args.unsafe_fixes, given)
+        if args.diff:
+            difference(changes, args)
             return FOUND if changes else OK
-        found = apply(asked, reader, names, found, changes)
+        found = apply(args, reader, names, found, changes)
     report = pipeline.check(found, shared)
-    if asked.baseline or asked.write_baseline:
+    if args.baseline or args.write_baseline:
         from clusterspec.cli.baselines import with_baseline
 
-        report = with_baseline(asked, report)
-    threshold = Severity(asked.fail_on or shared.config.fail_on)
+        report = with_baseline(args, report)
+    threshold = Severity(args.fail_on or shared.config.fail_on)
     for pair in pairs:
-        show(asked, report, pair, threshold, fixed_input=STDIN in names and (asked.fix or asked.unsafe_fixes))
+        show(args, report, pair, threshold, fixed_input=STDIN in names and (args.fix or args.unsafe_fixes))
     if fault := files.fault_of(found):
         raise fault
     return FOUND if report.reaches(threshold) else OK
 
 
-def announce(asked: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> None:
+def announce(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> None:
     """Print each file with its configuration and catalog on standard error."""
     for name in names:
         settings = reader.settings_of(name)
         by = settings.config.file or "no configuration"
-        print_error(f"clusterspec: {shown(asked, name)}: {by}, catalog {settings.catalog.version}")
+        print_error(f"clusterspec: {shown(args, name)}: {by}, catalog {settings.catalog.version}")
 
 
-def trust(asked: argparse.Namespace) -> None:
+def trust(args: argparse.Namespace) -> None:
     """Apply ``--trust``. Raises `UsageFault` for options that contradict it."""
     for option in ("config", "baseline"):
-        if asked.trust == "none" and getattr(asked, option):
+        if args.trust == "none" and getattr(args, option):
             raise UsageFault(f"--{option} contradicts --trust none, which ignores configurations and baselines")
-    if asked.trust == "base" and asked.config:
+    if args.trust == "base" and args.config:
         raise UsageFault("--config contradicts --trust base, which uses the configuration of the base revision")
-    if asked.trust == "base" or asked.base_revision:
+    if args.trust == "base" or args.base_revision:
         from clusterspec.cli.base_revision import choose
 
-        choose(asked)
+        choose(args)
 
 
-def guard(asked: argparse.Namespace, names: Sequence[str], found: Sequence[Checked], shared: Settings) -> None:
+def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Checked], shared: Settings) -> None:
     """Raises `UsageFault` if an input would be overwritten."""
-    read = [*names, *(name for one in found for name in one.sources), *filter(None, [shared.config.file, asked.config])]
-    written = [("--output", target) for target in asked.output]
-    for option, target in [*written, ("--write-baseline", asked.write_baseline)]:
+    read = [
+        *names,
+        *(name for one in checked for name in one.sources),
+        *filter(None, [shared.config.file, args.config]),
+    ]
+    written = [("--output", target) for target in args.output]
+    for option, target in [*written, ("--write-baseline", args.write_baseline)]:
         if target:
-            baseline = [asked.baseline] if asked.baseline and option == "--output" else []
+            baseline = [args.baseline] if args.baseline and option == "--output" else []
             keep_apart(option, target, [*read, *baseline])
             keep_out(option, target, shared.config.catalog)
 
 
-def difference(changes: fixes.Changes, asked: argparse.Namespace) -> None:
+def difference(changes: fixes.Changes, args: argparse.Namespace) -> None:
     """Print the changes of the fixes as a diff."""
     text = fixes.difference(changes)
-    if asked.output:
-        write_whole(Path(asked.output[0]), text.encode("utf-8", "backslashreplace"))
+    if args.output:
+        write_whole(Path(args.output[0]), text.encode("utf-8", "backslashreplace"))
     else:
         print_text(text)
 
 
 def apply(
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     reader: StudyReader,
     names: Sequence[str],
-    found: Sequence[Checked],
+    checked: Sequence[Checked],
     changes: fixes.Changes,
 ) -> list[Checked]:
     """Write the changes, print each with its line, and return the findings afterwards.
 
     The fixed text of standard input is written to standard output.
     """
-    typed = shown(asked, STDIN) if STDIN in names else None
+    typed = shown(args, STDIN) if STDIN in names else None
     fixes.write({name: change for name, change in changes.items() if name != typed})
-    if not asked.quiet:
+    if not args.quiet:
         for change in changes.values():
             for line in change.lines():
                 print_error(line)
@@ -117,20 +121,20 @@ def apply(
         text = changes[typed].after if typed in changes else reader.stdin_text()
         reader.replace_stdin(text)
         print_text(text, exact=True)
-    return files.recheck(reader, names, found, {*changes})
+    return files.recheck(reader, names, checked, {*changes})
 
 
 def show(
-    asked: argparse.Namespace, report: CheckReport, pair: formats.Pair, threshold: Severity, *, fixed_input: bool
+    args: argparse.Namespace, report: CheckReport, pair: formats.Pair, threshold: Severity, *, fixed_input: bool
 ) -> None:
     """Print the report in a format; on standard error if standard output has the fixed text."""
     form, target = pair
-    options = formats.Options(threshold, today(asked), quiet=asked.quiet, statistics=asked.statistics)
+    options = formats.Options(threshold, today(args), quiet=args.quiet, statistics=args.statistics)
     if fixed_input and not target:
         for line in formats.rendered(report, form, PLAIN, options).splitlines():
             print_error(line)
     else:
-        formats.put(report, pair, asked, options)
-    if form != "text" and not asked.quiet:
+        formats.put(report, pair, args, options)
+    if form != "text" and not args.quiet:
         for line in findings_text.about_baseline(report):
             print_error(f"clusterspec: {line}")

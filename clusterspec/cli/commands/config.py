@@ -19,23 +19,23 @@ from clusterspec.report.ink import plain
 from clusterspec.results import Input, Tool, head
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print all configuration keys with value and origin. Raises `UsageFault` for a configuration that is refused."""
-    path = Path(asked.path)
+    path = Path(args.path)
     if not path.exists():
         raise UsageFault(f"{path}: No such file or directory")
-    config = configured(asked, (path if path.is_dir() else path.parent).resolve())
-    catalog = opened(asked, config)
-    with_options(config, asked, [rule.name for rule in own_rules(config)])  # refuses what `check` refuses
-    rows = [(key, *value_and_origin(config, key, asked.path)) for key in schema()["properties"] if key != "overrides"]
-    if asked.format == "json":
+    config = configured(args, (path if path.is_dir() else path.parent).resolve())
+    catalog = opened(args, config)
+    with_options(config, args, [rule.name for rule in own_rules(config)])  # refuses what `check` refuses
+    rows = [(key, *value_and_origin(config, key, args.path)) for key in schema()["properties"] if key != "overrides"]
+    if args.format == "json":
         keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
-        print_json(head(Tool(__version__, catalog.version), Input(asked.path)) | {"keys": keys})
+        print_json(head(Tool(__version__, catalog.version), Input(args.path)) | {"keys": keys})
     else:
         shown = [(key, plain(toml(value)), plain(origin)) for key, value, origin in rows]
         print_text(
-            f"for {plain(asked.path)}, catalog {catalog.version}\n\n"
-            + grid(("key", "value", "from"), shown, ink=ink(asked))
+            f"for {plain(args.path)}, catalog {catalog.version}\n\n"
+            + grid(("key", "value", "from"), shown, ink=ink(args))
         )
     return OK
 

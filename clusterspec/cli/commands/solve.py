@@ -12,15 +12,15 @@ from clusterspec.report import search_text
 from clusterspec.search.conditions import ConditionFault
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the minimum or maximum of a key that meets a condition."""
-    one = study_of(asked, asked.spec)
+    study = study_of(args, args.spec)
     try:
-        report = solve(one, asked.key, asked.until, best_layout=asked.layout == "best")
+        report = solve(study, args.key, args.until, best_layout=args.layout == "best")
     except ConditionFault as fault:
         raise UsageFault(str(fault)) from None
-    if asked.format == "json":
+    if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(search_text.solve(report, ink(asked)))
-    return status_of(one)
+        print_text(search_text.solve(report, ink(args)))
+    return status_of(study)

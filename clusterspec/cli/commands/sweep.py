@@ -20,39 +20,39 @@ from clusterspec.report import sweep_text
 from clusterspec.results.search import SweepRow
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the best layout of every grid point as a table."""
     try:
-        axes = read_axes(Path(asked.axes))
+        axes = read_axes(Path(args.axes))
     except SweepFault as fault:
         raise UsageFault(str(fault)) from None
     except OSError as fault:
-        raise UsageFault(f"{asked.axes}: {fault.strerror}") from None
+        raise UsageFault(f"{args.axes}: {fault.strerror}") from None
     if not axes.base.is_file():
-        raise UsageFault(f"{asked.axes}: its base {axes.base} is not a file")
+        raise UsageFault(f"{args.axes}: its base {axes.base} is not a file")
     rows = []
     bar = Bar("sweeping")
     try:
-        for row in _rows(asked, axes):
+        for row in _rows(args, axes):
             rows.append(row)
             bar(len(rows), axes.size)
     finally:
         bar.close()
-    if asked.format == "jsonl":
+    if args.format == "jsonl":
         print_text("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
     else:
-        print_text(sweep_text.sweep_csv(rows) if asked.format == "csv" else sweep_text.sweep(rows, ink(asked)))
+        print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink(args)))
     return OK
 
 
-def _rows(asked: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
+def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
     """The rows in the order of the points, computed serially, in parallel or by Dask."""
-    catalogs = tuple(Path(each) for each in asked.catalog or ())
+    catalogs = tuple(Path(each) for each in args.catalog or ())
     worked_out = partial(point, axes, catalogs=catalogs)
-    if asked.dask:
-        yield from _on_dask(asked.dask, worked_out, axes)
+    if args.dask:
+        yield from _on_dask(args.dask, worked_out, axes)
         return
-    jobs = min(asked.jobs or os.cpu_count() or 1, axes.size)
+    jobs = min(args.jobs or os.cpu_count() or 1, axes.size)
     if jobs == 1:
         yield from map(worked_out, axes.points())
         return

@@ -173,50 +173,50 @@ def definition(study: Study, at: types.Position) -> types.Location | None:
     return types.Location(from_fs_path(str(target)) or "", types.Range(top, top))
 
 
-def watch(one: Server) -> None:
+def watch(server: Server) -> None:
     """Ask the editor, if it can, to report changes of files that findings depend on."""
-    workspace = one.client_capabilities.workspace
+    workspace = server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace else None
     if watched and watched.dynamic_registration:
         options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(name) for name in WATCHED])
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         registration = types.Registration("watched", method, options)
-        one.client_register_capability(types.RegistrationParams([registration]))
+        server.client_register_capability(types.RegistrationParams([registration]))
 
 
-def server(asked: argparse.Namespace) -> Server:
+def server(args: argparse.Namespace) -> Server:
     """A server with its handlers registered, ready to describe errors without further imports."""
-    made = Server(asked)
+    made = Server(args)
     prepare(schema())
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def _(one: Server, opened: types.DidOpenTextDocumentParams) -> None:
-        one.publish(opened.text_document.uri)
+    def _(server: Server, opened: types.DidOpenTextDocumentParams) -> None:
+        server.publish(opened.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def _(one: Server, changed: types.DidChangeTextDocumentParams) -> None:
-        one.publish(changed.text_document.uri)
+    def _(server: Server, changed: types.DidChangeTextDocumentParams) -> None:
+        server.publish(changed.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def _(one: Server, closed: types.DidCloseTextDocumentParams) -> None:
-        one.forget(closed.text_document.uri)
+    def _(server: Server, closed: types.DidCloseTextDocumentParams) -> None:
+        server.forget(closed.text_document.uri)
 
     @made.feature(types.INITIALIZED)
-    def _(one: Server, _: types.InitializedParams) -> None:
-        watch(one)
+    def _(server: Server, _: types.InitializedParams) -> None:
+        watch(server)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def _(one: Server, _: types.DidSaveTextDocumentParams) -> None:
-        one.reload()
+    def _(server: Server, _: types.DidSaveTextDocumentParams) -> None:
+        server.reload()
 
     @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def _(one: Server, _: types.DidChangeWatchedFilesParams) -> None:
-        one.reload()
+    def _(server: Server, _: types.DidChangeWatchedFilesParams) -> None:
+        server.reload()
 
     @made.feature(types.TEXT_DOCUMENT_HOVER)
-    def _(one: Server, wanted: types.HoverParams) -> types.Hover | None:
-        study = one.study(wanted.text_document.uri)
-        if study.document is None or not one.is_spec(wanted.text_document.uri):
+    def _(server: Server, wanted: types.HoverParams) -> types.Hover | None:
+        study = server.study(wanted.text_document.uri)
+        if study.document is None or not server.is_spec(wanted.text_document.uri):
             return None
         at = from_client_position(study.source, wanted.position)
         text = hover.hover(study.document, study.settings.catalog, list(study.checked.findings), at)
@@ -235,13 +235,13 @@ def server(asked: argparse.Namespace) -> Server:
         return [types.CompletionItem(one.text, kind=KINDS.get(one.kind, other), detail=one.detail) for one in found]
 
     @made.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def _(one: Server, wanted: types.CodeActionParams) -> list[types.CodeAction]:
-        if not one.is_spec(wanted.text_document.uri):
+    def _(server: Server, wanted: types.CodeActionParams) -> list[types.CodeAction]:
+        if not server.is_spec(wanted.text_document.uri):
             return []
-        return actions(one.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
+        return actions(server.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
 
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def _(one: Server, wanted: types.DefinitionParams) -> types.Location | None:
-        return definition(one.study(wanted.text_document.uri), wanted.position)
+    def _(server: Server, wanted: types.DefinitionParams) -> types.Location | None:
+        return definition(server.study(wanted.text_document.uri), wanted.position)
 
     return made

@@ -95,16 +95,16 @@ METRICS: Mapping[str, Key] = {
 """The order of plans by a metric of a condition, the one that meets it most easily first."""
 
 
-def ranked(found: Iterable[Rated], objective: str) -> list[Rated]:
+def ranked(plans: Iterable[Rated], objective: str) -> list[Rated]:
     """The plans in order of an objective or of a metric, the best first."""
     key = OBJECTIVES.get(objective) or METRICS[objective]
-    return sorted(found, key=lambda one: (*key(one), one.memory))
+    return sorted(plans, key=lambda one: (*key(one), one.memory))
 
 
-def front(found: Iterable[Rated]) -> list[Rated]:
+def front(plans: Iterable[Rated]) -> list[Rated]:
     """The Pareto front of plans by output tokens per second per user and per accelerator, fastest user first."""
     kept: list[Rated] = []
-    for one in sorted(found, key=lambda one: (-one.per_user, -one.per_accelerator)):
+    for one in sorted(plans, key=lambda one: (-one.per_user, -one.per_accelerator)):
         if not kept or one.per_accelerator > kept[-1].per_accelerator:
             kept.append(one)
     return kept
