@@ -58,7 +58,8 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     if not legality.breaks(RULE.name) or not legality.whole_world:
         return
     step = layout.dp * layout.micro_batch
-    batches = either(near_multiples(training.global_batch, step))
+    rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
+    batches = either(near_multiples(training.global_batch, step * rounds))
     legal = legality.offer(RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",
