@@ -12,6 +12,8 @@ from clusterspec.records import dataclass
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
 NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+COMMENTS = 32
+"""The column of comments."""
 MOST_TRIED = 120
 """Layouts that are tried; a check takes some ten milliseconds."""
 
@@ -29,27 +31,25 @@ class Attempt:
         """The commented spec."""
         length = min(model.max_sequence_length or 8192, 8192)
         training = f"""\
-  sequence_length: {length}         # tokens
-  global_batch: {max(256, self.nodes * 8)}             # sequences per optimizer step
+  sequence_length: {length}  # tokens
+  global_batch: {max(256, self.nodes * 8)}  # sequences per optimizer step
   precision: bf16
 """
         serving = """\
   kind: serve
   precision: bf16
   serving:
-    input_tokens: 2048            # of a usual request
+    input_tokens: 2048  # of a usual request
     output_tokens: 256
-    concurrency: 16               # requests in flight
+    concurrency: 16  # requests in flight
 """
         software = "  framework: megatron-core\n" if kind == "train" else "  framework: vllm\n"
-        layout = (
-            software + f"  tp: {self.tp}                         # tensor parallelism, inside the scale-up domain\n"
-        )
+        layout = software + f"  tp: {self.tp}  # tensor parallelism, inside the scale-up domain\n"
         if kind == "train":
-            layout += f"  pp: {self.pp}                         # pipeline stages\n"
-            layout += "  micro_batch: 1                # sequences\n"
-            layout += f"  recompute: {self.recompute}               # none, selective or full\n"
-        return f"""\
+            layout += f"  pp: {self.pp}  # pipeline stages\n"
+            layout += "  micro_batch: 1  # sequences\n"
+            layout += f"  recompute: {self.recompute}  # none, selective or full\n"
+        return aligned(f"""\
 # yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 # {platform.name}, for {"training" if kind == "train" else "serving"} {model.name}. `clusterspec check FILE` checks it,
 # `clusterspec estimate FILE` predicts memory and time.
@@ -57,14 +57,25 @@ clusterspec: 1
 name: {platform.id}-{model.id}
 
 cluster:
-  platform: {platform.id}       # fills every key of the cluster that is not given here
-  nodes: {self.nodes}                      # nodes that do work; `spare_nodes` come on top
+  platform: {platform.id}  # fills every key of the cluster that is not given here
+  nodes: {self.nodes}  # nodes that do work; `spare_nodes` come on top
 
 workload:
-  model: {model.id}             # a catalog entry, or a mapping that describes the model
+  model: {model.id}  # a catalog entry, or a mapping that describes the model
 {training if kind == "train" else serving}
 layout:
-{layout}"""
+{layout}""")
+
+
+def aligned(text: str) -> str:
+    """A spec with its comments in one column.
+
+    >>> print(aligned("nodes: 4  # that work\\nplatform: dgx-h100  # an entry"))
+    nodes: 4                        # that work
+    platform: dgx-h100              # an entry
+    """
+    split = (line.partition("  # ") for line in text.split("\n"))
+    return "\n".join(f"{left.ljust(COMMENTS - 2)}{mark}{right}" if mark else left for left, mark, right in split)
 
 
 def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> str:
