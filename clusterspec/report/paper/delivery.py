@@ -17,7 +17,7 @@ def section(report: FullReport) -> Section | None:
     if report.tender:
         return None
     rows = tuple(_rows(report))
-    columns = (TableColumn(""), TableColumn("Question"), TableColumn("What the spec states"), TableColumn("Key"))
+    columns = (TableColumn("Question"), TableColumn("What the spec states"), TableColumn("Key"))
     return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
 
 
@@ -44,14 +44,14 @@ def _rows(report: FullReport) -> Iterator[TableRow]:
         text = f"loses {percent(failure.lost)} of {failure.who}"
         tone: Tone = "bad" if failure.lost >= 0.5 else "plain"
         yield TableRow(
-            ("!" if failure.lost >= 0.5 else "·", f"If {failure.part} fails", text, "cluster.scale_out"),
+            (f"If {failure.part} fails", text, "cluster.scale_out"),
             "machine.failures",
             tone,
         )
 
 
 def _row(question: str, answer: str, key: str) -> TableRow:
-    return TableRow(("■" if answer else "□", question, answer or OPEN, key), "spec", "plain" if answer else "fair")
+    return TableRow((question, answer or OPEN, key), "spec", "plain" if answer else "fair")
 
 
 def risks(report: FullReport) -> PaperTable | None:
