@@ -7,6 +7,7 @@ from clusterspec.cost.compute.kernels import GemmShape, Role, Work, linear, stre
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.formulas.routing import distinct_ranks, fullest
+from clusterspec.precision import NARROW
 from clusterspec.records import dataclass
 
 
@@ -77,6 +78,18 @@ def permutation(shard: Shard, routing: Routing) -> Work:
     return stream("dispatch and combine", (both, both), 4)
 
 
+def _padding(shard: Shard, routing: Routing) -> Work:
+    """Copies that pad the rows of each expert to a multiple that narrow GEMMs take, and back.
+
+    Dispatchers that forward tokens write them padded. After all-to-all, inputs and outputs are read and written once
+    more (Megatron-Core, transformer/moe/experts.py, padding for quantization).
+    """
+    if shard.forwarded or shard.precision not in NARROW:
+        return Work()
+    moved = 4 * shard.width * shard.model.expert_width * routing.arriving * routing.imbalance
+    return stream("padding of experts", (moved, moved), 2)
+
+
 def experts(shard: Shard, routing: Routing) -> Work:
     """The routed experts as grouped GEMMs, and the shared experts.
 
@@ -86,6 +99,7 @@ def experts(shard: Shard, routing: Routing) -> Work:
     rows = routing.arriving * routing.imbalance / routing.experts
     width = model.expert_ffn_hidden / shard.expert_tp
     work = _network(shard, "experts", GemmShape(rows, model.expert_width, width, routing.experts, experts=True))
+    work += _padding(shard, routing)
     if model.expert_latent:
         there = GemmShape(shard.rows, model.hidden, model.expert_latent)
         work += linear("into experts", there, shard.precision)

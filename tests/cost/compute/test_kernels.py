@@ -75,6 +75,18 @@ def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
     assert sent.forward[0].traffic <= copied.forward[0].traffic * (1 + 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("precision", "dispatcher", "copies"),
+    [("bf16", "all-to-all", 0), ("fp8", "all-to-all", 4), ("fp4", "all-to-all", 4), ("fp8", "hybrid", 0)],
+)
+def test_rows_of_narrow_experts_are_padded_after_all_to_all(precision: str, dispatcher: str, copies: int) -> None:
+    share, _ = shard({"model": "deepseek-v3", "precision": precision}, tp=1, ep=8, dispatcher=dispatcher)
+    even = feedforward.Routing.of(share, 0.0)
+    work = feedforward.experts(share, even)
+    padding = [kernel.traffic for kernel in work.forward if kernel.name == "padding of experts"]
+    assert sum(padding) == pytest.approx(copies * 2 * even.arriving * share.model.hidden)
+
+
 @pytest.mark.parametrize(("precision", "each"), [("bf16", 1.0), ("fp8", 4.0), ("fp4", 4.0)])
 def test_an_expert_in_a_narrow_precision_takes_more_launches(precision: str, each: float) -> None:
     grouped = linear("experts", GemmShape(64, 128, 256, 16.0, experts=True), precision).forward[0]
