@@ -1,4 +1,4 @@
-"""The plan of the house is a test: floors, rooms and doors."""
+"""The layers of ARCHITECTURE.md, and the rules for names and output, as tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODULES = sorted((ROOT / "clusterspec").rglob("*.py"))
 FORBIDDEN = {"bw", "cfg", "ctx", "utils", "helpers", "common", "misc"}
 
 
-def test_floors_import_lower_floors_only() -> None:
+def test_layers_import_lower_layers_only() -> None:
     done = subprocess.run(
         [str(Path(sys.executable).with_name("lint-imports")), "--config", "pyproject.toml", "--no-cache"],
         cwd=ROOT,

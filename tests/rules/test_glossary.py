@@ -1,4 +1,7 @@
-"""Every technical term of a message is in the glossary: each word is there or in the list of plain English words."""
+"""The glossary holds the technical terms of messages, and the abbreviations of pages and report templates.
+
+Each word of a message is in the glossary or in the list of plain English words.
+"""
 
 from __future__ import annotations
 
@@ -74,3 +77,29 @@ def test_the_glossary_is_in_order_and_names_each_term_once() -> None:
     names = [term.lower() for term, _ in glossary()]
     assert names == sorted(names) and len(names) == len(set(names))
     assert not TERMS & PLAIN
+
+
+NAMES = {
+    *("A4X", "AI", "AMD", "AWS", "BLOOM", "DGX", "GCP", "GPT", "HGX", "IEEE", "ISO", "L40S", "LLM", "LM", "MI250X"),
+    *("MI300X", "MI455X", "OCI", "OPT", "SDK", "ZB"),
+    *("ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
+    *("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "DRAFT", "KIND", "SPEC", "FILE", "LOG"),
+    *("CSV", "HTML", "JSON", "PDF", "SARIF", "TOML", "XLSX", "XML", "YAML"),
+    *("BY", "CC", "CI", "FLIT", "GB", "IT", "ML", "MW", "PB", "PFLOP", "SHA", "SI", "TB", "TFLOP", "US"),
+}
+"""Products, bodies, journals, files, formats and units: abbreviations of pages that are not terms of the field."""
+PAGES = [*sorted(DOCS.glob("*.md")), *sorted((DOCS / "rules").glob("*.md")), *sorted(DOCS.parent.glob("*.md"))]
+TEMPLATES = sorted((DOCS.parent / "templates").glob("*.j2"))
+OUTPUT = {"accuracy.md", "catalog.md", "commands.md", "first-hour.md"}
+"""Pages of program output and of catalog text, whose words are those of their sources."""
+NOT_PROSE = re.compile(
+    r"```.*?```|`[^`]*`|\]\([^)]*\)|https?://\S+|<[^>]*>|\{%.*?%\}|\{\{.*?\}\}|^## Sources.*", re.DOTALL | re.MULTILINE
+)
+ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9]*[A-Z](?=s?\b)")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TEMPLATES], ids=lambda path: path.name)
+def test_the_abbreviations_of_pages_and_templates_are_in_the_glossary(page: Path) -> None:
+    text = "" if page.name in OUTPUT else NOT_PROSE.sub(" ", page.read_text("utf-8"))
+    explained = {part.upper() for row in glossary() for word in WORD.findall(" ".join(row)) for part in word.split("-")}
+    assert set(ABBREVIATION.findall(text)) - explained - NAMES == set()
