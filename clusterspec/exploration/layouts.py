@@ -8,7 +8,7 @@ from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.exploration.options import SearchOptions
-from clusterspec.exploration.studied import Studied, errors_of, job_of, present_section, whole_section
+from clusterspec.exploration.studied import Studied, currency_of, errors_of, job_of, present_section, whole_section
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results.search import Grid, GridCell, LayoutRow, SearchReport, Section
@@ -62,6 +62,7 @@ def search(study: Study, options: SearchOptions, progress: Progress = lambda don
         smallest=_estimated(studied, section_of(job, space.choice(least.number))) if least else None,
         grid=_grid(studied, job, space.families, options, limits) if options.grid else None,
         why=_why(found, rows),
+        currency=currency_of(study),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.estimate import estimate
-from clusterspec.exploration.studied import Studied
+from clusterspec.exploration.studied import Studied, currency_of
 from clusterspec.pipeline import Study
 from clusterspec.results.search import LeverRow, SensitivityReport
 from clusterspec.search.levers import LEVERS
@@ -27,6 +27,7 @@ def sensitivity(study: Study) -> SensitivityReport:
         memory,
         studied.cost(study.design, plan),
         tuple(_lever_rows(studied)),
+        currency_of(study),
     )
 
 

@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design, Engines
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.targets import missed
 from clusterspec.exploration.options import SearchOptions
-from clusterspec.exploration.studied import POOLS, Studied, errors_of, present_section, whole_section
+from clusterspec.exploration.studied import POOLS, Studied, currency_of, errors_of, present_section, whole_section
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results import Json
@@ -66,6 +66,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         present(studied) if study.plan.serving else None,
         smallest=_of_plan(studied, job, found.nearest) if found.nearest else None,
         why="" if rows else _why(found),
+        currency=currency_of(study),
     )
 
 

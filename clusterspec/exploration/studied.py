@@ -81,6 +81,11 @@ def errors_of(study: Study) -> frozenset[str]:
     return frozenset(found.rule for found in study.checked.findings if found.severity is Severity.ERROR)
 
 
+def currency_of(study: Study) -> str:
+    """The currency of the prices of a study; empty if it states none."""
+    return (study.spec.procurement.currency if study.spec.procurement else None) or ""
+
+
 def present_section(study: Study) -> Section:
     """The layout section of the spec; empty if there is none."""
     written = study.document.value.get("layout") if study.document and isinstance(study.document.value, dict) else None

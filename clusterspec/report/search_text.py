@@ -44,7 +44,7 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
     parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
     if report.layouts:
         parts.append(ink.paint("bold", f"Best by {report.objective.replace('_', ' ')}") + "\n")
-        parts[-1] += table(report.layouts, ink)
+        parts[-1] += table(report.layouts, ink, report.currency)
         parts += [_ties(report, ink), _front(report, ink)]
     else:
         least = report.smallest.memory if report.smallest else None
@@ -58,8 +58,8 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def table(rows: tuple[LayoutRow, ...], ink: Ink) -> str:
-    """One line per layout, without columns in which all layouts have the default."""
+def table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:
+    """One line per layout, costs in ``currency``, without columns in which all layouts have the default."""
     keys = [key for key in SHOWN if any(key in row.layout for row in rows)]
     costs = any(row.cost is not None for row in rows)
     heads = (
@@ -69,7 +69,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink) -> str:
         "range",
         "MFU",
         "memory",
-        *(("cost",) if costs else ()),
+        *((f"cost {currency}".rstrip(),) if costs else ()),
     )
     lines = [
         (
@@ -85,7 +85,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink) -> str:
         )
         for number, row in enumerate(rows, 1)
     ]
-    return grid.grid(heads, lines, right=(0,), ink=ink)
+    return grid.grid(heads, lines, right=(0, *range(len(heads) - costs, len(heads))), ink=ink)
 
 
 def _value(value: object) -> str:
@@ -106,7 +106,7 @@ def _ties(report: SearchReport, ink: Ink) -> str:
 def _front(report: SearchReport, ink: Ink) -> str:
     if len(report.pareto) < 2:
         return ""
-    return ink.paint("bold", "Pareto front of step time and memory") + "\n" + table(report.pareto, ink)
+    return ink.paint("bold", "Pareto front of step time and memory") + "\n" + table(report.pareto, ink, report.currency)
 
 
 def _present(report: SearchReport) -> str:
@@ -208,7 +208,15 @@ def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
         return "Nothing to vary: neither step time nor time per output token of the spec can be computed.\n"
     costs = any(row.cost is not None for row in report.levers)
     each = "tpot" if any(row.key in OF_REQUESTS for row in report.levers) else "step"
-    heads = ("lever", "from", "to", "time per token", each, "memory", *(("cost",) if costs else ()))
+    heads = (
+        "lever",
+        "from",
+        "to",
+        "time per token",
+        each,
+        "memory",
+        *((f"cost {report.currency}".rstrip(),) if costs else ()),
+    )
     rows = [
         (
             row.key,

@@ -21,12 +21,14 @@ def search(report: SearchReport, ink: Ink = PLAIN) -> str:
     parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
     if report.layouts:
         title = f"Best by {report.objective.replace('_', ' ')}"
-        parts.append(ink.paint("bold", title) + "\n" + table(report.layouts, ink) + _counted(report, ink))
+        parts.append(
+            ink.paint("bold", title) + "\n" + table(report.layouts, ink, report.currency) + _counted(report, ink)
+        )
     else:
         parts.append("\n".join(wrapped(f"No plan found: {report.why}.{_nearest(report)}", ink.measure)) + "\n")
     if len(report.pareto) > 1:
         title = "Pareto front of output tokens per second of a user and of an accelerator"
-        parts.append(ink.paint("bold", title) + "\n" + table(report.pareto, ink, fronted=True))
+        parts.append(ink.paint("bold", title) + "\n" + table(report.pareto, ink, report.currency, fronted=True))
     if report.present is not None:
         parts.append("\n".join(wrapped(_present(report, report.present), ink.measure)) + "\n")
     return "\n".join(parts)
@@ -68,7 +70,7 @@ def latency_heads(rows: Sequence[LayoutRow]) -> tuple[str, str]:
     return f"TTFT{suffix}", f"TPOT{suffix}"
 
 
-def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> str:
+def table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str, *, fronted: bool = False) -> str:
     """One line per plan; those of the front with their requests in flight."""
     costs = any(row.cost is not None for row in rows)
     heads = (
@@ -79,7 +81,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, *, fronted: bool = False) -> st
         "tok/s/user",
         "tok/s/acc",
         *(() if fronted else ("memory",)),
-        *(("per M tokens",) if costs else ()),
+        *((f"{currency} per M tokens".lstrip(),) if costs else ()),
     )
     lines = []
     for number, row in enumerate(rows, 1):

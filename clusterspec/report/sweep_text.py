@@ -26,7 +26,13 @@ def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
         columns.append((head, _cost))
     columns.append(("layout", lambda row: row.why or layout_text(row.layout or {}, (row.serving or {}).get(POOLS))))
     lines = [tuple(shown(row) for _, shown in columns) for row in rows]
-    return grid.grid([head for head, _ in columns], lines, wrap=(len(columns) - 1,), ink=ink)
+    return grid.grid(
+        [head for head, _ in columns],
+        lines,
+        right=range(len(names), len(columns) - 1),
+        wrap=(len(columns) - 1,),
+        ink=ink,
+    )
 
 
 POOLS = "disaggregated"

@@ -93,6 +93,7 @@ class SearchReport:
     smallest: LayoutRow | None = None
     grid: Grid | None = None
     why: str = ""
+    currency: str = ""
 
     @property
     def lost(self) -> float | None:
@@ -114,6 +115,7 @@ class SearchReport:
             "smallest": self.smallest.to_json() if self.smallest else None,
             "grid": self.grid.to_json() if self.grid else None,
             "why": self.why or None,
+            "currency": self.currency or None,
         }
 
 
@@ -195,6 +197,7 @@ class SensitivityReport:
     memory: float | None
     cost: float | None
     levers: tuple[LeverRow, ...]
+    currency: str = ""
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
@@ -202,6 +205,7 @@ class SensitivityReport:
             "memory": self.memory,
             "cost": self.cost,
             "levers": [row.to_json() for row in self.levers],
+            "currency": self.currency or None,
         }
 
 
